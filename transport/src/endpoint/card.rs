@@ -7,6 +7,7 @@ use stellar_wire::host::{Cqe, Doorbell, Eqe, EventKind, Wqe};
 use super::qp::QueuePair;
 use super::qp_table::QpTable;
 use super::scheduler::Schedule;
+use super::timers::Timers;
 use super::{
     CardModel, ConfigError, DoorbellError, EndpointConfig, EndpointCounters, Memory, PostError,
     QpConfig, TableWriteError, PORTS,
@@ -31,8 +32,7 @@ pub struct Endpoint<M> {
     /// Acknowledgements that wait for their port, each with its queue pair.
     pub(super) answers: [VecDeque<(u32, Answer)>; PORTS],
     pub(super) port_up: [bool; PORTS],
-    /// No timer expires before this.
-    pub(super) deadline: Option<Ticks>,
+    pub(super) timers: Timers,
     pub(super) counters: EndpointCounters,
     events: PhaseRing<Eqe>,
 }
@@ -64,7 +64,7 @@ impl<M: Memory> Endpoint<M> {
             schedules: Default::default(),
             answers: Default::default(),
             port_up: [true; PORTS],
-            deadline: None,
+            timers: Timers::default(),
             counters: EndpointCounters::default(),
             events: PhaseRing::new(config.event_entries),
             config,
@@ -101,6 +101,7 @@ impl<M: Memory> Endpoint<M> {
         if self.qps.get(config.number).is_some() {
             return Err(ConfigError::QpExists(config.number));
         }
+        let context = config.context_row();
         let mut qp = QueuePair::new(config, now)?;
         if let Requester::Mrc(mrc) = &mut qp.requester {
             for (plane, &up) in (0..).zip(&self.port_up) {
@@ -109,7 +110,7 @@ impl<M: Memory> Endpoint<M> {
                 }
             }
         }
-        self.write_context(qp.number, qp.context)?;
+        self.write_context(qp.number, context)?;
         self.qps.insert(qp);
         Ok(())
     }
@@ -207,30 +208,6 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// Expires the timers that are due.
-    pub fn on_timer(&mut self, now: Ticks) {
-        if !self.deadline.is_some_and(|deadline| now.reached(deadline)) {
-            return;
-        }
-        let due = |qp: &QueuePair| {
-            let deadline = qp.requester.deadline();
-            deadline.is_some_and(|deadline| now.reached(deadline))
-        };
-        let numbers = self.qps.iter().filter(|qp| due(qp));
-        let numbers: Vec<u32> = numbers.map(|qp| qp.number).collect();
-        for number in numbers {
-            self.with_requester(number, |requester, card| requester.on_timer(now, card));
-            self.wake(number);
-        }
-        let deadlines = self.qps.iter().filter_map(|qp| qp.requester.deadline());
-        self.deadline = deadlines.reduce(|a, b| if b.reached(a) { a } else { b });
-    }
-
-    /// Latest time of the next call of [`Self::on_timer`]: no timer expires earlier.
-    pub const fn next_deadline(&self) -> Option<Ticks> {
-        self.deadline
-    }
-
     /// Schedules a queue pair after an event that may give it something to send.
     pub(super) fn wake(&mut self, number: u32) {
         if let Some(qp) = self.qps.get(number).filter(|qp| !qp.failed) {
@@ -253,10 +230,7 @@ impl<M: Memory> Endpoint<M> {
             cq: &mut qp.cq,
         };
         let result = act(&mut qp.requester, &mut card);
-        if let Some(deadline) = qp.requester.deadline() {
-            let earlier = self.deadline.filter(|&at| deadline.reached(at));
-            self.deadline = earlier.or(Some(deadline));
-        }
+        self.timers.arm(qp);
         self.report(number);
         Some(result)
     }
@@ -266,19 +240,18 @@ impl<M: Memory> Endpoint<M> {
         let Some(qp) = self.qps.get_mut(number) else {
             return;
         };
-        let lost: Vec<u64> = std::iter::from_fn(|| qp.cq.take_lost()).collect();
         let status = qp.requester.error().filter(|_| !qp.failed);
-        let context = QpRow {
-            state: QpState::Error,
-            ..qp.context
-        };
         qp.failed |= status.is_some();
-        self.counters.completions_lost += lost.len() as u64;
-        for wr_id in lost {
+        while let Some(wr_id) = self.qps.get_mut(number).and_then(|qp| qp.cq.take_lost()) {
+            self.counters.completions_lost += 1;
             self.raise(EventKind::CqOverrun, number, wr_id);
         }
         if let Some(status) = status {
             self.counters.qp_errors += 1;
+            let context = QpRow {
+                state: QpState::Error,
+                ..self.lane.tables().qp(number)
+            };
             self.write_context(number, context)
                 .expect("the same context was written before");
             self.raise(EventKind::QpError, number, status.code().into());

@@ -47,6 +47,7 @@ mod qp;
 mod qp_table;
 mod receive;
 pub mod scheduler;
+mod timers;
 mod transmit;
 
 pub use card::Endpoint;

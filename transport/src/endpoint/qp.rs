@@ -5,7 +5,7 @@ use crate::requester::{
     CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
 };
 use crate::responder::Responder;
-use crate::rx::{ControlPeer, QpMode, QpRow};
+use crate::rx::{ControlPeer, QpMode};
 use crate::spray::{ReversePaths, Srv6Template};
 use crate::time::Ticks;
 
@@ -24,8 +24,8 @@ pub(super) struct QueuePair {
     pub responder: Responder,
     pub cq: CompletionQueue,
     pub reverse: ReversePaths,
-    /// Its context in the receive lane.
-    pub context: QpRow,
+    /// Its earliest entry among the card's timers: not after the requester's deadline, if it has one.
+    pub timer: Option<Ticks>,
     /// Its error has been reported.
     pub failed: bool,
 }
@@ -34,7 +34,6 @@ impl QueuePair {
     /// A queue pair ready to receive and send, from a configuration that was checked.
     pub fn new(config: QpConfig, now: Ticks) -> Result<Self, ConfigError> {
         let mode = config.transport.mode();
-        let context = config.context_row();
         let identity = QpIdentity {
             local: config.number,
             peer: config.peer.qp,
@@ -80,7 +79,7 @@ impl QueuePair {
             ),
             cq: CompletionQueue::new(config.cq_entries),
             reverse: ReversePaths::default(),
-            context,
+            timer: None,
             failed: false,
         })
     }

@@ -1,6 +1,6 @@
 //! Order of the queue pairs at a port (hardware block `qp_schedule`).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Queue pairs that may have something to send at one port. Devices (doorbell pages) take turns packet by packet, and so
 /// do the queue pairs of a device: one with many queue pairs gets no more than one with a single one.
@@ -8,56 +8,61 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// A queue pair that has nothing for the port leaves the schedule, until an event may give it something to send.
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
-    /// Pages with queue pairs, the next one in front.
-    devices: VecDeque<u32>,
-    /// Queue pairs by page, the next one in front; no empty ones.
-    queues: BTreeMap<u32, VecDeque<u32>>,
-    present: BTreeSet<u32>,
+    /// Devices with queue pairs, the next one in front.
+    turns: VecDeque<usize>,
+    /// Queue pairs by device, the next one in front.
+    queues: Vec<VecDeque<u32>>,
+    /// The device of each page that has been seen.
+    devices: BTreeMap<u32, usize>,
+    /// Whether a queue pair is in the schedule, by number.
+    present: Vec<bool>,
 }
 
 impl Schedule {
     /// A queue pair may have something to send.
     pub fn wake(&mut self, page: u32, qp: u32) {
-        if !self.present.insert(qp) {
+        let index = qp as usize;
+        if self.present.len() <= index {
+            self.present.resize(index + 1, false);
+        }
+        if std::mem::replace(&mut self.present[index], true) {
             return;
         }
-        let queue = self.queues.entry(page).or_default();
+        let device = *self.devices.entry(page).or_insert_with(|| {
+            self.queues.push(VecDeque::new());
+            self.queues.len() - 1
+        });
+        let queue = &mut self.queues[device];
         if queue.is_empty() {
-            self.devices.push_back(page);
+            self.turns.push_back(device);
         }
         queue.push_back(qp);
     }
 
     /// The queue pair that sends next.
     pub fn front(&self) -> Option<u32> {
-        let page = self.devices.front()?;
-        self.queues.get(page)?.front().copied()
+        self.queues[*self.turns.front()?].front().copied()
     }
 
     /// Moves the queue pair in front and its device to the back, after it has sent a packet.
     pub fn served(&mut self) {
-        if let Some(page) = self.devices.pop_front() {
-            if let Some(queue) = self.queues.get_mut(&page) {
-                queue.rotate_left(1);
-            }
-            self.devices.push_back(page);
+        if let Some(device) = self.turns.pop_front() {
+            self.queues[device].rotate_left(1);
+            self.turns.push_back(device);
         }
     }
 
     /// Removes the queue pair in front, which has nothing to send. Its device keeps its turn.
     pub fn park(&mut self) {
-        let Some(&page) = self.devices.front() else {
+        let Some(&device) = self.turns.front() else {
             return;
         };
-        let Some(queue) = self.queues.get_mut(&page) else {
-            return;
-        };
+        let queue = &mut self.queues[device];
         if let Some(qp) = queue.pop_front() {
-            self.present.remove(&qp);
+            self.present[qp as usize] = false;
         }
         if queue.is_empty() {
-            self.queues.remove(&page);
-            self.devices.pop_front();
+            self.turns.pop_front();
         }
     }
 }

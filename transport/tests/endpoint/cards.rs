@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{
-    Endpoint, EndpointConfig, ImmConfig, Memory, MemoryFault, Peer, PlaneAddress, QpConfig,
-    TransportConfig, PORTS,
+    CardModel, Endpoint, EndpointConfig, ImmConfig, Memory, MemoryFault, Peer, PlaneAddress,
+    QpConfig, TransportConfig, PORTS,
 };
 use stellar_transport::requester::{MrcConfig, SqRing};
 use stellar_transport::rx::{EmttRow, MrRow, Owner, PageSize, Psn, RxConfig, TableWrite, WriteTlp};
@@ -141,11 +141,21 @@ pub fn card(number: u8) -> Endpoint<TestMemory> {
 
 /// Does what [`card`] does, with these addresses.
 pub fn card_at(number: u8, planes: [PlaneAddress; PORTS]) -> Endpoint<TestMemory> {
+    card_of(number, planes, CardModel::default())
+}
+
+/// As [`card_at`], of this model.
+pub fn card_of(
+    number: u8,
+    planes: [PlaneAddress; PORTS],
+    model: CardModel,
+) -> Endpoint<TestMemory> {
     let config = EndpointConfig {
         planes,
         ..endpoint_config(number)
     };
-    let mut card = Endpoint::new(config, TestMemory::default()).expect("configuration");
+    let memory = TestMemory::default();
+    let mut card = Endpoint::with_model(config, model, memory).expect("configuration");
     register(&mut card, SOURCE_VA, SOURCE_KEY, SOURCE_EMTT, 0x55);
     register(&mut card, TARGET_VA, TARGET_KEY, TARGET_EMTT, 0x0f);
     card

@@ -11,6 +11,7 @@ mod pair;
 mod paths;
 mod random;
 mod rc;
+mod records;
 mod refusals;
 mod sack_contents;
 mod sharing;

@@ -125,8 +125,8 @@ mod tests {
         })
         .collect();
         assert_eq!(order, [4, 2, 0, 1, 3]);
-        timers.add(Ticks(1 << 31), 7);
+        timers.add(Ticks(0xf000_0000), 7);
         timers.add(Ticks(3), 8);
-        assert_eq!(timers.first(), Some((Ticks(1 << 31), 7)));
+        assert_eq!(timers.first(), Some((Ticks(0xf000_0000), 7)));
     }
 }

@@ -282,6 +282,7 @@ fn main() -> Result<(), Failure> {
     let messages: u64 = argument(3, "256").parse()?;
     let model = CardModel {
         payload,
+        path_loads: false,
         queue_pairs: queue_pairs + 2,
     };
     let values = GeneratedEntropy {

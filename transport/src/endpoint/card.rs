@@ -104,6 +104,9 @@ impl<M: Memory> Endpoint<M> {
         let context = config.context_row();
         let mut qp = QueuePair::new(config, now)?;
         if let Requester::Mrc(mrc) = &mut qp.requester {
+            if !self.model.path_loads {
+                mrc.omit_path_loads();
+            }
             for (plane, &up) in (0..).zip(&self.port_up) {
                 if !up {
                     mrc.set_plane(plane, false);

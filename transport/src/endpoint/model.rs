@@ -19,6 +19,8 @@ pub enum PayloadPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardModel {
     pub payload: PayloadPolicy,
+    /// Data packets of an MRC queue pair are counted by path: 1.1 KB for each.
+    pub path_loads: bool,
     /// Queue pairs have numbers from 2 up to below this one. It must fit 24 bits.
     pub queue_pairs: u32,
 }
@@ -27,6 +29,7 @@ impl Default for CardModel {
     fn default() -> Self {
         Self {
             payload: PayloadPolicy::default(),
+            path_loads: true,
             queue_pairs: Tables::QPS,
         }
     }

@@ -43,7 +43,7 @@ impl<M: Memory> Endpoint<M> {
     }
 
     /// Data packets a queue pair sent by path: index = entropy value index, backups from 128 on. An RC queue pair has
-    /// one path.
+    /// one path. Empty if they are not counted.
     pub fn path_loads(&self, qp: u32) -> Option<&[u64]> {
         Some(self.qps.get(qp)?.requester.path_loads())
     }

@@ -140,6 +140,10 @@ impl Messages {
             self.next_rqmsn = self.next_rqmsn.wrapping_add(1);
             self.wimm += 1;
         }
+        if self.under_way.len() == self.under_way.capacity() {
+            // One more, not four or twice as many: most queue pairs have one message under way.
+            self.under_way.reserve_exact(1);
+        }
         self.under_way.push_back(message);
     }
 
@@ -160,14 +164,16 @@ impl Messages {
     /// # Errors
     /// The slot and status of a message that cannot be executed, once it is the oldest.
     pub fn complete(&mut self, una: Psn, cq: &mut CompletionQueue) -> Result<(), (u16, WcStatus)> {
-        while let Some(&message) = self.under_way.front() {
-            if let Some(status) = message.fault {
-                return Err((message.wqe.slot, status));
+        while let Some(oldest) = self.under_way.front() {
+            if let Some(status) = oldest.fault {
+                return Err((oldest.wqe.slot, status));
             }
-            if una.distance_from(message.first) < message.packets {
+            if una.distance_from(oldest.first) < oldest.packets {
                 break;
             }
-            self.under_way.pop_front();
+            let Some(message) = self.under_way.pop_front() else {
+                break;
+            };
             self.with_packets -= u32::from(message.packets > 0);
             if message.wqe.opcode == WqeOpcode::WriteImm {
                 self.wimm -= 1;

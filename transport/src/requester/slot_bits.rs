@@ -23,6 +23,16 @@ impl SlotBits {
         self.words[(slot / 64) as usize] &= !(1 << (slot % 64));
     }
 
+    /// The 64 slots from `start` on, round the ring: bit i is slot `start + i`.
+    pub const fn word(&self, start: u32) -> u64 {
+        let (word, bit) = ((start / 64) as usize, start % 64);
+        let low = self.words[word] >> bit;
+        if bit == 0 {
+            return low;
+        }
+        low | self.words[(word + 1) % WORDS] << (64 - bit)
+    }
+
     /// Steps from slot `start` round the ring to the first slot of the set at least `from` steps away, if any.
     pub fn next(&self, start: u32, from: u32) -> Option<u32> {
         let mut step = from;
@@ -56,6 +66,10 @@ mod tests {
             }
             let walked = (from..SLOTS).find(|step| slots.contains(&((start + step) % SLOTS)));
             prop_assert_eq!(bits.next(start, from), walked);
+            let word = (0..64).fold(0, |word, bit| {
+                word | u64::from(slots.contains(&((start + bit) % SLOTS))) << bit
+            });
+            prop_assert_eq!(bits.word(start), word);
             for &slot in &slots {
                 bits.remove(slot);
             }

@@ -1,6 +1,6 @@
 //! Transmit window of an MRC queue pair (hardware block `tx_window`): the state of every packet that may be unreceived.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::slot_bits::SlotBits;
 use crate::rx::{Psn, WINDOW};
@@ -57,12 +57,15 @@ pub struct Window {
     /// Transmit records from `una` on. So the memory follows the number of packets in the window, not the 1,024 that it may hold.
     sent: VecDeque<Sent>,
     in_flight: SlotBits,
-    /// Lost packets, by the plane of the transmission that was lost.
-    lost: [SlotBits; 2],
+    /// Slots of lost packets, by the plane of the transmission that was lost. There are few, and mostly none.
+    lost: [BTreeSet<u32>; 2],
     bytes: u32,
 }
 
 impl Window {
+    /// Records added when there is no room: doubling would leave half of them unused in thousands of queue pairs.
+    const GROWTH: usize = 16;
+
     /// An empty window whose first packet will be `first`.
     pub fn new(first: Psn) -> Self {
         Self {
@@ -111,7 +114,7 @@ impl Window {
             SlotState::Free
         } else if self.in_flight.contains(slot) {
             SlotState::InFlight
-        } else if self.lost.iter().any(|lost| lost.contains(slot)) {
+        } else if self.lost.iter().any(|lost| lost.contains(&slot)) {
             SlotState::Lost
         } else {
             SlotState::Acked
@@ -131,6 +134,9 @@ impl Window {
         assert!(self.len() < SLOTS, "the transmit window is full");
         let psn = self.next;
         self.next = psn.plus(1);
+        if self.sent.len() == self.sent.capacity() {
+            self.sent.reserve_exact(Self::GROWTH);
+        }
         self.sent.push_back(sent);
         self.start(psn, sent.length);
         psn
@@ -140,7 +146,7 @@ impl Window {
     pub fn resend(&mut self, psn: Psn, sent: Sent) {
         debug_assert_eq!(self.state(psn), SlotState::Lost);
         for lost in &mut self.lost {
-            lost.remove(psn.value() % SLOTS);
+            lost.remove(&(psn.value() % SLOTS));
         }
         self.sent[psn.distance_from(self.una) as usize] = sent;
         self.start(psn, sent.length);
@@ -162,9 +168,22 @@ impl Window {
                 self.in_flight.remove(slot);
                 self.bytes -= u32::from(sent.length);
             }
-            SlotState::Lost => self.lost.iter_mut().for_each(|lost| lost.remove(slot)),
+            SlotState::Lost => {
+                for lost in &mut self.lost {
+                    lost.remove(&slot);
+                }
+            }
         }
         Some((sent, state))
+    }
+
+    /// Of the 64 PSNs from `base` on, those that may be in flight or lost: all others have been acknowledged, or are not in the window.
+    pub(super) fn maybe_unacknowledged(&self, base: Psn) -> u64 {
+        if self.lost.iter().all(BTreeSet::is_empty) {
+            self.in_flight.word(base.value() % SLOTS)
+        } else {
+            u64::MAX
+        }
     }
 
     /// Advances the start of the window over everything received. Returns the new start.
@@ -190,8 +209,9 @@ impl Window {
 
     /// Lowest PSN whose last transmission was lost on `plane`.
     pub fn first_lost(&self, plane: u8) -> Option<Psn> {
-        let step = self.lost[usize::from(plane)].next(self.una.value() % SLOTS, 0)?;
-        Some(self.una.plus(step))
+        let (lost, start) = (&self.lost[usize::from(plane)], self.una.value() % SLOTS);
+        let slot = *lost.range(start..).next().or_else(|| lost.first())?;
+        Some(self.una.plus((slot + SLOTS - start) % SLOTS))
     }
 
     /// Lowest PSN in flight that is not before `from`.

@@ -40,6 +40,9 @@ impl EvTable {
 
     /// Slots served by a value that is not withdrawn.
     pub(super) fn in_service(&self) -> u64 {
+        if self.withdrawn() == 0 {
+            return self.slots;
+        }
         let replaced = self
             .serves
             .iter()
@@ -64,6 +67,10 @@ impl EvTable {
 
     /// The value that serves `slot`: a backup, or else its own.
     pub(super) fn server(&self, slot: u8) -> EvIndex {
+        // Backups serve withdrawn slots only.
+        if self.withdrawn() >> slot & 1 == 0 {
+            return EvIndex::active(self.plane, slot);
+        }
         match self.serves.iter().position(|&served| served == Some(slot)) {
             Some(backup) => EvIndex::backup(self.plane, backup as u8),
             None => EvIndex::active(self.plane, slot),

@@ -184,13 +184,14 @@ impl Spray {
                 }
             })
         };
-        [
-            planes(EvTable::in_service, avoid),
-            planes(EvTable::last_resort, avoid),
-            planes(|table| table.in_service() | table.last_resort(), None),
-        ]
-        .into_iter()
-        .find(|maps| *maps != [0, 0])
+        let any = |maps: &[u64; 2]| *maps != [0, 0];
+        Some(planes(EvTable::in_service, avoid))
+            .filter(any)
+            .or_else(|| Some(planes(EvTable::last_resort, avoid)).filter(any))
+            .or_else(|| {
+                let usable = |table: &EvTable| table.in_service() | table.last_resort();
+                Some(planes(usable, None)).filter(any)
+            })
     }
 
     /// Advances the plane's rotation to the next of `candidates` that is not bypassed. If this rotation has none left, starts a new one.

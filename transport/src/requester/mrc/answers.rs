@@ -91,8 +91,13 @@ impl MrcRequester {
         } else {
             view.cack.distance_from(una) + 1
         };
+        // Most bits of a bitmap repeat what earlier SACKs have told.
+        let news = SackView {
+            bitmap: view.bitmap & self.window.maybe_unacknowledged(view.base),
+            ..*view
+        };
         let (mut packets, mut bytes) = (0, 0);
-        for psn in (0..cumulative).map(|i| una.plus(i)).chain(view.bits()) {
+        for psn in (0..cumulative).map(|i| una.plus(i)).chain(news.bits()) {
             if let Some((sent, state)) = self.window.acknowledge(psn) {
                 packets += 1;
                 bytes += u32::from(sent.length);

@@ -40,7 +40,8 @@ pub struct MrcRequester {
     last_rtt: Option<Ticks>,
     /// A probe that is due, until the port of its plane can take it.
     probe_waiting: Option<EvIndex>,
-    path_loads: Vec<u64>,
+    /// By path; empty if they are not counted.
+    path_loads: Box<[u64]>,
     counters: RequesterCounters,
     error: Option<WcStatus>,
 }
@@ -62,7 +63,7 @@ impl MrcRequester {
             messages,
             window: Window::new(first),
             nscc: Nscc::new(&config.nscc, now),
-            path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS],
+            path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
             spray: Spray::new(config.spray.clone())?,
             mpr: config.mpr.into(),
             config,
@@ -137,7 +138,12 @@ impl MrcRequester {
         self.last_rtt
     }
 
-    /// Data packets sent by path.
+    /// Stops counting data packets by path, which takes as much memory as all else.
+    pub fn omit_path_loads(&mut self) {
+        self.path_loads = Box::default();
+    }
+
+    /// Data packets sent by path; empty if they are not counted.
     pub fn path_loads(&self) -> &[u64] {
         &self.path_loads
     }

@@ -191,7 +191,9 @@ impl MrcRequester {
     ) -> RequestPacket {
         self.counters.packets += 1;
         self.counters.bytes += u64::from(packet.length);
-        self.path_loads[usize::from(path.index.value())] += 1;
+        if let Some(load) = self.path_loads.get_mut(usize::from(path.index.value())) {
+            *load += 1;
+        }
         let due = now.plus(self.config.backoff.timeout(self.config.rto, retries));
         self.deadline = earlier(self.deadline, due);
         packet

@@ -63,12 +63,20 @@ pub struct Run {
     pub end: u64,
 }
 
+/// A packet on its way to a port of a card.
+struct Arrival<P> {
+    to: usize,
+    port: usize,
+    parcel: P,
+    transit: Transit,
+}
+
 struct Channel<S: Skin> {
     cards: [Endpoint<TestMemory>; 2],
     weather: Weather,
     rng: ChaCha8Rng,
-    /// By time and order: card, port, parcel, and what happened to it.
-    on_the_way: BTreeMap<(u64, u64), (usize, usize, S::Parcel, Transit)>,
+    /// By time and order.
+    on_the_way: BTreeMap<(u64, u64), Arrival<S::Parcel>>,
     free: [[u64; PORTS]; 2],
     order: u64,
     sent: Vec<(u64, usize, usize, Head)>,
@@ -81,8 +89,13 @@ impl<S: Skin> Channel<S> {
 
     fn deliver(&mut self, at: u64, to: usize, port: usize, parcel: S::Parcel, transit: Transit) {
         self.order += 1;
-        let key = (at, self.order);
-        self.on_the_way.insert(key, (to, port, parcel, transit));
+        let arrival = Arrival {
+            to,
+            port,
+            parcel,
+            transit,
+        };
+        self.on_the_way.insert((at, self.order), arrival);
     }
 
     /// Sends what a port has, if it is free.
@@ -207,7 +220,12 @@ pub fn run<S: Skin>(plan: &Plan, payload: PayloadPolicy) -> Run {
             .first_entry()
             .filter(|e| e.key().0 <= now)
         {
-            let (to, port, parcel, transit) = entry.remove();
+            let Arrival {
+                to,
+                port,
+                parcel,
+                transit,
+            } = entry.remove();
             S::receive(&mut channel.cards[to], port, &parcel, transit, ticks);
         }
         for card in &mut channel.cards {

@@ -4,7 +4,7 @@
 //! free, and calls [`Endpoint::on_timer`] at [`Endpoint::next_deadline`]. The same calls in the same order give the same bytes.
 //!
 //! Packets leave and arrive as bytes ([`Endpoint::poll_transmit`], [`Endpoint::receive`]) or as records without payload ([`Endpoint::poll_packet`],
-//! [`Endpoint::receive_packet`]), which take a tenth of the time. The decisions are the same code, so a simulation of many cards takes records.
+//! [`Endpoint::receive_packet`]), which take a sixth of the time (`docs/results.md`). The decisions are the same code, so a simulation of many cards takes records.
 //!
 //! ```
 //! use stellar_transport::endpoint::{Endpoint, EndpointConfig, Memory, MemoryFault, PlaneAddress};

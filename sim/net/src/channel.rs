@@ -1,117 +1,135 @@
-//! One direction of a link: output queues, line, faults.
+//! One direction of a link: output queues and line.
 
-use std::collections::VecDeque;
-
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-use crate::fault::{Filter, Tap};
+use crate::flight::{PacketId, PacketStore, Queue};
 use crate::frame::{FCS, GAP, MIN_FRAME, PREAMBLE};
-use crate::headers::Class;
-use crate::packet::{OnWire, PacketId};
-use crate::stats::{ChannelStats, QueueStats, Sample};
+use crate::parcel::{Class, Parcel};
 use crate::topology::LinkParams;
-use crate::{ChannelId, Frame, Node, Time};
+use crate::{HostId, Node, SwitchId, Time, Topology};
 
-/// A frame in a queue.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub packet: PacketId,
-    pub len: usize,
-}
-
-pub(crate) struct Channel {
+/// Settings that many channels share, so that they stay in the cache.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Settings {
     pub params: LinkParams,
-    pub from: Node,
-    pub to: Node,
-    pub up: bool,
-    /// How often the link has gone down so far.
-    failures: Vec<Time>,
-    pub stats: ChannelStats,
-    /// The receiver is a host that takes frames from their first bit on.
-    pub from_first_bit: bool,
-    pub filter: Option<Filter>,
-    pub transmit_tap: Option<Box<dyn Tap>>,
-    pub receive_tap: Option<Box<dyn Tap>>,
-    /// The line is busy until then.
-    pub busy_until: Time,
-    /// A wake event is scheduled.
-    pub wake_pending: bool,
-    data: VecDeque<Waiting>,
-    control: VecDeque<Waiting>,
-    /// Line time of all waiting frames.
-    backlog: Time,
-    rng: ChaCha8Rng,
+    /// Latency of the node behind the channel, in picoseconds.
+    pub latency: Time,
+    /// The sender is a host. A host decides the order of its own packets: it has one queue without limit and without marking.
+    pub from_host: bool,
+    /// The receiver is a host.
+    pub last_hop: bool,
+    /// Picoseconds per byte, if that is a whole number.
+    byte_time: Option<Time>,
 }
 
-impl Channel {
-    pub(crate) fn new(
-        id: ChannelId,
-        params: LinkParams,
-        (from, to): (Node, Node),
-        seed: u64,
-    ) -> Self {
-        // Each channel has a random stream of its own, so events on one link do not change the random choices of others.
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(u64::from(id.0));
-        Self {
-            params,
-            from,
-            to,
-            up: true,
-            failures: Vec::new(),
-            stats: ChannelStats::default(),
-            from_first_bit: false,
-            filter: None,
-            transmit_tap: None,
-            receive_tap: None,
-            busy_until: 0,
-            wake_pending: false,
-            data: VecDeque::new(),
-            control: VecDeque::new(),
-            backlog: 0,
-            rng,
-        }
-    }
-
-    /// The sender is a host. A host decides the order of its own frames: it has one queue without limit and without marking.
-    pub(crate) fn sender_is_host(&self) -> bool {
-        matches!(self.from, Node::Host { .. })
-    }
-
-    /// The receiver is a host.
-    pub(crate) fn is_last_hop(&self) -> bool {
-        matches!(self.to, Node::Host { .. })
+impl Settings {
+    /// Settings of every channel of a topology: the different ones, and the index of each channel's.
+    pub(crate) fn of(topology: &Topology) -> (Vec<Self>, Vec<u32>) {
+        let mut all: Vec<Self> = Vec::new();
+        let indices = topology.channels().map(|id| {
+            let params = &topology.links()[id.link().index()].params;
+            let (from, to) = topology.ends(id);
+            let settings = Self {
+                latency: topology.latency(to),
+                from_host: matches!(from, Node::Host { .. }),
+                last_hop: matches!(to, Node::Host { .. }),
+                byte_time: (8_000_000 % params.rate_mbps == 0)
+                    .then(|| 8_000_000 / params.rate_mbps),
+                params: params.clone(),
+            };
+            // Neighbours in the list of links mostly have the same settings.
+            let known = all.iter().rposition(|other| *other == settings);
+            known.unwrap_or_else(|| {
+                all.push(settings);
+                all.len() - 1
+            }) as u32
+        });
+        let indices = indices.collect();
+        (all, indices)
     }
 
     /// Time on the line, from preamble to gap.
-    fn line_time(&self, len: usize) -> Time {
-        self.time_of(PREAMBLE + len.max(MIN_FRAME) + FCS + GAP)
+    pub(crate) fn line_time(&self, len: u32) -> Time {
+        self.time_of(PREAMBLE + (len as usize).max(MIN_FRAME) + FCS + GAP)
     }
 
     /// Time from preamble to last bit.
-    pub(crate) fn through_time(&self, len: usize) -> Time {
-        self.time_of(PREAMBLE + len.max(MIN_FRAME) + FCS)
+    pub(crate) fn through_time(&self, len: u32) -> Time {
+        self.time_of(PREAMBLE + (len as usize).max(MIN_FRAME) + FCS)
     }
 
     /// Time from the first bit of the destination address to the last bit.
-    pub(crate) fn frame_time(&self, len: usize) -> Time {
-        self.time_of(len.max(MIN_FRAME) + FCS)
+    pub(crate) fn frame_time(&self, len: u32) -> Time {
+        self.time_of((len as usize).max(MIN_FRAME) + FCS)
     }
 
     /// Time `bytes` take, in picoseconds, rounded up.
     fn time_of(&self, bytes: usize) -> Time {
-        (bytes as u64 * 8_000_000).div_ceil(self.params.rate_mbps)
-    }
-
-    fn queue(&mut self, class: Class) -> (&mut VecDeque<Waiting>, &mut QueueStats) {
-        match class {
-            Class::Data => (&mut self.data, &mut self.stats.data),
-            Class::Control => (&mut self.control, &mut self.stats.control),
+        match self.byte_time {
+            Some(byte) => bytes as u64 * byte,
+            None => (bytes as u64 * 8_000_000).div_ceil(self.params.rate_mbps),
         }
     }
 
-    /// Whether a frame can start at `now` without waiting.
+    /// Whether the queue of `class`, in which `depth` bytes wait, has room for `len` more.
+    pub(crate) fn has_room(&self, class: Class, depth: u64, len: u32) -> bool {
+        let capacity = match class {
+            Class::Data => self.params.queue_bytes,
+            Class::Control => self.params.control_queue_bytes,
+        };
+        self.from_host || depth + u64::from(len) <= capacity
+    }
+}
+
+/// The node behind a channel: [`Node`] in eight bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Host { host: HostId, port: u8 },
+    Switch(SwitchId),
+}
+
+/// What the events of a channel read: one cache line.
+#[derive(Clone, Debug)]
+pub(crate) struct Channel {
+    /// The line is busy until then.
+    pub busy_until: Time,
+    pub sent_frames: u64,
+    pub sent_bytes: u64,
+    data: Queue,
+    control: Queue,
+    /// Index of its [`Settings`].
+    pub settings: u32,
+    pub to: End,
+    pub up: bool,
+    /// A wake event is scheduled.
+    pub wake_pending: bool,
+    /// It has filters or taps, or its receiver takes frames from their first bit on.
+    pub hooked: bool,
+}
+
+const _: () = assert!(size_of::<Channel>() <= 64);
+
+impl Channel {
+    pub(crate) fn new(settings: u32, to: Node) -> Self {
+        Self {
+            busy_until: 0,
+            sent_frames: 0,
+            sent_bytes: 0,
+            data: Queue::default(),
+            control: Queue::default(),
+            settings,
+            to: match to {
+                Node::Switch(switch) => End::Switch(switch),
+                Node::Host { host, port } => End::Host {
+                    host,
+                    port: u8::try_from(port).expect("a host has at most 8 ports"),
+                },
+            },
+            up: true,
+            wake_pending: false,
+            hooked: false,
+        }
+    }
+
+    /// Whether a packet can start at `now` without waiting.
     pub(crate) fn is_idle(&self, now: Time) -> bool {
         self.busy_until <= now && !self.has_waiting()
     }
@@ -120,111 +138,37 @@ impl Channel {
         !self.data.is_empty() || !self.control.is_empty()
     }
 
-    /// Bytes waiting in the queue of `class`.
-    pub(crate) fn depth(&self, class: Class) -> u64 {
-        match class {
-            Class::Data => self.stats.data.bytes,
-            Class::Control => self.stats.control.bytes,
-        }
+    pub(crate) fn push<P: Parcel>(
+        &mut self,
+        packets: &mut PacketStore<P>,
+        class: Class,
+        packet: PacketId,
+    ) {
+        let queue = match class {
+            Class::Data => &mut self.data,
+            Class::Control => &mut self.control,
+        };
+        packets.push_back(queue, packet);
     }
 
-    /// Whether the queue of `class` has room for `len` bytes.
-    pub(crate) fn has_room(&self, class: Class, len: usize) -> bool {
-        let capacity = match class {
-            Class::Data => self.params.queue_bytes,
-            Class::Control => self.params.control_queue_bytes,
-        };
-        self.sender_is_host() || self.depth(class) + len as u64 <= capacity
+    /// Takes the next packet, with its class and length: control first.
+    pub(crate) fn pop<P: Parcel>(
+        &mut self,
+        packets: &PacketStore<P>,
+    ) -> Option<(PacketId, Class, u32)> {
+        let control = packets.pop_front(&mut self.control);
+        let control = control.map(|(packet, len)| (packet, Class::Control, len));
+        control.or_else(|| {
+            let (packet, len) = packets.pop_front(&mut self.data)?;
+            Some((packet, Class::Data, len))
+        })
     }
 
     /// When the line will have sent everything in its queues.
-    pub(crate) fn free_at(&self) -> Time {
-        self.busy_until + self.backlog
-    }
-
-    pub(crate) fn push(&mut self, class: Class, frame: Waiting, now: Time) {
-        self.backlog += self.line_time(frame.len);
-        let (queue, stats) = self.queue(class);
-        queue.push_back(frame);
-        stats.enter(now, frame.len as u64);
-    }
-
-    /// Takes the next frame: control first.
-    pub(crate) fn pop(&mut self, now: Time) -> Option<Waiting> {
-        let class = if self.control.is_empty() {
-            Class::Data
-        } else {
-            Class::Control
-        };
-        let (queue, stats) = self.queue(class);
-        let frame = queue.pop_front()?;
-        stats.leave(now, frame.len as u64);
-        self.backlog -= self.line_time(frame.len);
-        Some(frame)
-    }
-
-    /// Occupies the line, which must be free, for a frame of `len` bytes from `start`; returns when its last bit leaves.
-    pub(crate) fn occupy(&mut self, len: usize, start: Time) -> Time {
-        debug_assert!(self.busy_until <= start, "the line is taken");
-        self.busy_until = start + self.line_time(len);
-        start + self.through_time(len)
-    }
-
-    /// The link goes down.
-    pub(crate) fn fail(&mut self, now: Time) {
-        self.up = false;
-        self.failures.push(now);
-    }
-
-    /// A record of a frame's stay on this channel, which starts now.
-    pub(crate) fn stay(&self, last_bit: Time) -> OnWire {
-        let failures = self.failures.len();
-        OnWire { last_bit, failures }
-    }
-
-    /// Whether the link went down during `stay`.
-    pub(crate) fn failed_during(&self, stay: &OnWire) -> bool {
-        let next = self.failures.get(stay.failures);
-        next.is_some_and(|&time| time < stay.last_bit)
-    }
-
-    /// Whether an event of this probability happens. Draws no random number if it cannot happen.
-    pub(crate) fn happens(&mut self, probability: f64) -> bool {
-        probability > 0.0 && self.rng.random::<f64>() < probability
-    }
-
-    /// Extra delay of one frame.
-    pub(crate) fn jitter(&mut self) -> Time {
-        match self.params.jitter_ps {
-            0 => 0,
-            most => self.rng.random_range(0..=most),
-        }
-    }
-
-    /// Changes a random stored byte to a random other value.
-    pub(crate) fn corrupt(&mut self, frame: &mut Frame) {
-        let bytes = frame.bytes_mut();
-        let at = self.rng.random_range(0..bytes.len());
-        bytes[at] ^= self.rng.random_range(1..=u8::MAX);
-        self.stats.corrupted += 1;
-    }
-
-    /// State for a time series.
-    pub(crate) fn sample(&self, id: ChannelId, time: Time) -> Sample {
-        Sample {
-            time,
-            channel: id,
-            data_bytes: self.stats.data.bytes,
-            control_bytes: self.stats.control.bytes,
-            sent_bytes: self.stats.sent_bytes,
-        }
-    }
-
-    /// Statistics up to `now`.
-    pub(crate) fn stats_at(&self, now: Time) -> ChannelStats {
-        let mut stats = self.stats;
-        stats.data.settle(now);
-        stats.control.settle(now);
-        stats
+    pub(crate) fn free_at<P: Parcel>(&self, packets: &PacketStore<P>, settings: &Settings) -> Time {
+        let queues = [&self.data, &self.control];
+        let waiting = queues.into_iter().flat_map(|queue| packets.lengths(queue));
+        let backlog: Time = waiting.map(|len| settings.line_time(len)).sum();
+        self.busy_until + backlog
     }
 }

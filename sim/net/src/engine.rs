@@ -1,23 +1,31 @@
 //! The effect of each event.
 
-use crate::channel::Waiting;
+use crate::channel::{Channel, End, Settings};
 use crate::event::Event;
-use crate::fabric::{Delivery, Fabric};
 use crate::fault::Fate;
-use crate::headers::{outer_ip, readdress, Class, Headers};
-use crate::packet::{Packet, PacketId};
-use crate::trim::trimmed;
-use crate::{ChannelId, DropReason, LinkId, Node, SwitchId, Time};
+use crate::flight::{length, PacketId, TargetId};
+use crate::occurrence::{Delivery, Occurrence};
+use crate::parcel::{Class, Parcel, Rewrite};
+use crate::{ChannelId, DropReason, Fabric, LinkId, SwitchId, Time};
 
-impl Fabric {
-    /// Executes `event` at the present time; returns a frame if it reached a host.
-    pub(crate) fn process(&mut self, event: Event) -> Option<Delivery> {
+impl<P: Parcel> Fabric<P> {
+    /// Executes `event` at the present time; returns what the user has to act on.
+    pub(crate) fn process(&mut self, event: Event) -> Option<Occurrence<P>> {
         match event {
             Event::Send(channel, packet) => self.enqueue(channel, packet, Class::Data),
             Event::Serialized(channel, packet) => self.launch_serialized(channel, packet),
             Event::Wake(channel) => self.wake(channel),
-            Event::Arrive(channel, packet) => return self.arrive(channel, packet),
-            Event::Link { link, up } => self.change_link(link, up),
+            Event::Arrive {
+                channel,
+                packet,
+                failures,
+            } => return self.arrive(channel, packet, failures),
+            Event::PortFree(host, port) => return Some(Occurrence::PortFree(host, port as usize)),
+            Event::Alarm(token) => return Some(Occurrence::Alarm(token)),
+            Event::Link { link, up } => {
+                self.change_link(link, up);
+                return Some(Occurrence::Link(link, up));
+            }
             Event::Reroute => {
                 if self.reroute_at == Some(self.now) {
                     self.reroute_at = None;
@@ -32,68 +40,87 @@ impl Fabric {
     /// Ends a packet on a channel.
     fn drop_on(&mut self, channel: ChannelId, packet: PacketId, reason: DropReason) {
         self.packets.remove(packet);
-        self.channels[channel.index()].stats.drops.count(reason);
+        self.stats[channel.index()].drops.count(reason);
     }
 
     /// Puts a packet into a channel's queue, or on the line if that is free.
-    fn enqueue(&mut self, id: ChannelId, packet_id: PacketId, mut class: Class) {
+    pub(crate) fn enqueue(&mut self, id: ChannelId, packet: PacketId, mut class: Class) {
         let now = self.now;
-        if !self.channels[id.index()].up {
-            return self.drop_on(id, packet_id, DropReason::LinkDown);
+        let channel = &self.channels[id.index()];
+        if !channel.up {
+            return self.drop_on(id, packet, DropReason::LinkDown);
         }
-        if self.channels[id.index()].is_idle(now) {
-            return self.transmit(id, packet_id);
+        if channel.is_idle(now) {
+            return self.transmit_on(id, packet);
         }
-        let packet = self.packets.get_mut(packet_id);
-        let channel = &mut self.channels[id.index()];
         // Hosts neither trim nor mark: their queues have no limit, and they read no headers.
         if class == Class::Data {
-            if !channel.has_room(class, packet.frame.len()) {
-                let cut = channel.params.trim.and_then(|trim| {
-                    let dscp = trim.dscp_at(channel.is_last_hop());
-                    trimmed(&packet.frame, self.classifier.roce_port, dscp)
-                });
-                if let (Some((frame, outer)), Some(headers)) = (cut, &mut packet.headers) {
-                    packet.frame = frame;
-                    headers.outer = outer;
-                    headers.class = Class::Control;
-                    class = Class::Control;
-                    channel.stats.trims += 1;
-                }
-            } else if let (Some(ecn), Some(headers)) = (channel.params.ecn, &mut packet.headers) {
-                let marking = self.ecn_at_last_hop || !channel.is_last_hop();
-                let probability = ecn.probability(channel.depth(class));
-                if marking && channel.happens(probability) && headers.outer.mark() {
-                    headers.outer.write(packet.frame.bytes_mut());
-                    channel.stats.ecn_marks += 1;
-                }
-            }
+            class = self.trim_or_mark(id, packet);
         }
-        let len = packet.frame.len();
-        if !channel.has_room(class, len) {
-            return self.drop_on(id, packet_id, DropReason::QueueFull);
+        let len = self.packets.flight(packet).len;
+        let channel = &mut self.channels[id.index()];
+        let settings = &self.settings[channel.settings as usize];
+        let queue = self.stats[id.index()].queue(class);
+        if !settings.has_room(class, queue.bytes, len) {
+            return self.drop_on(id, packet, DropReason::QueueFull);
         }
-        let packet = packet_id;
-        channel.push(class, Waiting { packet, len }, now);
+        queue.enter(now, len.into());
+        channel.push(&mut self.packets, class, packet);
         if !channel.wake_pending {
             channel.wake_pending = true;
             self.events.push(channel.busy_until, Event::Wake(id));
         }
     }
 
-    /// The line is free: sends the next frame.
+    /// Trims a data packet that finds its queue full, marks one that finds it deep; returns its class after that.
+    fn trim_or_mark(&mut self, id: ChannelId, packet: PacketId) -> Class {
+        let settings = &self.settings[self.channels[id.index()].settings as usize];
+        let stats = &mut self.stats[id.index()];
+        let len = self.packets.flight(packet).len;
+        if !settings.has_room(Class::Data, stats.data.bytes, len) {
+            let (flight, body) = self.packets.both(packet);
+            if let (Some(trim), Some(headers)) = (settings.params.trim, &mut body.headers) {
+                let dscp = trim.dscp_at(settings.last_hop);
+                let roce_port = self.classifier.roce_port;
+                if body.parcel.trim(headers, roce_port, dscp) {
+                    flight.len = length(&body.parcel);
+                    flight.class = Class::Control;
+                    stats.trims += 1;
+                    return Class::Control;
+                }
+            }
+        } else if let Some(ecn) = settings.params.ecn {
+            let marking = self.ecn_at_last_hop || !settings.last_hop;
+            let probability = ecn.probability(stats.data.bytes);
+            let is_read = self.packets.flight(packet).is_read;
+            if marking && is_read && self.happens(id, probability) {
+                self.mark(id, packet);
+            }
+        }
+        Class::Data
+    }
+
+    /// Marks a packet on its way through a channel.
+    fn mark(&mut self, id: ChannelId, packet: PacketId) {
+        let body = self.packets.body(packet);
+        if body.parcel.mark(body.headers.as_mut()) {
+            self.stats[id.index()].ecn_marks += 1;
+        }
+    }
+
+    /// The line is free: sends the next packet.
     fn wake(&mut self, id: ChannelId) {
         let channel = &mut self.channels[id.index()];
         if channel.busy_until > self.now {
-            // Frames were lost with the link, and the next frame occupied the line before this event.
+            // Packets were lost with the link, and the next one occupied the line before this event.
             return self.events.push(channel.busy_until, Event::Wake(id));
         }
         channel.wake_pending = false;
-        let Some(next) = channel.pop(self.now) else {
+        let Some(packet) = self.pop(id) else {
             return; // The queue was lost with the link.
         };
-        let waits = channel.has_waiting();
-        self.transmit(id, next.packet);
+        let waits = self.channels[id.index()].has_waiting();
+        self.transmit_on(id, packet);
         if waits {
             let channel = &mut self.channels[id.index()];
             channel.wake_pending = true;
@@ -101,104 +128,129 @@ impl Fabric {
         }
     }
 
+    /// Takes the next packet from a channel's queues.
+    fn pop(&mut self, id: ChannelId) -> Option<PacketId> {
+        let (packet, class, len) = self.channels[id.index()].pop(&self.packets)?;
+        let queue = self.stats[id.index()].queue(class);
+        queue.leave(self.now, len.into());
+        Some(packet)
+    }
+
     /// Puts a packet on the line, which is free.
-    fn transmit(&mut self, id: ChannelId, packet_id: PacketId) {
-        let len = self.packets.get_mut(packet_id).frame.len();
-        let last_bit = self.channels[id.index()].occupy(len, self.now);
-        self.launch(id, packet_id, last_bit);
+    fn transmit_on(&mut self, id: ChannelId, packet: PacketId) {
+        let len = self.packets.flight(packet).len;
+        let channel = &mut self.channels[id.index()];
+        let settings = &self.settings[channel.settings as usize];
+        debug_assert!(channel.busy_until <= self.now, "the line is taken");
+        channel.busy_until = self.now + settings.line_time(len);
+        let last_bit = self.now + settings.through_time(len);
+        self.launch(id, packet, last_bit);
     }
 
     /// Accepts a packet whose last bit its sender has just put on the line itself.
-    fn launch_serialized(&mut self, id: ChannelId, packet_id: PacketId) {
+    fn launch_serialized(&mut self, id: ChannelId, packet: PacketId) {
         if self.channels[id.index()].up {
-            self.launch(id, packet_id, self.now);
+            self.launch(id, packet, self.now);
         } else {
-            self.drop_on(id, packet_id, DropReason::LinkDown);
+            self.drop_on(id, packet, DropReason::LinkDown);
         }
     }
 
     /// Decides whether and when a packet arrives whose last bit leaves at `last_bit`.
-    fn launch(&mut self, id: ChannelId, packet_id: PacketId, last_bit: Time) {
-        let packet = self.packets.get_mut(packet_id);
+    fn launch(&mut self, id: ChannelId, packet: PacketId, last_bit: Time) {
+        let len = self.packets.flight(packet).len;
         let channel = &mut self.channels[id.index()];
-        let len = packet.frame.len();
-        let number = channel.stats.sent_frames;
-        channel.stats.sent_frames += 1;
-        channel.stats.sent_bytes += len as u64;
-        let start = last_bit.saturating_sub(channel.through_time(len));
-        if let Some(tap) = &mut channel.transmit_tap {
-            tap.frame(id, start, &packet.frame);
-        }
-        let mut arrival = last_bit + channel.params.delay_ps + channel.jitter();
-        let mut twice = false;
-        match channel
-            .filter
-            .as_mut()
-            .map_or(Fate::Pass, |filter| filter(&packet.frame, number))
-        {
-            Fate::Pass => {}
-            Fate::Drop => return self.drop_on(id, packet_id, DropReason::Filter),
-            Fate::Delay(extra) => arrival += extra,
-            Fate::Duplicate => twice = true,
-            Fate::MarkCe => {
-                if mark_ce(packet) {
-                    channel.stats.ecn_marks += 1;
-                }
-            }
-        }
-        if channel.happens(channel.params.loss) {
-            return self.drop_on(id, packet_id, DropReason::RandomLoss);
-        }
-        if channel.happens(channel.params.corruption) {
-            channel.corrupt(&mut packet.frame);
-            packet.headers = None;
-        }
-        packet.wire = Some(channel.stay(arrival));
-        let seen = if channel.from_first_bit {
-            arrival
-                .saturating_sub(channel.frame_time(len))
-                .max(self.now)
+        let Settings {
+            ref params,
+            latency,
+            ..
+        } = self.settings[channel.settings as usize];
+        let (delay, loss, corruption) = (params.delay_ps, params.loss, params.corruption);
+        let number = channel.sent_frames;
+        channel.sent_frames += 1;
+        channel.sent_bytes += u64::from(len);
+        let hooked = channel.hooked;
+        let mut arrival = last_bit + delay + self.jitter(id);
+        let fate = if hooked {
+            let start = last_bit.saturating_sub(self.settings_of(id).through_time(len));
+            self.intercept(id, packet, start, number)
         } else {
-            arrival + self.latency[id.index()]
+            Fate::Pass
         };
-        self.events.push(seen, Event::Arrive(id, packet_id));
-        if twice {
-            channel.stats.duplicates += 1;
-            let copy = packet.clone();
-            let copy = self.packets.insert(copy);
-            self.events.push(seen, Event::Arrive(id, copy));
+        match fate {
+            Fate::Pass | Fate::Duplicate => {}
+            Fate::Drop => return self.drop_on(id, packet, DropReason::Filter),
+            Fate::Delay(extra) => arrival += extra,
+            Fate::MarkCe => self.mark(id, packet),
+        }
+        if self.happens(id, loss) {
+            return self.drop_on(id, packet, DropReason::RandomLoss);
+        }
+        if self.happens(id, corruption) {
+            self.corrupt(id, packet);
+        }
+        self.packets.flight(packet).last_bit = arrival;
+        let seen = if hooked && self.hooks[&id].from_first_bit {
+            let frame = self.settings_of(id).frame_time(len);
+            arrival.saturating_sub(frame).max(self.now)
+        } else {
+            arrival + latency
+        };
+        self.fly(id, packet, seen);
+        if fate == Fate::Duplicate {
+            self.stats[id.index()].duplicates += 1;
+            let copy = self.packets.duplicate(packet);
+            self.fly(id, copy, seen);
         }
     }
 
+    /// Schedules the arrival of a packet that has just started.
+    fn fly(&mut self, channel: ChannelId, packet: PacketId, seen: Time) {
+        let failures = self.failures_of(channel).len() as u32;
+        let arrive = Event::Arrive {
+            channel,
+            packet,
+            failures,
+        };
+        self.events.push(seen, arrive);
+    }
+
+    /// Times at which a channel went down so far.
+    fn failures_of(&self, channel: ChannelId) -> &[Time] {
+        if self.failures.is_empty() {
+            return &[];
+        }
+        self.failures.get(&channel).map_or(&[], Vec::as_slice)
+    }
+
     /// Processes a packet that has passed a channel.
-    fn arrive(&mut self, id: ChannelId, packet_id: PacketId) -> Option<Delivery> {
-        let packet = self.packets.get_mut(packet_id);
-        let channel = &mut self.channels[id.index()];
-        let stay = packet.wire.take().expect("only what was sent arrives");
-        if channel.failed_during(&stay) {
-            self.drop_on(id, packet_id, DropReason::LinkDown);
+    fn arrive(&mut self, id: ChannelId, packet: PacketId, failures: u32) -> Option<Occurrence<P>> {
+        let last_bit = self.packets.flight(packet).last_bit;
+        let next_failure = self.failures_of(id).get(failures as usize);
+        if next_failure.is_some_and(|&time| time < last_bit) {
+            self.drop_on(id, packet, DropReason::LinkDown);
             return None;
         }
-        let last_bit = stay.last_bit;
-        if let Some(tap) = &mut channel.receive_tap {
-            tap.frame(id, last_bit, &packet.frame);
+        let Channel { to, hooked, .. } = self.channels[id.index()];
+        if hooked {
+            self.show_arrival(id, packet, last_bit);
         }
-        match channel.to {
-            Node::Host { host, port } => {
+        match to {
+            End::Host { host, port } => {
                 self.delivered += 1;
-                let frame = self.packets.remove(packet_id).frame;
-                Some(Delivery {
+                let frame = self.packets.remove(packet);
+                Some(Occurrence::Delivery(Delivery {
                     host,
-                    port,
+                    port: port.into(),
                     time: last_bit,
                     frame,
-                })
+                }))
             }
-            Node::Switch(switch) => {
-                match self.route(switch, packet_id) {
-                    Ok((out, class)) => self.enqueue(out, packet_id, class),
+            End::Switch(switch) => {
+                match self.route(switch, packet) {
+                    Ok((out, class)) => self.enqueue(out, packet, class),
                     Err(reason) => {
-                        self.packets.remove(packet_id);
+                        self.packets.remove(packet);
                         self.switch_drops[switch.index()].count(reason);
                     }
                 }
@@ -207,76 +259,71 @@ impl Fabric {
         }
     }
 
-    /// Reads the headers, decides the output and rewrites the frame for the next hop.
-    fn route(&mut self, at: SwitchId, id: PacketId) -> Result<(ChannelId, Class), DropReason> {
-        let packet = self.packets.get_mut(id);
-        let headers = match &mut packet.headers {
-            Some(headers) => headers,
-            none => none.insert(Headers::parse(&packet.frame, &self.classifier)?),
-        };
+    /// Reads the headers, decides the output and rewrites the packet for the next hop.
+    fn route(&mut self, at: SwitchId, packet: PacketId) -> Result<(ChannelId, Class), DropReason> {
+        let flight = self.packets.flight(packet);
+        if !flight.is_read {
+            self.read(packet)?;
+        }
+        let flight = self.packets.flight(packet);
+        if flight.hops <= 1 {
+            return Err(DropReason::HopLimit);
+        }
+        flight.hops -= 1;
+        let (target, flow, hops, class) = (flight.target, flight.flow, flight.hops, flight.class);
         let channels = &self.channels;
-        let out = self
-            .forwarding
-            .forward(at, headers, |id| channels[id.index()].up)?;
-        let bytes = packet.frame.bytes_mut();
-        headers.outer.write(bytes);
-        readdress(
-            bytes,
-            self.next_macs[out.index()],
-            self.switch_macs[at.index()],
-        );
-        Ok((out, headers.class))
+        let is_up = |id: ChannelId| channels[id.index()].up;
+        let out = if target == TargetId::PER_SWITCH {
+            let headers = self.packets.body(packet).headers.as_mut();
+            let destination = P::destination(headers.expect("what was read has headers"));
+            self.forwarding.by_usid(at, destination, flow, is_up)?
+        } else {
+            self.forwarding.towards(at, target, flow, is_up)?
+        };
+        if P::REWRITTEN {
+            let rewrite = Rewrite {
+                hops,
+                dst: self.next_macs[out.index()],
+                src: self.switch_macs[at.index()],
+            };
+            let body = self.packets.body(packet);
+            let headers = body.headers.as_mut();
+            let headers = headers.expect("what was read has headers");
+            body.parcel.rewrite(headers, &rewrite);
+        }
+        Ok((out, class))
+    }
+
+    /// Reads the headers of a packet.
+    fn read(&mut self, packet: PacketId) -> Result<(), DropReason> {
+        let (flight, body) = self.packets.both(packet);
+        let (headers, label) = body.parcel.read(&self.classifier)?;
+        body.headers = Some(headers);
+        flight.class = label.class;
+        flight.flow = label.flow;
+        flight.hops = label.hops;
+        flight.target = self.forwarding.target(label.destination);
+        flight.is_read = true;
+        Ok(())
     }
 
     fn change_link(&mut self, link: LinkId, up: bool) {
-        let now = self.now;
         for id in link.channels() {
-            let channel = &mut self.channels[id.index()];
+            self.channels[id.index()].up = up;
             if up {
-                channel.up = true;
                 continue;
             }
-            channel.fail(now);
-            while let Some(waiting) = self.channels[id.index()].pop(now) {
-                self.drop_on(id, waiting.packet, DropReason::LinkDown);
+            self.failures.entry(id).or_default().push(self.now);
+            while let Some(packet) = self.pop(id) {
+                self.drop_on(id, packet, DropReason::LinkDown);
             }
         }
         // A plane's links change together: routing converges on all of them at once.
-        if let Some(converged) = self.reroute_delay.map(|delay| now + delay) {
+        if let Some(converged) = self.reroute_delay.map(|delay| self.now + delay) {
             if self.reroute_at != Some(converged) {
                 self.reroute_at = Some(converged);
                 self.events.push(converged, Event::Reroute);
             }
         }
     }
-
-    /// Takes the samples due before `time`: between events nothing changes.
-    pub(crate) fn sample_until(&mut self, time: Time) {
-        let Some(sampler) = &mut self.sampler else {
-            return;
-        };
-        while sampler.next < time {
-            for &id in &sampler.channels {
-                sampler
-                    .samples
-                    .push(self.channels[id.index()].sample(id, sampler.next));
-            }
-            sampler.next += sampler.period;
-        }
-    }
-}
-
-/// Sets CE in the frame's outermost IP header, if it has one and is ECN-capable.
-fn mark_ce(packet: &mut Packet) -> bool {
-    let Ok(mut outer) = outer_ip(packet.frame.bytes()) else {
-        return false;
-    };
-    let marks = outer.mark();
-    if marks {
-        outer.write(packet.frame.bytes_mut());
-        if let Some(headers) = &mut packet.headers {
-            headers.outer = outer;
-        }
-    }
-    marks
 }

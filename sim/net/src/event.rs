@@ -1,53 +1,34 @@
-//! The event heap.
+//! What happens in a fabric.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use crate::packet::PacketId;
-use crate::{ChannelId, LinkId, Time};
+use crate::flight::PacketId;
+use crate::{ChannelId, HostId, LinkId};
 
 /// Something that happens at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A host hands a frame to its channel.
+    /// A host hands a packet to its channel.
     Send(ChannelId, PacketId),
-    /// A host has put the last bit of a frame on its channel.
+    /// A host has put the last bit of a packet on its channel.
     Serialized(ChannelId, PacketId),
-    /// The channel's line is free and frames wait.
+    /// The channel's line is free and packets wait.
     Wake(ChannelId),
-    /// A frame has passed the channel and the latency of the switch behind it, or begins to arrive at a host that takes frames from their first bit
+    /// A packet has passed the channel and the latency of the switch behind it, or begins to arrive at a host that takes frames from their first bit
     /// on.
-    Arrive(ChannelId, PacketId),
+    Arrive {
+        channel: ChannelId,
+        packet: PacketId,
+        /// How often the link had failed when the packet started.
+        failures: u32,
+    },
+    /// The line of a host's port is free again, which the host wants to know.
+    PortFree(HostId, u32),
+    /// A time that the user of the fabric set.
+    Alarm(u64),
     /// A link changes state.
     Link { link: LinkId, up: bool },
     /// The routing protocol has converged on the links that are up.
     Reroute,
 }
 
-/// Events by time, and among equal times by the order they were put in.
-#[derive(Debug, Default)]
-pub(crate) struct EventQueue {
-    heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
-    pushed: u64,
-}
-
-impl EventQueue {
-    pub(crate) fn push(&mut self, time: Time, event: Event) {
-        self.heap.push(Reverse((time, self.pushed, event)));
-        self.pushed += 1;
-    }
-
-    pub(crate) fn next_time(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse((time, ..))| *time)
-    }
-
-    /// Takes the first event if its time has come by `limit`.
-    pub(crate) fn pop_until(&mut self, limit: Time) -> Option<(Time, Event)> {
-        if self.next_time()? > limit {
-            return None;
-        }
-        self.heap
-            .pop()
-            .map(|Reverse((time, _, event))| (time, event))
-    }
-}
+// Three words, with the time: the calendar's memory is what a large fabric touches most.
+const _: () = assert!(size_of::<Event>() <= 16);

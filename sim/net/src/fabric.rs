@@ -1,90 +1,45 @@
 //! The public functions of the fabric.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use rand_chacha::ChaCha8Rng;
 use stellar_wire::MacAddr;
-use thiserror::Error;
 
-use crate::channel::Channel;
-use crate::event::{Event, EventQueue};
+use crate::calendar::Calendar;
+use crate::channel::{Channel, Settings};
+use crate::error::FabricError;
+use crate::event::Event;
+use crate::flight::{PacketId, PacketStore};
 use crate::forwarding::Forwarding;
-use crate::headers::Classifier;
-use crate::packet::{Packet, PacketId, PacketStore};
-use crate::stats::{Drops, Sample};
-use crate::{ChannelId, Frame, HostId, LinkId, Node, Time, Topology};
+use crate::observe::{Hooks, Sampler};
+use crate::occurrence::{Delivery, Occurrence};
+use crate::parcel::{Class, Classifier, Parcel};
+use crate::stats::{ChannelStats, Drops};
+use crate::{ChannelId, Frame, HostId, LinkId, Time, Topology};
 
-/// A frame that reached a host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// The host.
-    pub host: HostId,
-    /// Its port, which is the plane.
-    pub port: usize,
-    /// When the last bit (of the FCS) arrived, in picoseconds.
-    pub time: Time,
-    /// The frame as it arrived.
-    pub frame: Frame,
-}
-
-/// Why a call was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FabricError {
-    /// The host does not exist or has fewer ports.
-    #[error("host {host:?} has no port {port}; see the hosts of the topology")]
-    NoSuchPort {
-        /// The given host.
-        host: HostId,
-        /// The given port.
-        port: usize,
-    },
-    /// The time is in the past.
-    #[error("time {time} ps is before the fabric's present, {now} ps; advance the fabric no further than the next thing you do to it")]
-    InPast {
-        /// The given time.
-        time: Time,
-        /// The present time of the fabric.
-        now: Time,
-    },
-    /// The frame is shorter than an Ethernet header.
-    #[error("a frame of {stored} stored bytes has no Ethernet header; give at least 14")]
-    NoEthernetHeader {
-        /// Number of bytes that it stores.
-        stored: usize,
-    },
-    /// The link does not exist.
-    #[error("there is no link {0:?}; see the links of the topology")]
-    NoSuchLink(LinkId),
-    /// The channel does not exist.
-    #[error("there is no channel {0:?}; see the channels of the topology")]
-    NoSuchChannel(ChannelId),
-    /// A sampling period of zero.
-    #[error("a sampling period of 0 ps never ends; give at least 1")]
-    ZeroPeriod,
-}
-
-/// Channels to sample, period, and samples so far.
-pub(crate) struct Sampler {
-    pub period: Time,
-    pub next: Time,
-    pub channels: Vec<ChannelId>,
-    pub samples: Vec<Sample>,
-}
-
-/// A running fabric. Its state is a function of the topology, the seed and the calls made.
-pub struct Fabric {
+/// A running fabric. Its state is a function of the topology, the seed and the calls made. It carries frames, or records of them ([`Parcel`]).
+pub struct Fabric<P: Parcel = Frame> {
     topology: Arc<Topology>,
+    pub(crate) seed: u64,
     pub(crate) now: Time,
-    pub(crate) events: EventQueue,
-    pub(crate) packets: PacketStore,
+    pub(crate) events: Calendar<Event>,
+    pub(crate) packets: PacketStore<P>,
     pub(crate) channels: Vec<Channel>,
+    pub(crate) settings: Vec<Settings>,
+    /// Depths and counts of each channel, without what [`Channel`] counts.
+    pub(crate) stats: Vec<ChannelStats>,
+    pub(crate) hooks: HashMap<ChannelId, Hooks<P>>,
+    /// Random streams of the channels that have drawn something.
+    pub(crate) dice: Vec<Option<Box<ChaCha8Rng>>>,
+    /// When the channels went down that ever did.
+    pub(crate) failures: HashMap<ChannelId, Vec<Time>>,
     pub(crate) forwarding: Forwarding,
     pub(crate) classifier: Classifier,
     pub(crate) ecn_at_last_hop: bool,
     pub(crate) reroute_delay: Option<Time>,
     /// The latest time at which routing is scheduled to converge.
     pub(crate) reroute_at: Option<Time>,
-    /// Latency of the node behind a channel, in picoseconds.
-    pub(crate) latency: Vec<Time>,
     /// MAC address of the node behind a channel.
     pub(crate) next_macs: Vec<MacAddr>,
     pub(crate) switch_macs: Vec<MacAddr>,
@@ -95,40 +50,51 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// An idle fabric at time 0, with the link changes of the topology scheduled. `seed` decides every random choice,
-    /// ECMP's hashes included.
+    /// An idle fabric of frames at time 0, with the link changes of the topology scheduled. `seed` decides every random choice, ECMP's hashes included.
     pub fn new(topology: impl Into<Arc<Topology>>, seed: u64) -> Self {
+        Self::carrying(topology, seed)
+    }
+}
+
+impl<P: Parcel> Fabric<P> {
+    /// As [`Fabric::new`], for frames or for records of frames.
+    pub fn carrying(topology: impl Into<Arc<Topology>>, seed: u64) -> Self {
         let topology = topology.into();
-        let mut events = EventQueue::default();
+        let mut events = Calendar::default();
         for change in topology.changes() {
             let (link, up) = (change.link, change.up);
             events.push(change.time, Event::Link { link, up });
         }
-        let behind: Vec<Node> = topology.channels().map(|id| topology.ends(id).1).collect();
+        let behind = |id| topology.ends(id).1;
+        let (settings, indices) = Settings::of(&topology);
+        let channels: Vec<Channel> = topology
+            .channels()
+            .zip(indices)
+            .map(|(id, settings)| Channel::new(settings, behind(id)))
+            .collect();
+        let switches = topology.switches();
         Self {
+            seed,
             now: 0,
             events,
             packets: PacketStore::default(),
-            channels: topology
-                .channels()
-                .map(|id| {
-                    let params = topology.links()[id.link().index()].params.clone();
-                    Channel::new(id, params, topology.ends(id), seed)
-                })
-                .collect(),
+            settings,
+            stats: vec![ChannelStats::default(); channels.len()],
+            hooks: HashMap::new(),
+            dice: vec![None; channels.len()],
+            failures: HashMap::new(),
+            channels,
             forwarding: Forwarding::new(&topology, seed),
             classifier: topology.classifier().clone(),
             ecn_at_last_hop: topology.ecn_at_last_hop(),
             reroute_delay: topology.reroute_delay(),
             reroute_at: None,
-            latency: behind.iter().map(|&node| topology.latency(node)).collect(),
-            next_macs: behind.iter().map(|&node| topology.mac(node)).collect(),
-            switch_macs: topology
-                .switches()
-                .iter()
-                .map(|switch| switch.mac)
+            next_macs: topology
+                .channels()
+                .map(|id| topology.mac(behind(id)))
                 .collect(),
-            switch_drops: vec![Drops::default(); topology.switches().len()],
+            switch_macs: switches.iter().map(|switch| switch.mac).collect(),
+            switch_drops: vec![Drops::default(); switches.len()],
             sampler: None,
             delivered: 0,
             sent: 0,
@@ -156,7 +122,7 @@ impl Fabric {
         host: HostId,
         port: usize,
         time: Time,
-        frame: Frame,
+        frame: P,
     ) -> Result<(), FabricError> {
         let (channel, packet) = self.admit(host, port, time, frame)?;
         self.events.push(time, Event::Send(channel, packet));
@@ -174,7 +140,7 @@ impl Fabric {
         host: HostId,
         port: usize,
         last_bit: Time,
-        frame: Frame,
+        frame: P,
     ) -> Result<(), FabricError> {
         let (channel, packet) = self.admit(host, port, last_bit, frame)?;
         self.events
@@ -188,21 +154,44 @@ impl Fabric {
         host: HostId,
         port: usize,
         time: Time,
-        frame: Frame,
+        frame: P,
     ) -> Result<(ChannelId, PacketId), FabricError> {
         let channel = self.uplink(host, port)?;
-        if time < self.now {
-            return Err(FabricError::InPast {
-                time,
-                now: self.now,
-            });
-        }
-        if !frame.has_ethernet_header() {
-            let stored = frame.bytes().len();
-            return Err(FabricError::NoEthernetHeader { stored });
-        }
+        self.not_past(time)?;
+        frame.check()?;
         self.sent += 1;
-        Ok((channel, self.packets.insert(Packet::new(frame))))
+        Ok((channel, self.packets.insert(frame)))
+    }
+
+    /// Puts a frame on a host's port now, in front of frames that are sent later. [`Occurrence::PortFree`] follows when the port can send the next
+    /// one, at once if its link is down.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub fn transmit(&mut self, host: HostId, port: usize, frame: P) -> Result<(), FabricError> {
+        let (channel, packet) = self.admit(host, port, self.now, frame)?;
+        self.enqueue(channel, packet, Class::Data);
+        let free = self.free_at(host, port)?;
+        self.events.push(free, Event::PortFree(host, port as u32));
+        Ok(())
+    }
+
+    /// Has [`Self::next_occurrence`] return [`Occurrence::Alarm`] with `token` at `time`.
+    ///
+    /// # Errors
+    /// [`FabricError::InPast`].
+    pub fn set_alarm(&mut self, time: Time, token: u64) -> Result<(), FabricError> {
+        self.not_past(time)?;
+        self.events.push(time, Event::Alarm(token));
+        Ok(())
+    }
+
+    fn not_past(&self, time: Time) -> Result<(), FabricError> {
+        let now = self.now;
+        if time < now {
+            return Err(FabricError::InPast { time, now });
+        }
+        Ok(())
     }
 
     /// Delivers frames to a host's port when their first bit arrives, instead of their last. Use it for hosts that read frames from the line
@@ -214,18 +203,20 @@ impl Fabric {
     /// [`FabricError::NoSuchPort`].
     pub fn receive_from_first_bit(&mut self, host: HostId, port: usize) -> Result<(), FabricError> {
         let downlink = self.uplink(host, port)?.opposite();
-        self.channel_mut(downlink)?.from_first_bit = true;
+        self.hooks_mut(downlink)?.from_first_bit = true;
         Ok(())
     }
 
     /// When a host's port will have sent all frames that are queued so far, without those of later times. A frame that is sent at that time starts at
-    /// once.
+    /// once. The function walks the port's queue.
     ///
     /// # Errors
     /// [`FabricError::NoSuchPort`].
     pub fn free_at(&self, host: HostId, port: usize) -> Result<Time, FabricError> {
         let channel = self.uplink(host, port)?;
-        Ok(self.channels[channel.index()].free_at().max(self.now))
+        let channel = &self.channels[channel.index()];
+        let settings = &self.settings[channel.settings as usize];
+        Ok(channel.free_at(&self.packets, settings).max(self.now))
     }
 
     /// Whether a link is up.
@@ -244,12 +235,7 @@ impl Fabric {
     /// [`FabricError::NoSuchLink`], [`FabricError::InPast`].
     pub fn schedule_link(&mut self, link: LinkId, time: Time, up: bool) -> Result<(), FabricError> {
         self.is_up(link)?;
-        if time < self.now {
-            return Err(FabricError::InPast {
-                time,
-                now: self.now,
-            });
-        }
+        self.not_past(time)?;
         self.events.push(time, Event::Link { link, up });
         Ok(())
     }
@@ -259,15 +245,14 @@ impl Fabric {
         self.events.next_time()
     }
 
-    /// Runs until a frame reaches a host, at most until `limit` (inclusive), and returns it. The present is then the time
-    /// of the delivery, so that the host can answer at once. With `None` the present is `limit`, except for
-    /// `Time::MAX`, which means "to the end" and leaves it at the last event.
-    pub fn next_delivery(&mut self, limit: Time) -> Option<Delivery> {
+    /// Runs until there is something to act on, at most until `limit` (inclusive), and returns it. The present is then its time, so that hosts can
+    /// answer at once. With `None` the present is `limit`, except for `Time::MAX`, which means "to the end" and leaves it at the last event.
+    pub fn next_occurrence(&mut self, limit: Time) -> Option<Occurrence<P>> {
         while let Some((time, event)) = self.events.pop_until(limit) {
             self.sample_until(time);
             self.now = time;
-            if let Some(delivery) = self.process(event) {
-                return Some(delivery);
+            if let Some(occurrence) = self.process(event) {
+                return Some(occurrence);
             }
         }
         if limit != Time::MAX && limit > self.now {
@@ -277,25 +262,29 @@ impl Fabric {
         None
     }
 
+    /// As [`Self::next_occurrence`], but returns only frames that reached a host. Anything else passes unseen.
+    pub fn next_delivery(&mut self, limit: Time) -> Option<Delivery<P>> {
+        loop {
+            if let Occurrence::Delivery(delivery) = self.next_occurrence(limit)? {
+                return Some(delivery);
+            }
+        }
+    }
+
     /// Runs until `time`, inclusive, and passes every frame that reached a host to `deliver`, in order.
-    pub fn advance_to(&mut self, time: Time, mut deliver: impl FnMut(Delivery)) {
+    pub fn advance_to(&mut self, time: Time, mut deliver: impl FnMut(Delivery<P>)) {
         while let Some(delivery) = self.next_delivery(time) {
             deliver(delivery);
         }
     }
 
     fn uplink(&self, host: HostId, port: usize) -> Result<ChannelId, FabricError> {
-        let uplink = self.topology.uplink(host, port);
+        let uplink = self.forwarding.uplink(host, port);
         uplink.ok_or(FabricError::NoSuchPort { host, port })
     }
 
     pub(crate) fn channel(&self, id: ChannelId) -> Result<&Channel, FabricError> {
         let channel = self.channels.get(id.index());
-        channel.ok_or(FabricError::NoSuchChannel(id))
-    }
-
-    pub(crate) fn channel_mut(&mut self, id: ChannelId) -> Result<&mut Channel, FabricError> {
-        let channel = self.channels.get_mut(id.index());
         channel.ok_or(FabricError::NoSuchChannel(id))
     }
 }

@@ -3,20 +3,29 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-use stellar_wire::{Ip, UsidContainer};
+use stellar_wire::UsidContainer;
 
+use crate::flight::TargetId;
 use crate::hash::{choose, mix};
-use crate::headers::Headers;
+use crate::parcel::Destination;
 use crate::routes::{Hop, Routes};
 use crate::topology::ADJACENCY_USIDS;
-use crate::{ChannelId, DropReason, Node, SwitchId, Topology};
+use crate::{ChannelId, DropReason, HostId, Node, SwitchId, Topology};
 
-/// A node as the target of a packet, as its switch sees it.
+/// A host port as the target of a packet.
+#[derive(Clone, Copy, Debug)]
+struct HostPort {
+    /// The switch it is connected to; `None` on a cable between two hosts.
+    switch: Option<SwitchId>,
+    /// The channel from it.
+    uplink: ChannelId,
+}
+
+/// The target of a uSID.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Switch(SwitchId),
-    /// A host port: its switch, and the channel from there.
-    Host(SwitchId, ChannelId),
+    Host(TargetId),
 }
 
 /// The state of one switch.
@@ -34,7 +43,11 @@ struct Switch {
 pub(crate) struct Forwarding {
     usid_block: u32,
     switches: Vec<Switch>,
-    addresses: HashMap<IpAddr, Target>,
+    /// Every host port, by host and port.
+    ports: Vec<HostPort>,
+    /// Index in `ports` of the first port of each host, and their number.
+    first_ports: Vec<u32>,
+    addresses: HashMap<IpAddr, TargetId>,
     usids: HashMap<(usize, u16), Target>,
     /// Channels that lead to a host.
     to_host: Vec<bool>,
@@ -60,7 +73,27 @@ impl Forwarding {
                 ((switch.plane, switch.usid), target)
             })
             .collect();
+        let (mut ports, mut first_ports) = (Vec::new(), Vec::new());
         let mut addresses = HashMap::new();
+        for (id, host) in (0..).map(HostId).zip(topology.hosts()) {
+            first_ports.push(ports.len() as u32);
+            for (plane, port) in host.ports.iter().enumerate() {
+                let target = TargetId(ports.len() as u32);
+                addresses.insert(IpAddr::V4(port.ipv4), target);
+                addresses.insert(IpAddr::V6(port.ipv6), target);
+                usids.insert((plane, port.usid), Target::Host(target));
+                let uplink = topology.uplink(id, plane);
+                let uplink = uplink.expect("every port has a link");
+                ports.push(HostPort {
+                    uplink,
+                    switch: match topology.ends(uplink).1 {
+                        Node::Switch(switch) => Some(switch),
+                        Node::Host { .. } => None,
+                    },
+                });
+            }
+        }
+        first_ports.push(ports.len() as u32);
         let mut hops = Vec::new();
         let mut to_host = Vec::new();
         for channel in topology.channels() {
@@ -68,21 +101,16 @@ impl Forwarding {
             to_host.push(matches!(to, Node::Host { .. }));
             let Node::Switch(from) = from else { continue };
             switches[from.index()].ports.push(channel);
-            match to {
-                Node::Switch(to) => hops.push(Hop { channel, from, to }),
-                Node::Host { host, port } => {
-                    let target = Target::Host(from, channel);
-                    let port_info = &topology.hosts()[host.index()].ports[port];
-                    addresses.insert(IpAddr::V4(port_info.ipv4), target);
-                    addresses.insert(IpAddr::V6(port_info.ipv6), target);
-                    usids.insert((port, port_info.usid), target);
-                }
+            if let Node::Switch(to) = to {
+                hops.push(Hop { channel, from, to });
             }
         }
         Self {
             usid_block: topology.usid_block(),
             routes: Routes::new(switches.len(), &hops),
             switches,
+            ports,
+            first_ports,
             addresses,
             usids,
             to_host,
@@ -101,49 +129,60 @@ impl Forwarding {
         self.routes = Routes::new(self.switches.len(), &hops);
     }
 
-    /// Decides the next channel of a packet at switch `at`, and changes its headers as forwarding does: the hop limit decreases by one, and uSIDs of
-    /// this switch are shifted out.
-    pub(crate) fn forward(
-        &self,
-        at: SwitchId,
-        headers: &mut Headers,
-        is_up: impl Fn(ChannelId) -> bool,
-    ) -> Result<ChannelId, DropReason> {
-        let hops = headers.outer.hops();
-        if *hops <= 1 {
-            return Err(DropReason::HopLimit);
+    /// The target of a packet, for [`Self::towards`]; [`TargetId::PER_SWITCH`] for a container of uSIDs.
+    pub(crate) fn target(&self, destination: Destination) -> TargetId {
+        match destination {
+            Destination::Address(IpAddr::V6(ip))
+                if u128::from(ip) >> 96 == u128::from(self.usid_block) =>
+            {
+                TargetId::PER_SWITCH
+            }
+            Destination::Address(address) => {
+                let target = self.addresses.get(&address);
+                target.copied().unwrap_or(TargetId::NOWHERE)
+            }
+            Destination::Port(host, port) => {
+                let index = self.port_index(host, port);
+                index.map_or(TargetId::NOWHERE, |index| TargetId(index as u32))
+            }
         }
-        *hops -= 1;
-        let target = match &mut headers.outer.ip {
-            Ip::V6(ip) if u128::from(ip.dst) >> 96 == u128::from(self.usid_block) => {
-                match self.segment(at, &mut ip.dst)? {
-                    Segment::Node(target) => target,
-                    Segment::Port(channel) => return Ok(channel),
-                }
-            }
-            ip => {
-                let dst = match ip {
-                    Ip::V4(ip) => IpAddr::V4(ip.dst),
-                    Ip::V6(ip) => IpAddr::V6(ip.dst),
-                };
-                *self.addresses.get(&dst).ok_or(DropReason::NoRoute)?
-            }
-        };
-        self.towards(at, target, headers.flow, is_up)
     }
 
-    /// Channel of `at` towards `target`. A flow keeps its channel as long as that is up.
-    fn towards(
+    fn port_index(&self, host: HostId, port: usize) -> Option<usize> {
+        let first = *self.first_ports.get(host.index())? as usize;
+        let next = *self.first_ports.get(host.index() + 1)? as usize;
+        (port < next - first).then_some(first + port)
+    }
+
+    /// The channel that a host's port sends on.
+    pub(crate) fn uplink(&self, host: HostId, port: usize) -> Option<ChannelId> {
+        Some(self.ports[self.port_index(host, port)?].uplink)
+    }
+
+    /// Channel of switch `at` towards `target`. A flow keeps its channel as long as that is up.
+    pub(crate) fn towards(
         &self,
         at: SwitchId,
-        target: Target,
+        target: TargetId,
         flow: u64,
         is_up: impl Fn(ChannelId) -> bool,
     ) -> Result<ChannelId, DropReason> {
-        let switch = match target {
-            Target::Host(switch, channel) if switch == at => return Ok(channel),
-            Target::Host(switch, _) | Target::Switch(switch) => switch,
-        };
+        let target = self.ports.get(target.0 as usize);
+        let target = target.ok_or(DropReason::NoRoute)?;
+        match target.switch {
+            Some(switch) if switch == at => Ok(target.uplink.opposite()),
+            Some(switch) => self.towards_switch(at, switch, flow, is_up),
+            None => Err(DropReason::NoRoute),
+        }
+    }
+
+    fn towards_switch(
+        &self,
+        at: SwitchId,
+        switch: SwitchId,
+        flow: u64,
+        is_up: impl Fn(ChannelId) -> bool,
+    ) -> Result<ChannelId, DropReason> {
         let group = self.routes.group(at, switch);
         if group.is_empty() {
             return Err(DropReason::NoRoute);
@@ -159,6 +198,21 @@ impl Forwarding {
             count => Ok(up()
                 .nth(choose(mix(hash), count))
                 .expect("an index below the count")),
+        }
+    }
+
+    /// Channel of switch `at` for the container `dst`, from which uSIDs of this switch are shifted out.
+    pub(crate) fn by_usid(
+        &self,
+        at: SwitchId,
+        dst: &mut Ipv6Addr,
+        flow: u64,
+        is_up: impl Fn(ChannelId) -> bool,
+    ) -> Result<ChannelId, DropReason> {
+        match self.segment(at, dst)? {
+            Segment::Node(Target::Host(target)) => self.towards(at, target, flow, is_up),
+            Segment::Node(Target::Switch(switch)) => self.towards_switch(at, switch, flow, is_up),
+            Segment::Port(channel) => Ok(channel),
         }
     }
 

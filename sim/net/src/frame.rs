@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use stellar_wire::{Ethernet, Header};
-
 /// Shortest frame without FCS (IEEE 802.3 section 3.2.8: 64 bytes with it). Shorter ones take the time of this length.
 pub const MIN_FRAME: usize = 60;
 /// Preamble and start frame delimiter, in bytes.
@@ -70,11 +68,6 @@ impl Frame {
     /// The stored bytes for writing; copies them first if a clone shares them.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         Arc::make_mut(&mut self.stored)
-    }
-
-    /// Whether the stored bytes contain an Ethernet header.
-    pub(crate) fn has_ethernet_header(&self) -> bool {
-        self.stored.len() >= Ethernet::LEN
     }
 }
 

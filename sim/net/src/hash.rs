@@ -1,5 +1,44 @@
 //! The hash of ECMP.
 
+use std::net::IpAddr;
+
+/// What makes a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowKey {
+    /// Source of the outermost IP header.
+    pub src: IpAddr,
+    /// Its destination.
+    pub dst: IpAddr,
+    /// Its protocol or next header.
+    pub protocol: u8,
+    /// IPv6 flow label; 0 with IPv4.
+    pub flow_label: u32,
+    /// UDP source and destination port, if there are any right behind it.
+    pub ports: Option<(u16, u16)>,
+}
+
+/// The hash by which switches choose among equal paths. Each mixes a seed of its own into it.
+pub fn flow_hash(key: &FlowKey) -> u64 {
+    let addresses = match (key.src, key.dst) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => {
+            mix_bytes(mix_bytes(key.protocol.into(), &src.octets()), &dst.octets())
+        }
+        (src, dst) => {
+            let octets = |address| match address {
+                IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+                IpAddr::V6(address) => address.octets(),
+            };
+            let hash = mix_bytes(key.protocol.into(), &octets(src));
+            mix_bytes(hash, &octets(dst)) ^ u64::from(key.flow_label)
+        }
+    };
+    let flow = mix(addresses);
+    match key.ports {
+        Some((sport, dport)) => mix(flow ^ u64::from(sport) << 16 ^ u64::from(dport)),
+        None => flow,
+    }
+}
+
 /// Finalizer of SplitMix64 (Steele, Lea and Flood 2014): every input bit changes every output bit with probability near
 /// one half. Unlike a CRC it is not linear, so switches with different seeds choose independently.
 pub(crate) const fn mix(mut x: u64) -> u64 {
@@ -10,7 +49,7 @@ pub(crate) const fn mix(mut x: u64) -> u64 {
 }
 
 /// Mixes `bytes`, a multiple of four of them, into `hash`.
-pub(crate) fn mix_bytes(hash: u64, bytes: &[u8]) -> u64 {
+fn mix_bytes(hash: u64, bytes: &[u8]) -> u64 {
     bytes.chunks_exact(4).fold(hash, |hash, word| {
         let word = u32::from_be_bytes([word[0], word[1], word[2], word[3]]);
         mix(hash ^ u64::from(word))

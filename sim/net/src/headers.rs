@@ -1,59 +1,18 @@
 //! The header fields that a switch reads and writes. Layouts are those of `stellar_wire`.
 
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
-use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
-use stellar_wire::{
-    Bth, Ecn, Ethernet, Header, Ip, Ipv4, Ipv6, MacAddr, Opcode, Udp, Vlan, WireError,
-};
+use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
+use stellar_wire::{Ecn, Ethernet, Header, Ip, Ipv6, Vlan, WireError};
 
-use crate::hash::{mix, mix_bytes};
-use crate::{DropReason, Frame};
-
-/// Class of service. Control frames are sent before data frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Data,
-    Control,
-}
-
-/// How frames are divided into classes.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Classifier {
-    /// Code points of the control class; with `None`, the BTH opcode decides.
-    pub control_dscp: Option<Vec<u8>>,
-    /// UDP destination port of RoCEv2 and MRC.
-    pub roce_port: u16,
-}
-
-impl Classifier {
-    fn class(&self, dscp: u8, opcode: Option<Opcode>) -> Class {
-        let control = match &self.control_dscp {
-            Some(list) => list.contains(&dscp),
-            None => matches!(
-                opcode,
-                Some(
-                    Opcode::RcAck
-                        | Opcode::Cnp
-                        | Opcode::MrcAck
-                        | Opcode::MrcSack
-                        | Opcode::MrcNack
-                        | Opcode::MrcProbe
-                )
-            ),
-        };
-        if control {
-            Class::Control
-        } else {
-            Class::Data
-        }
-    }
-}
+use crate::DropReason;
 
 /// An IP header at its place in a frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct IpAt {
-    pub ip: Ip,
-    pub at: usize,
+pub struct IpAt {
+    /// The header.
+    pub(crate) ip: Ip,
+    /// Its first byte.
+    pub(crate) at: usize,
 }
 
 impl IpAt {
@@ -110,16 +69,6 @@ impl IpAt {
     }
 }
 
-/// What the switches of a path need to know about a packet, computed once.
-#[derive(Clone, Debug)]
-pub(crate) struct Headers {
-    /// The outermost IP header, as it is in the frame.
-    pub outer: IpAt,
-    pub class: Class,
-    /// Hash of what makes a flow: addresses, protocol, UDP ports, IPv6 flow label.
-    pub flow: u64,
-}
-
 /// Finds the outermost IP header.
 pub(crate) fn outer_ip(bytes: &[u8]) -> Result<IpAt, DropReason> {
     let malformed = |_: WireError| DropReason::Malformed;
@@ -136,71 +85,4 @@ pub(crate) fn outer_ip(bytes: &[u8]) -> Result<IpAt, DropReason> {
     })?;
     let at = bytes.len() - packet.len();
     Ok(IpAt { ip, at })
-}
-
-impl Headers {
-    pub(crate) fn parse(frame: &Frame, classifier: &Classifier) -> Result<Self, DropReason> {
-        let bytes = frame.bytes();
-        let outer = outer_ip(bytes)?;
-        let behind = &bytes[outer.at + outer.ip.header_len()..];
-        let mut flow = flow_of(&outer.ip);
-        // Inside an encapsulation, switches read only the class: they hash the outer header.
-        let (ip, datagram) = match outer.inner_ethertype() {
-            None => (Some(outer.ip), behind),
-            Some(ethertype) => match Ip::parse(ethertype, behind) {
-                Ok((ip, rest)) => (Some(ip), rest),
-                Err(_) => (None, behind),
-            },
-        };
-        let udp = ip
-            .filter(|ip| ip.protocol() == PROTO_UDP)
-            .and_then(|_| Udp::parse(datagram).ok());
-        let mut opcode = None;
-        if let Some((udp, transport)) = udp {
-            if outer.inner_ethertype().is_none() {
-                flow = mix(flow ^ u64::from(udp.sport) << 16 ^ u64::from(udp.dport));
-            }
-            if udp.dport == classifier.roce_port {
-                opcode = Bth::parse(transport).ok().map(|(bth, _)| bth.opcode);
-            }
-        }
-        Ok(Self {
-            outer,
-            class: classifier.class(outer.dscp(), opcode),
-            flow,
-        })
-    }
-}
-
-fn flow_of(ip: &Ip) -> u64 {
-    match ip {
-        Ip::V4(Ipv4 { src, dst, .. }) => {
-            let hash = mix_bytes(
-                mix_bytes(u64::from(ip.protocol()), &src.octets()),
-                &dst.octets(),
-            );
-            mix(hash)
-        }
-        Ip::V6(Ipv6 {
-            src,
-            dst,
-            flow_label,
-            ..
-        }) => {
-            let hash = mix_bytes(
-                mix_bytes(u64::from(ip.protocol()), &src.octets()),
-                &dst.octets(),
-            );
-            mix(hash ^ u64::from(*flow_label))
-        }
-    }
-}
-
-/// Gives the frame new addresses for its next hop.
-pub(crate) fn readdress(bytes: &mut [u8], dst: MacAddr, src: MacAddr) {
-    let (eth, _) =
-        Ethernet::parse(bytes).expect("a frame with an IP header has an Ethernet header");
-    let mut header = Vec::with_capacity(Ethernet::LEN);
-    Ethernet { dst, src, ..eth }.emit(&mut header);
-    bytes[..Ethernet::LEN].copy_from_slice(&header);
 }

@@ -1,7 +1,8 @@
 //! Ethernet fabric model: the links and switches between NICs.
 //!
 //! Hosts have one port per plane. Planes are separate fabrics of links and store-and-forward switches. Frames are real bytes, so a fabric can connect
-//! two NICs at RTL as well as a thousand modelled ones. Time is in picoseconds. The model and its limits are described in `docs/fabric.md`.
+//! two NICs at RTL as well as a thousand modelled ones. A fabric may also carry records of frames ([`Parcel`]). Time is in
+//! picoseconds. The model and its limits are described in `docs/fabric.md`.
 //!
 //! ```
 //! use sim_net::{Fabric, Frame, HostId, Topology, Time};
@@ -24,29 +25,38 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod calendar;
 mod channel;
 mod ecn;
 mod engine;
+mod error;
 mod event;
 mod fabric;
 mod fault;
+mod flight;
 mod forwarding;
 mod frame;
+mod frame_parcel;
 mod hash;
 mod headers;
 mod ids;
 mod observe;
-mod packet;
+mod occurrence;
+mod parcel;
 mod routes;
 mod stats;
 pub mod topology;
 mod trim;
 
 pub use ecn::EcnThresholds;
-pub use fabric::{Delivery, Fabric, FabricError};
+pub use error::FabricError;
+pub use fabric::Fabric;
 pub use fault::{Fate, Filter, Tap, TapSide};
 pub use frame::{Frame, FCS, GAP, MIN_FRAME, PREAMBLE};
+pub use hash::{flow_hash, FlowKey};
 pub use ids::{ChannelId, DropReason, HostId, LinkId, Node, SwitchId};
+pub use occurrence::{Delivery, Occurrence};
+pub use parcel::{Class, Classifier, Destination, Label, Parcel, Rewrite};
 pub use stats::{ChannelStats, Drops, QueueStats, Sample, Totals};
 pub use topology::{Topology, TopologyError};
 pub use trim::Trimming;

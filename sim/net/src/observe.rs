@@ -1,11 +1,40 @@
 //! Observing a fabric, and interfering with it.
 
-use crate::fabric::{Fabric, FabricError, Sampler};
 use crate::fault::{Filter, Tap, TapSide};
+use crate::parcel::Parcel;
 use crate::stats::{ChannelStats, Drops, Sample, Totals};
-use crate::{ChannelId, SwitchId, Time};
+use crate::{ChannelId, Fabric, FabricError, SwitchId, Time};
 
-impl Fabric {
+/// What interferes with a channel.
+pub(crate) struct Hooks<P> {
+    pub filter: Option<Filter<P>>,
+    pub transmit_tap: Option<Box<dyn Tap<P>>>,
+    pub receive_tap: Option<Box<dyn Tap<P>>>,
+    /// The receiver is a host that takes frames from their first bit on.
+    pub from_first_bit: bool,
+}
+
+/// Channels to sample, period, and samples so far.
+pub(crate) struct Sampler {
+    pub period: Time,
+    pub next: Time,
+    pub channels: Vec<ChannelId>,
+    pub samples: Vec<Sample>,
+}
+
+impl<P: Parcel> Fabric<P> {
+    /// The hooks of a channel, which from now on asks for them.
+    pub(crate) fn hooks_mut(&mut self, id: ChannelId) -> Result<&mut Hooks<P>, FabricError> {
+        let channel = self.channels.get_mut(id.index());
+        channel.ok_or(FabricError::NoSuchChannel(id))?.hooked = true;
+        Ok(self.hooks.entry(id).or_insert(Hooks {
+            filter: None,
+            transmit_tap: None,
+            receive_tap: None,
+            from_first_bit: false,
+        }))
+    }
+
     /// Decides the fate of every frame on `channel` from now on; replaces the filter before it, `None` removes it.
     ///
     /// # Errors
@@ -13,9 +42,9 @@ impl Fabric {
     pub fn set_filter(
         &mut self,
         channel: ChannelId,
-        filter: Option<Filter>,
+        filter: Option<Filter<P>>,
     ) -> Result<(), FabricError> {
-        self.channel_mut(channel)?.filter = filter;
+        self.hooks_mut(channel)?.filter = filter;
         Ok(())
     }
 
@@ -27,12 +56,12 @@ impl Fabric {
         &mut self,
         channel: ChannelId,
         side: TapSide,
-        tap: Box<dyn Tap>,
+        tap: Box<dyn Tap<P>>,
     ) -> Result<(), FabricError> {
-        let channel = self.channel_mut(channel)?;
+        let hooks = self.hooks_mut(channel)?;
         match side {
-            TapSide::Transmit => channel.transmit_tap = Some(tap),
-            TapSide::Receive => channel.receive_tap = Some(tap),
+            TapSide::Transmit => hooks.transmit_tap = Some(tap),
+            TapSide::Receive => hooks.receive_tap = Some(tap),
         }
         Ok(())
     }
@@ -74,7 +103,13 @@ impl Fabric {
     /// # Errors
     /// [`FabricError::NoSuchChannel`].
     pub fn stats(&self, channel: ChannelId) -> Result<ChannelStats, FabricError> {
-        Ok(self.channel(channel)?.stats_at(self.now))
+        let sent = self.channel(channel)?;
+        let mut stats = self.stats[channel.index()];
+        stats.sent_frames = sent.sent_frames;
+        stats.sent_bytes = sent.sent_bytes;
+        stats.data.settle(self.now);
+        stats.control.settle(self.now);
+        Ok(stats)
     }
 
     /// Frames a switch dropped because it could not forward them; `None` if there is no such switch. Frames that found
@@ -91,13 +126,33 @@ impl Fabric {
             in_flight: self.packets.live(),
             ..Totals::default()
         };
-        for channel in &self.channels {
-            totals.duplicated += channel.stats.duplicates;
-            totals.dropped.add(&channel.stats.drops);
+        for stats in &self.stats {
+            totals.duplicated += stats.duplicates;
+            totals.dropped.add(&stats.drops);
         }
         for drops in &self.switch_drops {
             totals.dropped.add(drops);
         }
         totals
+    }
+
+    /// Takes the samples due before `time`: between events nothing changes.
+    pub(crate) fn sample_until(&mut self, time: Time) {
+        let Some(sampler) = &mut self.sampler else {
+            return;
+        };
+        while sampler.next < time {
+            for &id in &sampler.channels {
+                let stats = &self.stats[id.index()];
+                sampler.samples.push(Sample {
+                    time: sampler.next,
+                    channel: id,
+                    data_bytes: stats.data.bytes,
+                    control_bytes: stats.control.bytes,
+                    sent_bytes: self.channels[id.index()].sent_bytes,
+                });
+            }
+            sampler.next += sampler.period;
+        }
     }
 }

@@ -18,8 +18,9 @@ pub(crate) struct Routes {
     switches: usize,
     /// Index into `groups` of (from, to), by `from * switches + to`.
     table: Vec<u32>,
-    /// Group 0 is empty: no route.
-    groups: Vec<Vec<ChannelId>>,
+    /// First member of each group and of the one behind it; group 0 is empty: no route.
+    groups: Vec<u32>,
+    members: Vec<ChannelId>,
 }
 
 impl Routes {
@@ -34,7 +35,8 @@ impl Routes {
         let mut routes = Self {
             switches,
             table: vec![0; switches * switches],
-            groups: vec![Vec::new()],
+            groups: vec![0, 0],
+            members: Vec::new(),
         };
         let mut known = HashMap::new();
         let mut group = Vec::new();
@@ -50,8 +52,9 @@ impl Routes {
                         .map(|(_, channel)| *channel),
                 );
                 let index = *known.entry(group.clone()).or_insert_with(|| {
-                    routes.groups.push(group.clone());
-                    routes.groups.len() as u32 - 1
+                    routes.members.extend(&group);
+                    routes.groups.push(routes.members.len() as u32);
+                    routes.groups.len() as u32 - 2
                 });
                 routes.table[from * switches + target] = index;
             }
@@ -61,8 +64,8 @@ impl Routes {
 
     /// Channels at `from` towards `to`, in the order of the topology's links; empty if there is no way.
     pub(crate) fn group(&self, from: SwitchId, to: SwitchId) -> &[ChannelId] {
-        let index = self.table[from.index() * self.switches + to.index()];
-        &self.groups[index as usize]
+        let index = self.table[from.index() * self.switches + to.index()] as usize;
+        &self.members[self.groups[index] as usize..self.groups[index + 1] as usize]
     }
 }
 

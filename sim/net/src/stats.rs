@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::parcel::Class;
 use crate::{ChannelId, DropReason, Time};
 
 /// Dropped frames by reason. Serialized as a map from every reason's name to its count.
@@ -110,6 +111,16 @@ pub struct ChannelStats {
     pub data: QueueStats,
     /// Queue of the control class.
     pub control: QueueStats,
+}
+
+impl ChannelStats {
+    /// The queue of a class.
+    pub(crate) fn queue(&mut self, class: Class) -> &mut QueueStats {
+        match class {
+            Class::Data => &mut self.data,
+            Class::Control => &mut self.control,
+        }
+    }
 }
 
 /// The whole fabric. `sent + duplicated = delivered + dropped.total() + in_flight`, always.

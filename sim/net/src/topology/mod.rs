@@ -14,7 +14,7 @@ use std::path::Path;
 
 use stellar_wire::{MacAddr, UsidContainer};
 
-use crate::headers::Classifier;
+use crate::parcel::Classifier;
 use crate::{ChannelId, HostId, LinkId, Node, SwitchId, Time};
 
 pub use error::{Problem, TopologyError};

@@ -9,7 +9,7 @@ use super::params::{check_dscp, picoseconds, LinkParams};
 use super::select::{Named, Names};
 use super::spec::{LinkSettings, TopologySpec};
 use super::{Change, Host, Link, Topology};
-use crate::headers::Classifier;
+use crate::parcel::Classifier;
 use crate::{HostId, LinkId, Node, SwitchId};
 
 /// A problem with its key, before the file's name is added.

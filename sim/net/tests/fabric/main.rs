@@ -1,5 +1,6 @@
 //! Tests of the fabric through its public functions.
 
+mod calendar;
 mod common;
 mod conservation;
 mod ecmp;
@@ -8,6 +9,7 @@ mod forwarding;
 mod link_state;
 mod observation;
 mod queues;
+mod recorded;
 mod srv6;
 mod theory;
 mod timing;

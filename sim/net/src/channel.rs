@@ -91,6 +91,8 @@ pub(crate) enum End {
 pub(crate) struct Channel {
     /// The line is busy until then.
     pub busy_until: Time,
+    /// Length of the packet that was put on it last.
+    pub line_len: u32,
     pub sent_frames: u64,
     pub sent_bytes: u64,
     data: Queue,
@@ -111,6 +113,7 @@ impl Channel {
     pub(crate) fn new(settings: u32, to: Node) -> Self {
         Self {
             busy_until: 0,
+            line_len: 0,
             sent_frames: 0,
             sent_bytes: 0,
             data: Queue::default(),

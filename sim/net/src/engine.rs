@@ -3,10 +3,10 @@
 use crate::channel::{Channel, End, Settings};
 use crate::event::Event;
 use crate::fault::Fate;
-use crate::flight::{length, PacketId, TargetId};
+use crate::flight::{length, PacketId};
 use crate::occurrence::{Delivery, Occurrence};
-use crate::parcel::{Class, Parcel, Rewrite};
-use crate::{ChannelId, DropReason, Fabric, LinkId, SwitchId, Time};
+use crate::parcel::{Class, Parcel};
+use crate::{ChannelId, DropReason, Fabric, LinkId, Time};
 
 impl<P: Parcel> Fabric<P> {
     /// Executes `event` at the present time; returns what the user has to act on.
@@ -143,6 +143,7 @@ impl<P: Parcel> Fabric<P> {
         let settings = &self.settings[channel.settings as usize];
         debug_assert!(channel.busy_until <= self.now, "the line is taken");
         channel.busy_until = self.now + settings.line_time(len);
+        channel.line_len = len;
         let last_bit = self.now + settings.through_time(len);
         self.launch(id, packet, last_bit);
     }
@@ -257,54 +258,6 @@ impl<P: Parcel> Fabric<P> {
                 None
             }
         }
-    }
-
-    /// Reads the headers, decides the output and rewrites the packet for the next hop.
-    fn route(&mut self, at: SwitchId, packet: PacketId) -> Result<(ChannelId, Class), DropReason> {
-        let flight = self.packets.flight(packet);
-        if !flight.is_read {
-            self.read(packet)?;
-        }
-        let flight = self.packets.flight(packet);
-        if flight.hops <= 1 {
-            return Err(DropReason::HopLimit);
-        }
-        flight.hops -= 1;
-        let (target, flow, hops, class) = (flight.target, flight.flow, flight.hops, flight.class);
-        let channels = &self.channels;
-        let is_up = |id: ChannelId| channels[id.index()].up;
-        let out = if target == TargetId::PER_SWITCH {
-            let headers = self.packets.body(packet).headers.as_mut();
-            let destination = P::destination(headers.expect("what was read has headers"));
-            self.forwarding.by_usid(at, destination, flow, is_up)?
-        } else {
-            self.forwarding.towards(at, target, flow, is_up)?
-        };
-        if P::REWRITTEN {
-            let rewrite = Rewrite {
-                hops,
-                dst: self.next_macs[out.index()],
-                src: self.switch_macs[at.index()],
-            };
-            let body = self.packets.body(packet);
-            let headers = body.headers.as_mut();
-            let headers = headers.expect("what was read has headers");
-            body.parcel.rewrite(headers, &rewrite);
-        }
-        Ok((out, class))
-    }
-
-    /// Reads the headers of a packet.
-    fn read(&mut self, packet: PacketId) -> Result<(), DropReason> {
-        let (flight, body) = self.packets.both(packet);
-        let (headers, label) = body.parcel.read(&self.classifier)?;
-        body.headers = Some(headers);
-        flight.class = label.class;
-        flight.flow = label.flow;
-        flight.hops = label.hops;
-        flight.target = self.forwarding.target(label.destination);
-        flight.is_read = true;
-        Ok(())
     }
 
     fn change_link(&mut self, link: LinkId, up: bool) {

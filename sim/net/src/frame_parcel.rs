@@ -6,7 +6,7 @@ use rand::{Rng, RngCore};
 use stellar_wire::ip::PROTO_UDP;
 use stellar_wire::{Bth, Ethernet, Header, Ip, Udp};
 
-use crate::hash::{flow_hash, FlowKey};
+use crate::hash::{FlowHash, FlowKey};
 use crate::headers::{outer_ip, IpAt};
 use crate::parcel::{Classifier, Destination, Label, Parcel, Rewrite};
 use crate::trim::trimmed;
@@ -44,11 +44,13 @@ impl Parcel for Frame {
         let udp = ip
             .filter(|ip| ip.protocol() == PROTO_UDP)
             .and_then(|_| Udp::parse(datagram).ok());
-        let mut key = FlowKey::of(&outer.ip);
+        let key = FlowKey::of(&outer.ip);
+        let hash = FlowHash::new(&key);
+        let mut flow = hash.without_ports();
         let mut opcode = None;
         if let Some((udp, transport)) = udp {
             if outer.inner_ethertype().is_none() {
-                key.ports = Some((udp.sport, udp.dport));
+                flow = hash.with_ports(udp.sport, udp.dport);
             }
             if udp.dport == classifier.roce_port {
                 opcode = Bth::parse(transport).ok().map(|(bth, _)| bth.opcode);
@@ -56,7 +58,7 @@ impl Parcel for Frame {
         }
         let label = Label {
             class: classifier.class(outer.dscp(), opcode),
-            flow: flow_hash(&key),
+            flow,
             hops: *outer.hops(),
             destination: Destination::Address(key.dst),
         };
@@ -120,7 +122,6 @@ impl FlowKey {
             dst,
             protocol: ip.protocol(),
             flow_label,
-            ports: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// What makes a flow.
+/// What makes a flow, without its ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowKey {
     /// Source of the outermost IP header.
@@ -13,29 +13,39 @@ pub struct FlowKey {
     pub protocol: u8,
     /// IPv6 flow label; 0 with IPv4.
     pub flow_label: u32,
-    /// UDP source and destination port, if there are any right behind it.
-    pub ports: Option<(u16, u16)>,
 }
 
-/// The hash by which switches choose among equal paths. Each mixes a seed of its own into it.
-pub fn flow_hash(key: &FlowKey) -> u64 {
-    let addresses = match (key.src, key.dst) {
-        (IpAddr::V4(src), IpAddr::V4(dst)) => {
-            mix_bytes(mix_bytes(key.protocol.into(), &src.octets()), &dst.octets())
-        }
-        (src, dst) => {
-            let octets = |address| match address {
-                IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
-                IpAddr::V6(address) => address.octets(),
-            };
-            let hash = mix_bytes(key.protocol.into(), &octets(src));
-            mix_bytes(hash, &octets(dst)) ^ u64::from(key.flow_label)
-        }
-    };
-    let flow = mix(addresses);
-    match key.ports {
-        Some((sport, dport)) => mix(flow ^ u64::from(sport) << 16 ^ u64::from(dport)),
-        None => flow,
+/// The hash by which switches choose among equal paths, before the ports. Each switch mixes a seed of its own into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowHash(u64);
+
+impl FlowHash {
+    /// The hash of a flow.
+    pub fn new(key: &FlowKey) -> Self {
+        let addresses = match (key.src, key.dst) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                mix_bytes(mix_bytes(key.protocol.into(), &src.octets()), &dst.octets())
+            }
+            (src, dst) => {
+                let octets = |address| match address {
+                    IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+                    IpAddr::V6(address) => address.octets(),
+                };
+                let hash = mix_bytes(key.protocol.into(), &octets(src));
+                mix_bytes(hash, &octets(dst)) ^ u64::from(key.flow_label)
+            }
+        };
+        Self(mix(addresses))
+    }
+
+    /// The hash of a packet whose IP header is not followed by UDP, or by a header that switches do not look into.
+    pub const fn without_ports(self) -> u64 {
+        self.0
+    }
+
+    /// The hash of a packet with these UDP ports.
+    pub const fn with_ports(self, sport: u16, dport: u16) -> u64 {
+        mix(self.0 ^ (sport as u64) << 16 ^ dport as u64)
     }
 }
 

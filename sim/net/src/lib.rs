@@ -45,6 +45,7 @@ mod occurrence;
 mod parcel;
 mod routes;
 mod stats;
+mod switch;
 pub mod topology;
 mod trim;
 
@@ -53,7 +54,7 @@ pub use error::FabricError;
 pub use fabric::Fabric;
 pub use fault::{Fate, Filter, Tap, TapSide};
 pub use frame::{Frame, FCS, GAP, MIN_FRAME, PREAMBLE};
-pub use hash::{flow_hash, FlowKey};
+pub use hash::{FlowHash, FlowKey};
 pub use ids::{ChannelId, DropReason, HostId, LinkId, Node, SwitchId};
 pub use occurrence::{Delivery, Occurrence};
 pub use parcel::{Class, Classifier, Destination, Label, Parcel, Rewrite};

@@ -144,12 +144,15 @@ impl<P: Parcel> Fabric<P> {
         while sampler.next < time {
             for &id in &sampler.channels {
                 let stats = &self.stats[id.index()];
+                let channel = &self.channels[id.index()];
+                let busy = channel.busy_until > sampler.next;
                 sampler.samples.push(Sample {
                     time: sampler.next,
                     channel: id,
                     data_bytes: stats.data.bytes,
                     control_bytes: stats.control.bytes,
-                    sent_bytes: self.channels[id.index()].sent_bytes,
+                    line_bytes: if busy { channel.line_len.into() } else { 0 },
+                    sent_bytes: channel.sent_bytes,
                 });
             }
             sampler.next += sampler.period;

@@ -64,7 +64,7 @@ pub enum Destination {
 pub struct Label {
     /// Class of service.
     pub class: Class,
-    /// Hash of what makes a flow, see [`crate::flow_hash`].
+    /// Hash of what makes a flow, see [`crate::FlowHash`].
     pub flow: u64,
     /// Hop limit.
     pub hops: u8,

@@ -149,6 +149,8 @@ pub struct Sample {
     pub data_bytes: u64,
     /// Depth of the control queue, in bytes.
     pub control_bytes: u64,
+    /// Length of the frame on the line, in bytes; 0 if there is none.
+    pub line_bytes: u64,
     /// Bytes whose sending began until then, destination MAC address to iCRC.
     pub sent_bytes: u64,
 }

@@ -8,7 +8,7 @@ use stellar_wire::{Ecn, Srv6Encap, UsidContainer};
 use crate::common::{leaf_spine, Sent};
 
 /// Result of the run below. It changes only with the model: if you change that on purpose, say so in the changelog and record the new value.
-const RECORDED: u64 = 1_229_532_965_858_039_734;
+const RECORDED: u64 = 9_819_914_595_929_551_532;
 
 const FAULTS: &str = "
     [fabric]
@@ -142,7 +142,14 @@ fn a_run_with_every_feature_is_as_it_was_recorded() {
     ];
     assert!(happened.iter().all(|&count| count > 4), "{happened:?}");
     let mut hash = hash.lock().unwrap().clone();
-    let everything = serde_json::to_string(&(totals, fabric.samples(), stats)).unwrap();
+    let everything = serde_json::to_string(&(totals, stats)).unwrap();
+    for sample in fabric.samples() {
+        hash.word(sample.time);
+        hash.word(sample.channel.0.into());
+        hash.word(sample.data_bytes);
+        hash.word(sample.control_bytes);
+        hash.word(sample.sent_bytes);
+    }
     for byte in everything.bytes() {
         hash.word(byte.into());
     }

@@ -1,0 +1,87 @@
+//! The two forms of a packet in a cluster: the bytes of its frame, or a record.
+
+use sim_net::{Frame, Parcel};
+use stellar_transport::time::Ticks;
+use stellar_wire::{Bth, Ethernet, Header, Ip, Udp};
+
+use crate::host::{Host, CONTROL_DSCP, DATA_DSCP};
+use crate::Record;
+
+/// A packet between cards, as bytes ([`Frame`]) or as a record ([`Record`]). The card decides the same for both.
+pub trait Carrier: Parcel + Sealed {
+    /// Name in results.
+    const NAME: &'static str;
+}
+
+impl Carrier for Frame {
+    const NAME: &'static str = "bytes";
+}
+
+impl Carrier for Record {
+    const NAME: &'static str = "records";
+}
+
+/// What only this crate does with a packet.
+pub trait Sealed: Sized {
+    /// The next packet of a port of a host's card.
+    #[doc(hidden)]
+    fn poll(card: &mut CardOf<'_>) -> Option<Self>;
+
+    /// Gives a packet to a host's card; returns the queue pair that it is for.
+    #[doc(hidden)]
+    fn receive(&self, card: &mut CardOf<'_>) -> Option<u32>;
+}
+
+/// A port of a host's card at a time.
+pub struct CardOf<'a> {
+    pub(crate) host: &'a mut Host,
+    pub(crate) port: usize,
+    pub(crate) now: Ticks,
+}
+
+impl Sealed for Frame {
+    fn poll(card: &mut CardOf<'_>) -> Option<Self> {
+        let bytes = card.host.endpoint.poll_transmit(card.port, card.now)?;
+        Some(Self::new(bytes))
+    }
+
+    fn receive(&self, card: &mut CardOf<'_>) -> Option<u32> {
+        card.host
+            .endpoint
+            .receive(card.port, self.bytes(), card.now);
+        let (eth, rest) = Ethernet::parse(self.bytes()).ok()?;
+        let (_, rest) = Ip::parse(eth.ethertype, rest).ok()?;
+        let (_, rest) = Udp::parse(rest).ok()?;
+        Some(Bth::parse(rest).ok()?.0.dest_qp)
+    }
+}
+
+impl Sealed for Record {
+    fn poll(card: &mut CardOf<'_>) -> Option<Self> {
+        let departure = card.host.endpoint.poll_packet(card.port, card.now)?;
+        let peer = card.host.peer(departure.qp)?;
+        Some(Self {
+            length: departure.frame_length,
+            dscp: if departure.packet.is_like_data() {
+                DATA_DSCP
+            } else {
+                CONTROL_DSCP
+            },
+            port: card.port.min(card.host.lines - 1) as u8,
+            to: peer.host,
+            addresses: peer.addresses[card.port],
+            transit: Default::default(),
+            is_damaged: false,
+            packet: departure.packet,
+        })
+    }
+
+    fn receive(&self, card: &mut CardOf<'_>) -> Option<u32> {
+        if self.is_damaged {
+            return None;
+        }
+        let endpoint = &mut card.host.endpoint;
+        endpoint.receive_packet(card.port, &self.packet, self.transit, card.now);
+        Some(self.packet.dest_qp())
+    }
+}

@@ -1,0 +1,166 @@
+//! Queue pairs between hosts.
+
+use std::sync::Arc;
+
+use sim_net::{FlowHash, FlowKey, HostId, Topology};
+use stellar_transport::congestion::NsccParams;
+use stellar_transport::endpoint::{ImmConfig, Peer, QpConfig, TransportConfig, PORTS};
+use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig};
+use stellar_transport::rx::Psn;
+use stellar_transport::spray::{
+    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig,
+};
+use stellar_transport::time::Ticks;
+use stellar_wire::ip::PROTO_UDP;
+
+use crate::host::{Host, PeerOf};
+use crate::round_trip::longest_round_trip;
+use crate::{ClusterError, Settings, Transport};
+
+/// First UDP source port of the entropy values.
+const FIRST_ENTROPY: u32 = 0xc000;
+/// UDP source ports that RC queue pairs use.
+const RC_PORTS: u64 = 0x4000;
+/// Backup entropy values, both planes together.
+const BACKUPS: u8 = 16;
+/// Most outstanding WRITEs with immediate in each direction of a queue pair.
+const MAX_WIMM: u16 = 256;
+/// Entries of a completion queue. It is read after every call that can add to it.
+const COMPLETIONS: u32 = 256;
+
+/// Makes queue pairs, all of the same registers but for seeds and first PSNs.
+pub(crate) struct Connector {
+    settings: Settings,
+    nscc: NsccParams,
+    profile: Arc<EntropyProfile>,
+    /// Queue pairs made so far.
+    made: u64,
+}
+
+impl Connector {
+    pub(crate) fn new(topology: &Topology, settings: &Settings) -> Result<Self, ClusterError> {
+        let mtu = 1 << settings.mtu_log2.min(31);
+        let rtt = settings
+            .base_rtt
+            .unwrap_or_else(|| longest_round_trip(topology, mtu as usize));
+        let rates = topology.hosts().first().map(|host| {
+            let links = host.ports.iter().map(|port| port.link.0 as usize);
+            links.map(|link| topology.links()[link].params.rate_mbps)
+        });
+        let mbps: u64 = rates.into_iter().flatten().sum();
+        let gbps = (mbps / 1000).clamp(1, u32::MAX.into()) as u32;
+        let trims = topology
+            .links()
+            .iter()
+            .any(|link| link.params.trim.is_some());
+        let profile = GeneratedEntropy {
+            base: FIRST_ENTROPY,
+            stride_log2: 0,
+            active: settings.paths.max(2),
+            backups: BACKUPS,
+        };
+        Ok(Self {
+            nscc: NsccParams::from_path(Ticks::from_ps(rtt), gbps, mtu, trims)?,
+            profile: Arc::new(EntropyProfile::generated(
+                profile,
+                HeaderFields::SourcePort,
+            )?),
+            settings: settings.clone(),
+            made: 0,
+        })
+    }
+
+    /// Makes a queue pair at both hosts; returns their numbers.
+    pub(crate) fn connect(
+        &mut self,
+        hosts: &mut [Host],
+        ends: [HostId; 2],
+        now: Ticks,
+    ) -> Result<[u32; 2], ClusterError> {
+        let mut numbers = [0; 2];
+        for (number, end) in numbers.iter_mut().zip(ends) {
+            let next = hosts[end.0 as usize].next_qp();
+            *number = next.ok_or(ClusterError::QueuePairs(end.0))?;
+        }
+        let draws = [0, 1].map(|end| self.settings.draw(2 * self.made + end));
+        self.made += 1;
+        let psns = draws.map(|draw| Psn::new(draw as u32 % (1 << 24)));
+        for (end, other) in [(0, 1), (1, 0)] {
+            let peer = &hosts[ends[other].0 as usize];
+            let planes = peer.addresses;
+            let host = &mut hosts[ends[end].0 as usize];
+            let config = QpConfig {
+                number: numbers[end],
+                page: 0,
+                peer: Peer {
+                    qp: numbers[other],
+                    planes,
+                },
+                pd: 0,
+                pkey: 0xffff,
+                mtu_log2: self.settings.mtu_log2,
+                sq_psn: psns[end],
+                rq_psn: psns[other],
+                remote_write: true,
+                sq: None,
+                cq_entries: COMPLETIONS,
+                imm: ImmConfig {
+                    max_wimm: MAX_WIMM,
+                    completions: true,
+                },
+                sack_every: self.settings.sack_every,
+                srv6: None,
+                transport: self.transport((draws[end] >> 24) as u32, host.lines),
+            };
+            host.endpoint.create_qp(config, now)?;
+            let addresses = std::array::from_fn(|port| {
+                FlowHash::new(&FlowKey {
+                    src: host.addresses[port].ip,
+                    dst: planes[port].ip,
+                    protocol: PROTO_UDP,
+                    flow_label: 0,
+                })
+            });
+            host.add_peer(PeerOf {
+                host: ends[other],
+                addresses,
+            });
+        }
+        Ok(numbers)
+    }
+
+    /// Registers of the requester of a queue pair with the random number `draw`, at a host with so many lines.
+    fn transport(&self, draw: u32, lines: usize) -> TransportConfig {
+        let settings = &self.settings;
+        if settings.transport == Transport::Rc {
+            return TransportConfig::Rc(RcConfig {
+                udp_sport: (u64::from(FIRST_ENTROPY) + u64::from(draw) % RC_PORTS) as u16,
+                plane: if lines == PORTS {
+                    (draw >> 31) as u8
+                } else {
+                    0
+                },
+                rto: settings.rto(),
+                ..RcConfig::default()
+            });
+        }
+        let spray = SprayConfig {
+            policy: settings.policy,
+            paths: settings.paths,
+            planes_up: PlaneMask::BOTH,
+            seed: draw.max(1),
+            profile: Arc::clone(&self.profile),
+            rotation: (draw % u32::from(self.profile.slots())) as u8,
+            skip: SkipScope::default(),
+            probe_interval: Ticks::from_us(10),
+        };
+        let (mpr, mtu) = (1024, 1 << settings.mtu_log2);
+        TransportConfig::Mrc(MrcConfig {
+            mpr,
+            rto: settings.rto(),
+            early_loss: settings.early_loss,
+            coalesce_from: coalesce_from(mpr, settings.sack_every, mtu),
+            ..MrcConfig::new(self.nscc, spray)
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Why a cluster cannot be built or run.
+
+use sim_net::{FabricError, TopologyError};
+use stellar_transport::congestion::ParamError;
+use stellar_transport::endpoint::{ConfigError, PostError};
+use stellar_transport::spray::ProfileError;
+use thiserror::Error;
+
+use crate::files::FileError;
+use crate::workload::GenerateError;
+
+/// Why a cluster cannot be built or run.
+#[derive(Debug, Error)]
+pub enum ClusterError {
+    /// An input file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The topology.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A generated workload.
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
+    /// A host with other than one or two ports.
+    #[error("host {host:?} has {ports} ports; a card has one or two, so use a topology of one or two planes")]
+    Ports {
+        /// The host.
+        host: String,
+        /// Its ports.
+        ports: usize,
+    },
+    /// A flow names a host that is not there.
+    #[error("flow {flow} names host {host}; the topology has {hosts}, numbered from 0")]
+    NoHost {
+        /// The flow.
+        flow: u64,
+        /// The host.
+        host: u32,
+        /// Hosts of the topology.
+        hosts: usize,
+    },
+    /// A flow from a host to itself.
+    #[error("flow {0} goes from a host to itself; name two hosts")]
+    ToItself(u64),
+    /// A flow of no bytes or too many.
+    #[error("flow {flow} has {bytes} bytes; give 1 to 68719476736 (64 GiB)")]
+    Bytes {
+        /// The flow.
+        flow: u64,
+        /// Its bytes.
+        bytes: u64,
+    },
+    /// There is nothing to run.
+    #[error("there is no flow; give at least one")]
+    NoFlows,
+    /// A host has more queue pairs than there are numbers.
+    #[error("host {0} has more than 16777214 queue pairs; let flows share them (--queue-pairs per-pair)")]
+    QueuePairs(u32),
+    /// A sampling period of zero, or an end before the start.
+    #[error("samples every {period} ps from {from} to {to} ps; give a period above 0, and an end that is not before the start")]
+    Sampling {
+        /// Period in picoseconds.
+        period: u64,
+        /// First time.
+        from: u64,
+        /// Last time.
+        to: u64,
+    },
+    /// The congestion control does not fit the path.
+    #[error("congestion control: {0}")]
+    Nscc(#[from] ParamError),
+    /// The paths.
+    #[error("paths: {0}")]
+    Profile(#[from] ProfileError),
+    /// A card or queue pair.
+    #[error("card: {0}")]
+    Config(#[from] ConfigError),
+    /// A work request.
+    #[error("work request: {0}")]
+    Post(#[from] PostError),
+    /// The fabric.
+    #[error("fabric: {0}")]
+    Fabric(#[from] FabricError),
+}

@@ -1,0 +1,333 @@
+//! Results of a run.
+
+use serde::Serialize;
+use sim_net::{Drops, Time};
+
+use crate::cluster::uplinks;
+use crate::settings::name_of;
+use crate::{Carrier, Cluster, Settings};
+
+/// Picoseconds of a microsecond.
+const US: f64 = 1e6;
+
+/// Everything that a run gives.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Form of the packets: records or bytes.
+    pub carrier: &'static str,
+    /// Hosts.
+    pub hosts: usize,
+    /// Settings of the run.
+    pub settings: Settings,
+    /// Flows together.
+    pub flows: FlowTotals,
+    /// Packets of all queue pairs.
+    pub packets: PacketTotals,
+    /// Uplinks together.
+    pub uplinks: UplinkTotals,
+    /// Data packets by path: index of the entropy value, backups from 128 on.
+    pub path_packets: Vec<u64>,
+    /// Simulated time in microseconds.
+    pub simulated_us: f64,
+    /// Occurrences that the hosts acted on.
+    pub occurrences: u64,
+    /// CPU time of the run in seconds, if the caller measured it.
+    pub cpu_seconds: Option<f64>,
+    /// Data packets per second of CPU time.
+    pub packets_per_second: Option<f64>,
+    /// Hash over time, host, port and length of every frame that a host sent or received, in hexadecimal.
+    pub hash: String,
+    /// Each flow.
+    pub flow_results: Vec<FlowResult>,
+    /// Bytes that each uplink sent, from destination MAC address to iCRC.
+    pub uplink_bytes: Vec<u64>,
+}
+
+/// Times of many flows, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TimeSpread {
+    /// Mean.
+    pub mean: f64,
+    /// Half of the flows take at most this.
+    pub p50: f64,
+    /// 99 of 100 flows take at most this.
+    pub p99: f64,
+    /// Longest.
+    pub max: f64,
+}
+
+/// Flows together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FlowTotals {
+    /// Flows of the workload.
+    pub total: usize,
+    /// Those whose sender has the last acknowledgement.
+    pub finished: usize,
+    /// Those whose queue pair failed.
+    pub failed: usize,
+    /// Payload of those that finished, in bytes.
+    pub bytes: u64,
+    /// Time from start to last acknowledgement (flow completion time), of those that finished.
+    pub fct_us: TimeSpread,
+}
+
+/// Packets of all queue pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PacketTotals {
+    /// Data packets sent, with those sent again.
+    pub data: u64,
+    /// Those sent again.
+    pub retransmitted: u64,
+    /// Timers that expired.
+    pub timeouts: u64,
+    /// SACKs, or RC's ACKs, that arrived.
+    pub acknowledgements: u64,
+    /// Probes sent.
+    pub probes: u64,
+    /// Frames that got a congestion mark, at any port.
+    pub marked: u64,
+    /// Frames trimmed.
+    pub trimmed: u64,
+    /// Frames dropped in the fabric, by reason.
+    pub dropped: Drops,
+    /// Frames that arrived with a changed byte and were dropped by the card, if packets are records.
+    pub damaged: u64,
+}
+
+/// Depth of queues in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Depth {
+    /// Mean over all samples.
+    pub mean: f64,
+    /// Greatest sample.
+    pub max: u64,
+}
+
+/// How evenly something is spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation divided by the mean.
+    pub cv: f64,
+    /// Difference of greatest and least, divided by the mean.
+    pub range: f64,
+}
+
+/// Channels from switches with hosts to other switches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct UplinkTotals {
+    /// How many.
+    pub count: usize,
+    /// Bytes sent.
+    pub bytes: Spread,
+    /// Bytes that wait, in samples, without the frame on the line; `None` without samples.
+    pub waiting: Option<Depth>,
+    /// The same with the frame on the line, as htsim counts.
+    pub with_line: Option<Depth>,
+    /// Greatest number of bytes that waited at any time.
+    pub max_waiting: u64,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowResult {
+    /// Its number.
+    pub id: u64,
+    /// The host that sends.
+    pub src: u32,
+    /// The host that receives.
+    pub dst: u32,
+    /// Payload.
+    pub bytes: u64,
+    /// When it started; `None` if it did not.
+    pub start_us: Option<f64>,
+    /// Time from its start to its last acknowledgement.
+    pub fct_us: Option<f64>,
+    /// Time from its start to the arrival of its last byte.
+    pub received_us: Option<f64>,
+    /// Why it failed, if it did.
+    pub failed: Option<String>,
+}
+
+impl<C: Carrier> Cluster<C> {
+    /// The results so far. `cpu_seconds` is the CPU time that the run took, if it was measured.
+    pub fn report(&self, cpu_seconds: Option<f64>) -> Report {
+        let packets = self.packets();
+        Report {
+            carrier: C::NAME,
+            hosts: self.hosts.len(),
+            settings: self.settings.clone(),
+            flows: self.flow_totals(),
+            packets,
+            uplinks: self.uplink_totals(),
+            path_packets: self.path_packets(),
+            simulated_us: self.fabric.now() as f64 / US,
+            occurrences: self.occurrences,
+            cpu_seconds,
+            packets_per_second: cpu_seconds.map(|seconds| packets.data as f64 / seconds),
+            hash: format!("{:016x}", self.hash.value()),
+            flow_results: self.flow_results(),
+            uplink_bytes: self.uplink_bytes(),
+        }
+    }
+
+    fn flow_results(&self) -> Vec<FlowResult> {
+        let flows = self.flows.iter().zip(&self.states);
+        flows
+            .map(|(flow, state)| {
+                let since = |time: Option<Time>| Some((time? - state.started?) as f64 / US);
+                FlowResult {
+                    id: flow.id,
+                    src: flow.src.0,
+                    dst: flow.dst.0,
+                    bytes: flow.bytes,
+                    start_us: state.started.map(|time| time as f64 / US),
+                    fct_us: since(state.sent),
+                    received_us: since(state.received),
+                    failed: state.failed.map(|status| format!("{status:?}")),
+                }
+            })
+            .collect()
+    }
+
+    fn flow_totals(&self) -> FlowTotals {
+        let flows = self.flows.iter().zip(&self.states);
+        let finished = flows.filter_map(|(flow, state)| {
+            Some((flow.bytes, (state.sent? - state.started?) as f64 / US))
+        });
+        let (bytes, times): (Vec<u64>, Vec<f64>) = finished.unzip();
+        FlowTotals {
+            total: self.flows.len(),
+            finished: times.len(),
+            failed: self
+                .states
+                .iter()
+                .filter(|state| state.failed.is_some())
+                .count(),
+            bytes: bytes.iter().sum(),
+            fct_us: TimeSpread::of(times),
+        }
+    }
+
+    fn packets(&self) -> PacketTotals {
+        let mut totals = PacketTotals {
+            damaged: self.damaged,
+            dropped: self.fabric.totals().dropped,
+            ..PacketTotals::default()
+        };
+        for host in &self.hosts {
+            let counters = host.queue_pairs();
+            for counters in counters.filter_map(|qp| host.endpoint.qp_counters(qp)) {
+                totals.data += counters.packets;
+                totals.retransmitted += counters.retransmissions;
+                totals.timeouts += counters.timeouts;
+                totals.acknowledgements += counters.sacks + counters.acks;
+                totals.probes += counters.probes;
+            }
+        }
+        for channel in self.fabric.topology().channels() {
+            if let Ok(stats) = self.fabric.stats(channel) {
+                totals.marked += stats.ecn_marks;
+                totals.trimmed += stats.trims;
+            }
+        }
+        totals
+    }
+
+    fn path_packets(&self) -> Vec<u64> {
+        let mut sums = Vec::new();
+        for host in &self.hosts {
+            let loads = host.queue_pairs();
+            for loads in loads.filter_map(|qp| host.endpoint.path_loads(qp)) {
+                sums.resize(sums.len().max(loads.len()), 0);
+                for (sum, load) in sums.iter_mut().zip(loads) {
+                    *sum += load;
+                }
+            }
+        }
+        sums
+    }
+
+    fn uplink_bytes(&self) -> Vec<u64> {
+        let uplinks = uplinks(self.fabric.topology()).into_iter();
+        let stats = uplinks.filter_map(|channel| self.fabric.stats(channel).ok());
+        stats.map(|stats| stats.sent_bytes).collect()
+    }
+
+    fn uplink_totals(&self) -> UplinkTotals {
+        let uplinks = uplinks(self.fabric.topology());
+        let stats = uplinks.iter();
+        let stats = stats.filter_map(|&channel| self.fabric.stats(channel).ok());
+        let max_waiting = stats.map(|stats| stats.data.max_bytes).max().unwrap_or(0);
+        let sampling = self.settings.sampling;
+        let samples = self.fabric.samples().iter().filter(|sample| {
+            sampling.is_some_and(|sampling| (sampling.from..=sampling.to).contains(&sample.time))
+        });
+        let (waiting, with_line): (Vec<u64>, Vec<u64>) = samples
+            .map(|sample| {
+                let waiting = sample.data_bytes + sample.control_bytes;
+                (waiting, waiting + sample.line_bytes)
+            })
+            .unzip();
+        UplinkTotals {
+            count: uplinks.len(),
+            bytes: Spread::of(&self.uplink_bytes()),
+            waiting: Depth::of(&waiting),
+            with_line: Depth::of(&with_line),
+            max_waiting,
+        }
+    }
+}
+
+impl Depth {
+    fn of(samples: &[u64]) -> Option<Self> {
+        let max = *samples.iter().max()?;
+        let mean = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
+        Some(Self { mean, max })
+    }
+}
+
+impl Spread {
+    /// The spread of `values`; zeros if there is nothing.
+    fn of(values: &[u64]) -> Self {
+        let (Some(&least), Some(&greatest)) = (values.iter().min(), values.iter().max()) else {
+            return Self::default();
+        };
+        let mean = values.iter().sum::<u64>() as f64 / values.len() as f64;
+        if mean == 0.0 {
+            return Self::default();
+        }
+        let squares = values.iter().map(|&value| (value as f64 - mean).powi(2));
+        let variance = squares.sum::<f64>() / values.len() as f64;
+        Self {
+            mean,
+            cv: variance.sqrt() / mean,
+            range: (greatest - least) as f64 / mean,
+        }
+    }
+}
+
+impl TimeSpread {
+    /// The spread of `times`; zeros if there is none.
+    fn of(mut times: Vec<f64>) -> Self {
+        times.sort_unstable_by(f64::total_cmp);
+        let at_most = |share: f64| {
+            let rank = (times.len() as f64 * share).ceil() as usize;
+            times.get(rank.max(1) - 1).copied().unwrap_or(0.0)
+        };
+        Self {
+            mean: times.iter().sum::<f64>() / times.len().max(1) as f64,
+            p50: at_most(0.5),
+            p99: at_most(0.99),
+            max: at_most(1.0),
+        }
+    }
+}
+
+impl Report {
+    /// Name of the path policy, as on the command line.
+    pub const fn policy(&self) -> &'static str {
+        name_of(self.settings.policy)
+    }
+}

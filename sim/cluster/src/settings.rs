@@ -1,0 +1,122 @@
+//! Settings of a run.
+
+use serde::{Serialize, Serializer};
+use sim_net::Time;
+use stellar_transport::spray::Policy;
+use stellar_transport::time::Ticks;
+
+/// Which queue pairs carry the flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueuePairs {
+    /// Every flow has one of its own, as in htsim.
+    #[default]
+    PerFlow,
+    /// All flows between two hosts share one, in both directions.
+    PerPair,
+}
+
+/// Transport of the queue pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// MRC: many paths, NSCC, selective retransmission.
+    #[default]
+    Mrc,
+    /// RC: one path, go-back-N, a fixed window.
+    Rc,
+}
+
+/// How often and when the queues of uplinks are sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Sampling {
+    /// Time between two samples, in picoseconds.
+    pub period: Time,
+    /// First time, in picoseconds.
+    pub from: Time,
+    /// Last time, in picoseconds.
+    pub to: Time,
+}
+
+/// Settings of every card and queue pair of a run, and of its end.
+#[derive(Clone, Debug, Serialize)]
+pub struct Settings {
+    /// Seed of everything random: the fabric's choices and the path sequences.
+    pub seed: u64,
+    /// Transport.
+    pub transport: Transport,
+    /// Path policy (MRC).
+    #[serde(serialize_with = "policy_name")]
+    pub policy: Policy,
+    /// Paths of a queue pair (MRC): 1 with [`Policy::SinglePath`] only, or an even number up to 128.
+    pub paths: u8,
+    /// log2 of the path MTU in bytes, 8 to 13.
+    pub mtu_log2: u8,
+    /// One SACK covers this many packets that do not request one, 1 to 63 (MRC).
+    pub sack_every: u8,
+    /// Retransmission timeout in microseconds.
+    pub rto_us: u32,
+    /// Early loss detection at this distance in packets; 0 is off (MRC).
+    pub early_loss: u16,
+    /// Round trip of an idle path in picoseconds, from which NSCC's parameters follow; `None`: that of the longest path from the first host.
+    pub base_rtt: Option<Time>,
+    /// Which queue pairs carry the flows.
+    pub queue_pairs: QueuePairs,
+    /// Samples of the uplinks' queues.
+    pub sampling: Option<Sampling>,
+    /// The run ends then, in picoseconds, if it has not before.
+    pub limit: Time,
+}
+
+impl Default for Settings {
+    /// Oblivious spraying over 128 paths, MTU 4,096, a SACK for four packets, timeout 250 us, no early loss detection, a queue pair per flow, at most
+    /// one simulated second.
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            transport: Transport::Mrc,
+            policy: Policy::Obs,
+            paths: 128,
+            mtu_log2: 12,
+            sack_every: 4,
+            rto_us: 250,
+            early_loss: 0,
+            base_rtt: None,
+            queue_pairs: QueuePairs::PerFlow,
+            sampling: None,
+            limit: 1_000_000_000_000,
+        }
+    }
+}
+
+impl Settings {
+    /// The retransmission timeout as the transport counts it.
+    pub(crate) fn rto(&self) -> Ticks {
+        Ticks::from_us(self.rto_us)
+    }
+
+    /// A number that depends on the seed and on `stream`, different for different streams.
+    pub(crate) const fn draw(&self, stream: u64) -> u64 {
+        // SplitMix64 (Steele, Lea and Flood 2014).
+        let mut x = self
+            .seed
+            .wrapping_add((stream + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+}
+
+/// Name of a path policy, as on the command line.
+pub(crate) const fn name_of(policy: Policy) -> &'static str {
+    match policy {
+        Policy::SinglePath => "single",
+        Policy::RoundRobin => "round-robin",
+        Policy::Obs => "obs",
+        Policy::EvState => "ev-state",
+    }
+}
+
+fn policy_name<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name_of(*policy))
+}

@@ -1,0 +1,66 @@
+//! Topologies of clusters.
+
+use std::path::Path;
+
+use sim_net::topology::{LeafSpine, LinkSettings, TopologySpec};
+use sim_net::{EcnThresholds, Topology, TopologyError};
+
+use crate::files::{read_fat_tree, read_text, FatTreeSettings};
+use crate::ClusterError;
+
+/// Bytes on the line from which queues mark, and always mark: 10 and 38 frames of 4,150 bytes, at 200 Gb/s 0.22 and 0.82 of the bytes of a round trip.
+const ECN: EcnThresholds = EcnThresholds {
+    min_bytes: 41_500,
+    max_bytes: 157_700,
+    max_probability: 1.0,
+};
+/// Capacity of a queue: 1,000 frames of 4,150 bytes.
+const QUEUE_BYTES: u64 = 4_150_000;
+
+/// A plane of leaves and spines as in the comparison with uet-htsim: 200 Gb/s everywhere, 1 us per hop (0.5 us of cable, 0.5 us of switch), ECN at
+/// every port, queues of 1,000 frames.
+///
+/// # Errors
+/// [`TopologyError`] for counts that a generator cannot make.
+pub fn leaf_spine(
+    leaves: usize,
+    hosts_per_leaf: usize,
+    spines: usize,
+) -> Result<Topology, TopologyError> {
+    let mut spec = TopologySpec::default();
+    spec.fabric.switch_latency_ns = 500.0;
+    spec.fabric.ecn_at_last_hop = true;
+    spec.defaults = LinkSettings {
+        rate_gbps: Some(200.0),
+        delay_ns: Some(500.0),
+        queue_bytes: Some(QUEUE_BYTES),
+        ecn: Some(ECN),
+        ..LinkSettings::default()
+    };
+    spec.leaf_spine = Some(LeafSpine {
+        planes: 1,
+        leaves,
+        spines,
+        hosts_per_leaf,
+        host_link: LinkSettings::default(),
+        spine_link: LinkSettings::default(),
+    });
+    Topology::from_spec("built-in leaf-spine fabric", spec)
+}
+
+/// Reads a topology: a fat tree of htsim if the file's name ends in `.topo`, a topology of `sim-net` otherwise. What a fat tree's file does not say is
+/// as in [`leaf_spine`].
+///
+/// # Errors
+/// [`ClusterError::File`], [`ClusterError::Topology`].
+pub fn read_topology(path: &Path) -> Result<Topology, ClusterError> {
+    if path.extension().is_none_or(|extension| extension != "topo") {
+        return Ok(Topology::from_file(path)?);
+    }
+    let settings = FatTreeSettings {
+        queue_bytes: Some(QUEUE_BYTES),
+        ecn: Some(ECN),
+        trim: None,
+    };
+    read_fat_tree(&path.display().to_string(), &read_text(path)?, &settings)
+}

@@ -1,6 +1,7 @@
-//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, serve, devinfo, write_bw, write_imm_bw and write_lat.
+//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, cluster, serve, devinfo, write_bw, write_imm_bw and write_lat.
 
 mod bench;
+mod cluster;
 mod demo;
 mod fuzz;
 mod interop_rxe;
@@ -48,6 +49,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Run two NICs on a fabric: the software reference, or Verilated cards
     World(world::Arguments),
+    /// Run many endpoints on a fabric: the software reference, with records of packets
+    Cluster(cluster::Arguments),
     /// Run two cabled cards and serve each as a PCI device on a socket (vfio-user)
     Serve(serve::Arguments),
     /// Run the cases of `./stellar interop rxe`, which starts the guest
@@ -108,6 +111,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Bench(a) => bench::run(&a),
         Command::Fuzz(a) => fuzz::run(&a),
         Command::World(a) => world::run(&a),
+        Command::Cluster(a) => cluster::run(&a),
         Command::Serve(a) => serve::run(&a),
         Command::InteropRxe(a) => interop_rxe::run(a),
         Command::Devinfo(a) => rdma::devinfo::run(&a),

@@ -1,5 +1,6 @@
 //! `./stellar bench`: measurements, as a table or as JSON.
 
+mod cluster;
 mod modes;
 mod nic;
 mod registration;
@@ -24,6 +25,8 @@ enum Bench {
     Nic(nic::Arguments),
     /// Registration of memory: translations, register accesses, simulated time
     Registration(registration::Arguments),
+    /// Many endpoints on a fabric: data packets per second of CPU time, memory of a queue pair
+    Cluster(cluster::Arguments),
     /// The simulation modes: a recorded run is played into a model of each, every output compared, and the time taken
     Modes(modes::Arguments),
 }
@@ -77,6 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Bench::Rx(a) => rx::run(a),
         Bench::Nic(a) => nic::run(a),
         Bench::Registration(a) => registration::run(a),
+        Bench::Cluster(a) => cluster::run(a),
         Bench::Modes(a) => modes::run(a),
     }
 }

@@ -149,3 +149,42 @@ impl Transfer {
         self.bar.finish_and_clear();
     }
 }
+
+/// Progress of a cluster: flows that are done.
+pub struct Flows {
+    bar: ProgressBar,
+    total: u64,
+    tenths: Cell<u64>,
+}
+
+impl Flows {
+    /// A run of `total` flows.
+    pub fn new(total: usize) -> Self {
+        let style = "{bar:40} {pos}/{len} flows  {msg}";
+        let style = ProgressStyle::with_template(style).expect("a constant template");
+        let total = total as u64;
+        Self {
+            bar: shown(ProgressBar::new(total)).with_style(style),
+            total,
+            tenths: Cell::new(0),
+        }
+    }
+
+    /// Reports flows that are done, and the simulated time in picoseconds.
+    pub fn look(&self, done: usize, now: Time) {
+        let done = done as u64;
+        let message = format!("{:.1} us simulated", now as f64 / 1e6);
+        let tenths = done * TENTHS / self.total.max(1);
+        if self.bar.is_hidden() && tenths > self.tenths.get() {
+            say(&format!("{done} of {} flows, {message}", self.total));
+        }
+        self.tenths.set(tenths);
+        self.bar.set_position(done);
+        self.bar.set_message(message);
+    }
+
+    /// Removes the bar.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

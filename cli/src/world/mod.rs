@@ -90,7 +90,7 @@ pub struct Arguments {
 
 /// Path policy.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum PolicyName {
+pub enum PolicyName {
     /// One path
     Single,
     /// Paths in turn
@@ -102,7 +102,8 @@ enum PolicyName {
 }
 
 impl PolicyName {
-    const fn policy(self) -> Policy {
+    /// The policy of this name.
+    pub const fn policy(self) -> Policy {
         match self {
             Self::Single => Policy::SinglePath,
             Self::RoundRobin => Policy::RoundRobin,

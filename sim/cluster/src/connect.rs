@@ -101,7 +101,7 @@ impl Connector {
                 mtu_log2: self.settings.mtu_log2,
                 sq_psn: psns[end],
                 rq_psn: psns[other],
-                remote_write: true,
+                remote_write: !self.settings.refusing.contains(&ends[end]),
                 sq: None,
                 cq_entries: COMPLETIONS,
                 imm: ImmConfig {

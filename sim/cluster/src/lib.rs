@@ -23,11 +23,11 @@
 mod carrier;
 mod cluster;
 mod connect;
-mod cpu;
 mod error;
 pub mod files;
 mod hash;
 mod host;
+mod process;
 mod record;
 mod report;
 mod round_trip;
@@ -37,9 +37,9 @@ pub mod workload;
 
 pub use carrier::Carrier;
 pub use cluster::{Cluster, Progress};
-pub use cpu::cpu_seconds;
 pub use error::ClusterError;
 use hash::RunHash;
+pub use process::{cpu_seconds, resident_bytes};
 pub use record::Record;
 pub use report::{
     Depth, FlowResult, FlowTotals, PacketTotals, Report, Spread, TimeSpread, UplinkTotals,

@@ -1,7 +1,7 @@
 //! Settings of a run.
 
 use serde::{Serialize, Serializer};
-use sim_net::Time;
+use sim_net::{HostId, Time};
 use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 
@@ -62,6 +62,8 @@ pub struct Settings {
     pub base_rtt: Option<Time>,
     /// Which queue pairs carry the flows.
     pub queue_pairs: QueuePairs,
+    /// Hosts that accept no WRITEs: flows to them fail when their card refuses the first packet (by a NACK in MRC, a NAK in RC).
+    pub refusing: Vec<HostId>,
     /// Samples of the uplinks' queues.
     pub sampling: Option<Sampling>,
     /// The run ends then, in picoseconds, if it has not before.
@@ -83,6 +85,7 @@ impl Default for Settings {
             early_loss: 0,
             base_rtt: None,
             queue_pairs: QueuePairs::PerFlow,
+            refusing: Vec::new(),
             sampling: None,
             limit: 1_000_000_000_000,
         }

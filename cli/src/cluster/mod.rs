@@ -1,0 +1,235 @@
+//! `./stellar cluster`: many endpoints on one fabric, with the transport's software reference and records in place of frames.
+
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use sim_cluster::files::{read_connection_matrix, read_conweave_flows, read_text};
+use sim_cluster::workload::{all_to_all, incast, permutation, ring_all_reduce, Workload};
+use sim_cluster::{
+    cpu_seconds, leaf_spine, read_topology, Carrier, Cluster, QueuePairs, Record, Report, Sampling,
+    Settings, Transport,
+};
+use sim_net::{Frame, Topology};
+use stellar_transport::spray::Policy;
+
+use crate::path_mtu::PathMtu;
+use crate::progress;
+use crate::world::PolicyName;
+
+/// Picoseconds of a microsecond.
+const US: u64 = 1_000_000;
+/// The built-in fabric: leaves, hosts of each, spines.
+const BUILT_IN: (usize, usize, usize) = (2, 60, 60);
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Topology: a fat tree of htsim (.topo), or a file as docs/fabric.md describes [default: 2 leaves with 60 hosts each and 60 spines, 200 Gb/s]
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// Connection matrix of htsim (.cm), with triggers
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "pattern", "bytes", "ranks"])]
+    matrix: Option<PathBuf>,
+    /// Flow file of ConWeave's simulator
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "bytes", "ranks"])]
+    flows: Option<PathBuf>,
+    /// Flows to generate
+    #[arg(long, default_value = "permutation")]
+    pattern: Pattern,
+    /// Bytes of a generated flow; of a rank's buffer in the ring
+    #[arg(long, default_value_t = 2_000_000)]
+    bytes: u64,
+    /// Hosts that take part: of each leaf in a permutation, senders of an incast, ranks of the others [default: all]
+    #[arg(long, value_name = "N")]
+    ranks: Option<usize>,
+    /// Policy that spreads packets over paths [default: obs, or single with one path]
+    #[arg(long)]
+    policy: Option<PolicyName>,
+    /// Paths of a queue pair
+    #[arg(long, default_value_t = 128)]
+    paths: u8,
+    /// Transport
+    #[arg(long, default_value = "mrc")]
+    mode: Mode,
+    /// Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192
+    #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = PathMtu::parse)]
+    mtu: PathMtu,
+    /// Packets that one SACK covers
+    #[arg(long, value_name = "PACKETS", default_value_t = 4)]
+    sack_every: u8,
+    /// Retransmission timeout in microseconds
+    #[arg(long, value_name = "US", default_value_t = 250)]
+    rto_us: u32,
+    /// Early loss detection at this distance in packets, 128 or more; 0: off
+    #[arg(long, value_name = "PACKETS", default_value_t = 0)]
+    early_loss: u16,
+    /// Queue pairs
+    #[arg(long, value_name = "HOW", default_value = "per-flow")]
+    queue_pairs: QueuePairsName,
+    /// Form of the packets
+    #[arg(long, default_value = "records")]
+    packets: Packets,
+    /// Microseconds between samples of the uplinks' queues
+    #[arg(long, value_name = "US", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    sample_us: u64,
+    /// First and last sample in microseconds, like 100..800 [default: all]
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
+    sample_window: Option<(u64, u64)>,
+    /// End of the run in simulated microseconds, if flows are not done before
+    #[arg(long, value_name = "US", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    limit_us: u64,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON object, with every flow and uplink, instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Generated flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Pattern {
+    /// Each host sends to one of another leaf
+    Permutation,
+    /// Many hosts send to one
+    Incast,
+    /// Each host sends to each other
+    AllToAll,
+    /// AllReduce in a ring, step by step
+    Ring,
+}
+
+/// Transport.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Multipath, selective retransmission
+    Mrc,
+    /// Standard RoCEv2 on one path, go-back-N
+    Rc,
+}
+
+/// Queue pairs.
+#[derive(Clone, Copy, ValueEnum)]
+enum QueuePairsName {
+    /// Every flow has one of its own
+    PerFlow,
+    /// All flows between two hosts share one
+    PerPair,
+}
+
+/// Form of the packets.
+#[derive(Clone, Copy, ValueEnum)]
+enum Packets {
+    /// Records without bytes
+    Records,
+    /// Whole frames: the same run, and many times slower
+    Bytes,
+}
+
+fn parse_window(text: &str) -> Result<(u64, u64), String> {
+    let bounds = text.split_once("..");
+    let bounds = bounds.and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+    bounds
+        .filter(|(from, to): &(u64, u64)| from <= to && *to <= 1_000_000_000)
+        .ok_or_else(|| {
+            "give two whole numbers of microseconds like 100..800, up to 1000000000".into()
+        })
+}
+
+/// Runs the flows, and prints the results.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let topology = match &arguments.topology {
+        Some(path) => read_topology(path)?,
+        None => leaf_spine(BUILT_IN.0, BUILT_IN.1, BUILT_IN.2)?,
+    };
+    let workload = workload(arguments, &topology)?;
+    let settings = settings(arguments)?;
+    let report = match arguments.packets {
+        Packets::Records => watched::<Record>(topology, workload, settings)?,
+        Packets::Bytes => watched::<Frame>(topology, workload, settings)?,
+    };
+    if arguments.json {
+        println!("{}", serde_json::to_string(&report)?);
+        return Ok(());
+    }
+    show::table(&report);
+    Ok(())
+}
+
+/// Runs a cluster with a bar of progress.
+pub fn watched<C: Carrier>(
+    topology: Topology,
+    workload: Workload,
+    settings: Settings,
+) -> anyhow::Result<Report> {
+    let bar = progress::Flows::new(workload.flows.len());
+    let mut cluster = Cluster::<C>::new(topology, workload, settings)?;
+    let before = cpu_seconds();
+    cluster.run(|progress| bar.look(progress.flows, progress.now))?;
+    let spent = cpu_seconds().zip(before);
+    bar.finish();
+    Ok(cluster.report(spent.map(|(after, before)| after - before)))
+}
+
+fn workload(arguments: &Arguments, topology: &Topology) -> anyhow::Result<Workload> {
+    let hosts = topology.hosts().len();
+    let text = |path: &Path| -> anyhow::Result<(String, String)> {
+        Ok((path.display().to_string(), read_text(path)?))
+    };
+    if let Some(path) = &arguments.matrix {
+        let (file, text) = text(path)?;
+        return Ok(read_connection_matrix(&file, &text, hosts)?);
+    }
+    if let Some(path) = &arguments.flows {
+        let (file, text) = text(path)?;
+        return Ok(read_conweave_flows(&file, &text, hosts)?);
+    }
+    let (bytes, seed, ranks) = (arguments.bytes, arguments.seed, arguments.ranks);
+    Ok(match arguments.pattern {
+        Pattern::Permutation => permutation(topology, ranks, bytes, seed)?,
+        Pattern::Incast => incast(
+            topology,
+            ranks.unwrap_or(hosts.saturating_sub(1)),
+            bytes,
+            seed,
+        )?,
+        Pattern::AllToAll => all_to_all(topology, ranks.unwrap_or(hosts), bytes)?,
+        Pattern::Ring => ring_all_reduce(topology, ranks.unwrap_or(hosts), bytes, seed)?,
+    })
+}
+
+fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
+    let sprayed = match arguments.paths {
+        1 => Policy::SinglePath,
+        _ => Policy::Obs,
+    };
+    if arguments.mode == Mode::Rc && arguments.policy.is_some() {
+        anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out");
+    }
+    let (from, to) = arguments.sample_window.unwrap_or((0, arguments.limit_us));
+    Ok(Settings {
+        seed: arguments.seed,
+        transport: match arguments.mode {
+            Mode::Mrc => Transport::Mrc,
+            Mode::Rc => Transport::Rc,
+        },
+        policy: arguments.policy.map_or(sprayed, PolicyName::policy),
+        paths: arguments.paths,
+        mtu_log2: arguments.mtu.log2,
+        sack_every: arguments.sack_every,
+        rto_us: arguments.rto_us,
+        early_loss: arguments.early_loss,
+        queue_pairs: match arguments.queue_pairs {
+            QueuePairsName::PerFlow => QueuePairs::PerFlow,
+            QueuePairsName::PerPair => QueuePairs::PerPair,
+        },
+        sampling: Some(Sampling {
+            period: arguments.sample_us * US,
+            from: from * US,
+            to: to * US,
+        }),
+        limit: arguments.limit_us * US,
+        ..Settings::default()
+    })
+}

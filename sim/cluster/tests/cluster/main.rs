@@ -1,0 +1,8 @@
+//! Tests of clusters through their public functions.
+
+mod bad_files;
+mod common;
+mod files;
+mod flows;
+mod records;
+mod results;

@@ -11,6 +11,7 @@ CAMPAIGNS=(
     "cocotb: every bench on this simulator and on stock cocotb: same outcomes, same simulated times"
     "suites: the tests that cocotbext-axi, -eth and -pcie ship, on both simulators"
     "sweep: transports and paths under loss, in the world"
+    "cluster: permutations and all-to-all of 120 and 480 endpoints against the results of uet-htsim, six seeds each"
     "mutate: mutants of each block's Verilog, which its tests have to find"
 )
 
@@ -27,6 +28,7 @@ campaign_command() {
         cocotb) command=(env "COCOTB_RANDOM_SEED=$seed" "$STELLAR_PYTHON" tools/cocotb compare) ;;
         suites) command=("$STELLAR_PYTHON" tools/cocotb suites) ;;
         sweep) command=(cargo run -q -p stellar-cli -- world --sweep --seed "$seed") ;;
+        cluster) command=(cargo test -p sim-cluster --test cluster -- --ignored --nocapture) ;;
         mutate) command=(cargo run -q -p stellar-mutation -- --seed "$seed") ;;
         *) return 1 ;;
     esac

@@ -124,6 +124,7 @@ impl<C: Carrier> Cluster<C> {
                 Occurrence::PortFree(host, line) => {
                     self.hosts[host.0 as usize].is_busy[line] = false;
                     self.transmit(host, line)?;
+                    self.set_alarm(host)?;
                 }
                 Occurrence::Alarm(token) if token & HOST_ALARM != 0 => {
                     self.expire(HostId((token ^ HOST_ALARM) as u32))?;
@@ -272,8 +273,7 @@ impl<C: Carrier> Cluster<C> {
         host.is_busy[line] = true;
         self.hash
             .departure(self.fabric.now(), id, line, parcel.length());
-        self.fabric.transmit(id, line, parcel)?;
-        self.set_alarm(id)
+        Ok(self.fabric.transmit(id, line, parcel)?)
     }
 
     /// Takes the completions of a queue pair.

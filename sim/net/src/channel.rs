@@ -16,6 +16,8 @@ pub(crate) struct Settings {
     pub from_host: bool,
     /// The receiver is a host.
     pub last_hop: bool,
+    /// Something random can happen on the line: jitter, loss or corruption.
+    pub draws: bool,
     /// Picoseconds per byte, if that is a whole number.
     byte_time: Option<Time>,
 }
@@ -31,6 +33,7 @@ impl Settings {
                 latency: topology.latency(to),
                 from_host: matches!(from, Node::Host { .. }),
                 last_hop: matches!(to, Node::Host { .. }),
+                draws: params.jitter_ps > 0 || params.loss > 0.0 || params.corruption > 0.0,
                 byte_time: (8_000_000 % params.rate_mbps == 0)
                     .then(|| 8_000_000 / params.rate_mbps),
                 params: params.clone(),

@@ -159,21 +159,41 @@ impl<P: Parcel> Fabric<P> {
 
     /// Decides whether and when a packet arrives whose last bit leaves at `last_bit`.
     fn launch(&mut self, id: ChannelId, packet: PacketId, last_bit: Time) {
-        let len = self.packets.flight(packet).len;
+        let flight = self.packets.flight(packet);
+        let len = flight.len;
         let channel = &mut self.channels[id.index()];
+        let settings = &self.settings[channel.settings as usize];
+        let number = channel.sent_frames;
+        channel.sent_frames += 1;
+        channel.sent_bytes += u64::from(len);
+        let arrival = last_bit + settings.params.delay_ps;
+        if channel.hooked || settings.draws {
+            let start = last_bit.saturating_sub(settings.through_time(len));
+            return self.launch_with_faults(id, packet, (start, number), arrival);
+        }
+        flight.last_bit = arrival;
+        let seen = arrival + settings.latency;
+        self.fly(id, packet, seen);
+    }
+
+    /// The same on a channel with faults or hooks. The packet starts at `start` as number `number`, and would arrive at `arrival`.
+    fn launch_with_faults(
+        &mut self,
+        id: ChannelId,
+        packet: PacketId,
+        (start, number): (Time, u64),
+        mut arrival: Time,
+    ) {
+        let len = self.packets.flight(packet).len;
+        let hooked = self.channels[id.index()].hooked;
         let Settings {
             ref params,
             latency,
             ..
-        } = self.settings[channel.settings as usize];
-        let (delay, loss, corruption) = (params.delay_ps, params.loss, params.corruption);
-        let number = channel.sent_frames;
-        channel.sent_frames += 1;
-        channel.sent_bytes += u64::from(len);
-        let hooked = channel.hooked;
-        let mut arrival = last_bit + delay + self.jitter(id);
+        } = *self.settings_of(id);
+        let (loss, corruption) = (params.loss, params.corruption);
+        arrival += self.jitter(id);
         let fate = if hooked {
-            let start = last_bit.saturating_sub(self.settings_of(id).through_time(len));
             self.intercept(id, packet, start, number)
         } else {
             Fate::Pass

@@ -1,6 +1,6 @@
 //! What a switch does with a packet.
 
-use crate::flight::{PacketId, TargetId};
+use crate::flight::{Flight, PacketId, TargetId};
 use crate::parcel::{Class, Parcel, Rewrite};
 use crate::{ChannelId, DropReason, Fabric, SwitchId};
 
@@ -11,8 +11,7 @@ impl<P: Parcel> Fabric<P> {
         at: SwitchId,
         packet: PacketId,
     ) -> Result<(ChannelId, Class), DropReason> {
-        let flight = self.packets.flight(packet);
-        if !flight.is_read {
+        if !self.packets.flight(packet).is_read {
             self.read(packet)?;
         }
         let flight = self.packets.flight(packet);
@@ -20,7 +19,13 @@ impl<P: Parcel> Fabric<P> {
             return Err(DropReason::HopLimit);
         }
         flight.hops -= 1;
-        let (target, flow, hops, class) = (flight.target, flight.flow, flight.hops, flight.class);
+        let Flight {
+            target,
+            flow,
+            hops,
+            class,
+            ..
+        } = *flight;
         let channels = &self.channels;
         let is_up = |id: ChannelId| channels[id.index()].up;
         let out = if target == TargetId::PER_SWITCH {

@@ -59,7 +59,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PACKETS", default_value_t = 4)]
     sack_every: u8,
     /// Retransmission timeout in microseconds
-    #[arg(long, value_name = "US", default_value_t = 250)]
+    #[arg(long, value_name = "US", default_value_t = 250, value_parser = clap::value_parser!(u32).range(1..=8388))]
     rto_us: u32,
     /// Early loss detection at this distance in packets, 128 or more; 0: off
     #[arg(long, value_name = "PACKETS", default_value_t = 0)]
@@ -224,6 +224,7 @@ fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
             QueuePairsName::PerFlow => QueuePairs::PerFlow,
             QueuePairsName::PerPair => QueuePairs::PerPair,
         },
+        path_loads: arguments.json,
         sampling: Some(Sampling {
             period: arguments.sample_us * US,
             from: from * US,

@@ -73,7 +73,7 @@ impl<C: Carrier> Cluster<C> {
         check_flows(&workload.flows, topology.hosts().len())?;
         let connector = Connector::new(&topology, &settings)?;
         let hosts = (0..topology.hosts().len() as u32).map(HostId);
-        let hosts = hosts.map(|id| Host::new(&topology, id));
+        let hosts = hosts.map(|id| Host::new(&topology, id, settings.path_loads));
         let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
         let mut fabric = Fabric::carrying(Arc::clone(&topology), settings.seed);
         for (index, flow) in (0..).zip(&workload.flows) {

@@ -56,7 +56,12 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(topology: &Topology, id: HostId) -> Result<Self, ClusterError> {
+    /// A host of a topology. With `path_loads` its card counts the packets of every path.
+    pub(crate) fn new(
+        topology: &Topology,
+        id: HostId,
+        path_loads: bool,
+    ) -> Result<Self, ClusterError> {
         let host = &topology.hosts()[id.0 as usize];
         let lines = host.ports.len();
         if !(1..=PORTS).contains(&lines) {
@@ -83,6 +88,7 @@ impl Host {
         let model = CardModel {
             payload: PayloadPolicy::Unchecked,
             queue_pairs: QUEUE_PAIRS,
+            path_loads,
         };
         Ok(Self {
             endpoint: Endpoint::with_model(config, model, NoMemory)?,

@@ -25,7 +25,7 @@ pub struct Report {
     pub packets: PacketTotals,
     /// Uplinks together.
     pub uplinks: UplinkTotals,
-    /// Data packets by path: index of the entropy value, backups from 128 on.
+    /// Data packets by path: index of the entropy value, backups from 128 on. Empty if the settings do not ask for it.
     pub path_packets: Vec<u64>,
     /// Simulated time in microseconds.
     pub simulated_us: f64,

@@ -64,6 +64,8 @@ pub struct Settings {
     pub queue_pairs: QueuePairs,
     /// Hosts that accept no WRITEs: flows to them fail when their card refuses the first packet (by a NACK in MRC, a NAK in RC).
     pub refusing: Vec<HostId>,
+    /// Cards count the packets of every path, which takes a kilobyte of memory per queue pair.
+    pub path_loads: bool,
     /// Samples of the uplinks' queues.
     pub sampling: Option<Sampling>,
     /// The run ends then, in picoseconds, if it has not before.
@@ -86,6 +88,7 @@ impl Default for Settings {
             base_rtt: None,
             queue_pairs: QueuePairs::PerFlow,
             refusing: Vec::new(),
+            path_loads: false,
             sampling: None,
             limit: 1_000_000_000_000,
         }
@@ -95,7 +98,8 @@ impl Default for Settings {
 impl Settings {
     /// The retransmission timeout as the transport counts it.
     pub(crate) fn rto(&self) -> Ticks {
-        Ticks::from_us(self.rto_us)
+        // Ticks are 8 ns. A time that is too long is refused with the queue pair's other registers.
+        Ticks(self.rto_us.saturating_mul(125))
     }
 
     /// A number that depends on the seed and on `stream`, different for different streams.

@@ -50,11 +50,13 @@ impl Settings {
     }
 
     /// Time on the line, from preamble to gap.
+    #[inline]
     pub(crate) fn line_time(&self, len: u32) -> Time {
         self.time_of(PREAMBLE + (len as usize).max(MIN_FRAME) + FCS + GAP)
     }
 
     /// Time from preamble to last bit.
+    #[inline]
     pub(crate) fn through_time(&self, len: u32) -> Time {
         self.time_of(PREAMBLE + (len as usize).max(MIN_FRAME) + FCS)
     }
@@ -65,6 +67,7 @@ impl Settings {
     }
 
     /// Time `bytes` take, in picoseconds, rounded up.
+    #[inline]
     fn time_of(&self, bytes: usize) -> Time {
         match self.byte_time {
             Some(byte) => bytes as u64 * byte,
@@ -73,6 +76,7 @@ impl Settings {
     }
 
     /// Whether the queue of `class`, in which `depth` bytes wait, has room for `len` more.
+    #[inline]
     pub(crate) fn has_room(&self, class: Class, depth: u64, len: u32) -> bool {
         let capacity = match class {
             Class::Data => self.params.queue_bytes,
@@ -136,10 +140,12 @@ impl Channel {
     }
 
     /// Whether a packet can start at `now` without waiting.
+    #[inline]
     pub(crate) fn is_idle(&self, now: Time) -> bool {
         self.busy_until <= now && !self.has_waiting()
     }
 
+    #[inline]
     pub(crate) fn has_waiting(&self) -> bool {
         !self.data.is_empty() || !self.control.is_empty()
     }

@@ -11,6 +11,7 @@ impl PacketId {
     /// No packet: the end of a list.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
+    #[inline]
     const fn index(self) -> usize {
         self.0 as usize
     }
@@ -72,6 +73,7 @@ impl Default for Queue {
 }
 
 impl Queue {
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.head == PacketId::NONE
     }

@@ -130,6 +130,7 @@ impl Forwarding {
     }
 
     /// The target of a packet, for [`Self::towards`]; [`TargetId::PER_SWITCH`] for a container of uSIDs.
+    #[inline]
     pub(crate) fn target(&self, destination: Destination) -> TargetId {
         match destination {
             Destination::Address(IpAddr::V6(ip))
@@ -148,6 +149,7 @@ impl Forwarding {
         }
     }
 
+    #[inline]
     fn port_index(&self, host: HostId, port: usize) -> Option<usize> {
         let first = *self.first_ports.get(host.index())? as usize;
         let next = *self.first_ports.get(host.index() + 1)? as usize;
@@ -155,6 +157,7 @@ impl Forwarding {
     }
 
     /// The channel that a host's port sends on.
+    #[inline]
     pub(crate) fn uplink(&self, host: HostId, port: usize) -> Option<ChannelId> {
         Some(self.ports[self.port_index(host, port)?].uplink)
     }

@@ -44,6 +44,7 @@ impl FlowHash {
     }
 
     /// The hash of a packet with these UDP ports.
+    #[inline]
     pub const fn with_ports(self, sport: u16, dport: u16) -> u64 {
         mix(self.0 ^ (sport as u64) << 16 ^ dport as u64)
     }
@@ -51,6 +52,7 @@ impl FlowHash {
 
 /// Finalizer of SplitMix64 (Steele, Lea and Flood 2014): every input bit changes every output bit with probability near
 /// one half. Unlike a CRC it is not linear, so switches with different seeds choose independently.
+#[inline]
 pub(crate) const fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -67,6 +69,7 @@ fn mix_bytes(hash: u64, bytes: &[u8]) -> u64 {
 }
 
 /// One of `choices` indices, chosen by the high bits of `hash`.
+#[inline]
 pub(crate) fn choose(hash: u64, choices: usize) -> usize {
     ((u128::from(hash) * choices as u128) >> 64) as usize
 }

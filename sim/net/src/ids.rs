@@ -11,6 +11,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
+            #[inline]
             pub(crate) const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -59,6 +60,7 @@ impl ChannelId {
     }
 
     /// The other direction of the same link.
+    #[inline]
     pub const fn opposite(self) -> Self {
         Self(self.0 ^ 1)
     }

@@ -63,6 +63,7 @@ impl Routes {
     }
 
     /// Channels at `from` towards `to`, in the order of the topology's links; empty if there is no way.
+    #[inline]
     pub(crate) fn group(&self, from: SwitchId, to: SwitchId) -> &[ChannelId] {
         let index = self.table[from.index() * self.switches + to.index()] as usize;
         &self.members[self.groups[index] as usize..self.groups[index + 1] as usize]

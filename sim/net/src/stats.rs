@@ -72,11 +72,13 @@ impl QueueStats {
     }
 
     /// Adds the time since the last change to the integral.
+    #[inline]
     pub(crate) fn settle(&mut self, now: Time) {
         self.byte_time += u128::from(self.bytes) * u128::from(now - self.changed);
         self.changed = now;
     }
 
+    #[inline]
     pub(crate) fn enter(&mut self, now: Time, bytes: u64) {
         self.settle(now);
         self.waited += 1;
@@ -84,6 +86,7 @@ impl QueueStats {
         self.max_bytes = self.max_bytes.max(self.bytes);
     }
 
+    #[inline]
     pub(crate) fn leave(&mut self, now: Time, bytes: u64) {
         self.settle(now);
         self.bytes -= bytes;
@@ -115,6 +118,7 @@ pub struct ChannelStats {
 
 impl ChannelStats {
     /// The queue of a class.
+    #[inline]
     pub(crate) fn queue(&mut self, class: Class) -> &mut QueueStats {
         match class {
             Class::Data => &mut self.data,

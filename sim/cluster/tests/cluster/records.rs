@@ -31,6 +31,7 @@ fn with_every_policy() {
                 policy,
                 paths,
                 sack_every,
+                path_loads: true,
                 ..Settings::default()
             };
             let report = run_both(&topology, &flows, &settings);

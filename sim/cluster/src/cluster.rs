@@ -132,7 +132,7 @@ impl<C: Carrier> Cluster<C> {
                 Occurrence::Alarm(flow) => self.start(flow as usize)?,
                 Occurrence::Link(link, up) => self.change_link(link, up)?,
             }
-            if self.occurrences % WATCH_EVERY == 0 {
+            if self.occurrences.is_multiple_of(WATCH_EVERY) {
                 watch(self.progress());
             }
         }

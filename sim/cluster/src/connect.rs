@@ -21,6 +21,8 @@ use crate::{ClusterError, Settings, Transport};
 const FIRST_ENTROPY: u32 = 0xc000;
 /// UDP source ports that RC queue pairs use.
 const RC_PORTS: u64 = 0x4000;
+/// Path MTU of hosts with a small one: 256 bytes.
+const SMALL_MTU_LOG2: u8 = 8;
 /// Backup entropy values, both planes together.
 const BACKUPS: u8 = 16;
 /// Most outstanding WRITEs with immediate in each direction of a queue pair.
@@ -98,10 +100,14 @@ impl Connector {
                 },
                 pd: 0,
                 pkey: 0xffff,
-                mtu_log2: self.settings.mtu_log2,
+                mtu_log2: if self.settings.small_mtu.contains(&ends[end]) {
+                    SMALL_MTU_LOG2
+                } else {
+                    self.settings.mtu_log2
+                },
                 sq_psn: psns[end],
                 rq_psn: psns[other],
-                remote_write: !self.settings.refusing.contains(&ends[end]),
+                remote_write: true,
                 sq: None,
                 cq_entries: COMPLETIONS,
                 imm: ImmConfig {

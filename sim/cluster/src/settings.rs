@@ -62,8 +62,9 @@ pub struct Settings {
     pub base_rtt: Option<Time>,
     /// Which queue pairs carry the flows.
     pub queue_pairs: QueuePairs,
-    /// Hosts that accept no WRITEs: flows to them fail when their card refuses the first packet (by a NACK in MRC, a NAK in RC).
-    pub refusing: Vec<HostId>,
+    /// Hosts whose queue pairs have a path MTU of 256 bytes, whatever the others have. Cards refuse packets that do not fit their path MTU (by a NACK in
+    /// MRC, a NAK in RC), so flows of several packets fail there.
+    pub small_mtu: Vec<HostId>,
     /// Cards count the packets of every path, which takes a kilobyte of memory per queue pair.
     pub path_loads: bool,
     /// Samples of the uplinks' queues.
@@ -87,7 +88,7 @@ impl Default for Settings {
             early_loss: 0,
             base_rtt: None,
             queue_pairs: QueuePairs::PerFlow,
-            refusing: Vec::new(),
+            small_mtu: Vec::new(),
             path_loads: false,
             sampling: None,
             limit: 1_000_000_000_000,

@@ -95,6 +95,7 @@ pub(crate) enum End {
 
 /// What the events of a channel read: one cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Channel {
     /// The line is busy until then.
     pub busy_until: Time,
@@ -114,7 +115,7 @@ pub(crate) struct Channel {
     pub hooked: bool,
 }
 
-const _: () = assert!(size_of::<Channel>() <= 64);
+const _: () = assert!(size_of::<Channel>() == 64);
 
 impl Channel {
     pub(crate) fn new(settings: u32, to: Node) -> Self {

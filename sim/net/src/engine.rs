@@ -40,7 +40,7 @@ impl<P: Parcel> Fabric<P> {
     /// Ends a packet on a channel.
     fn drop_on(&mut self, channel: ChannelId, packet: PacketId, reason: DropReason) {
         self.packets.remove(packet);
-        self.stats[channel.index()].drops.count(reason);
+        self.ledgers[channel.index()].drops.count(reason);
     }
 
     /// Puts a packet into a channel's queue, or on the line if that is free.
@@ -60,7 +60,7 @@ impl<P: Parcel> Fabric<P> {
         let len = self.packets.flight(packet).len;
         let channel = &mut self.channels[id.index()];
         let settings = &self.settings[channel.settings as usize];
-        let queue = self.stats[id.index()].queue(class);
+        let queue = self.ledgers[id.index()].queue(class);
         if !settings.has_room(class, queue.bytes, len) {
             return self.drop_on(id, packet, DropReason::QueueFull);
         }
@@ -75,9 +75,9 @@ impl<P: Parcel> Fabric<P> {
     /// Trims a data packet that finds its queue full, marks one that finds it deep; returns its class after that.
     fn trim_or_mark(&mut self, id: ChannelId, packet: PacketId) -> Class {
         let settings = &self.settings[self.channels[id.index()].settings as usize];
-        let stats = &mut self.stats[id.index()];
+        let ledger = &mut self.ledgers[id.index()];
         let len = self.packets.flight(packet).len;
-        if !settings.has_room(Class::Data, stats.data.bytes, len) {
+        if !settings.has_room(Class::Data, ledger.data.bytes, len) {
             let (flight, body) = self.packets.both(packet);
             if let (Some(trim), Some(headers)) = (settings.params.trim, &mut body.headers) {
                 let dscp = trim.dscp_at(settings.last_hop);
@@ -85,13 +85,13 @@ impl<P: Parcel> Fabric<P> {
                 if body.parcel.trim(headers, roce_port, dscp) {
                     flight.len = length(&body.parcel);
                     flight.class = Class::Control;
-                    stats.trims += 1;
+                    ledger.trims += 1;
                     return Class::Control;
                 }
             }
         } else if let Some(ecn) = settings.params.ecn {
             let marking = self.ecn_at_last_hop || !settings.last_hop;
-            let probability = ecn.probability(stats.data.bytes);
+            let probability = ecn.probability(ledger.data.bytes);
             let is_read = self.packets.flight(packet).is_read;
             if marking && is_read && self.happens(id, probability) {
                 self.mark(id, packet);
@@ -104,7 +104,7 @@ impl<P: Parcel> Fabric<P> {
     fn mark(&mut self, id: ChannelId, packet: PacketId) {
         let body = self.packets.body(packet);
         if body.parcel.mark(body.headers.as_mut()) {
-            self.stats[id.index()].ecn_marks += 1;
+            self.ledgers[id.index()].ecn_marks += 1;
         }
     }
 
@@ -131,7 +131,7 @@ impl<P: Parcel> Fabric<P> {
     /// Takes the next packet from a channel's queues.
     fn pop(&mut self, id: ChannelId) -> Option<PacketId> {
         let (packet, class, len) = self.channels[id.index()].pop(&self.packets)?;
-        let queue = self.stats[id.index()].queue(class);
+        let queue = self.ledgers[id.index()].queue(class);
         queue.leave(self.now, len.into());
         Some(packet)
     }
@@ -219,7 +219,7 @@ impl<P: Parcel> Fabric<P> {
         };
         self.fly(id, packet, seen);
         if fate == Fate::Duplicate {
-            self.stats[id.index()].duplicates += 1;
+            self.ledgers[id.index()].duplicates += 1;
             let copy = self.packets.duplicate(packet);
             self.fly(id, copy, seen);
         }

@@ -15,7 +15,7 @@ use crate::forwarding::Forwarding;
 use crate::observe::{Hooks, Sampler};
 use crate::occurrence::{Delivery, Occurrence};
 use crate::parcel::{Class, Classifier, Parcel};
-use crate::stats::{ChannelStats, Drops};
+use crate::stats::{Drops, Ledger};
 use crate::{ChannelId, Frame, HostId, LinkId, Time, Topology};
 
 /// A running fabric. Its state is a function of the topology, the seed and the calls made. It carries frames, or records of them ([`Parcel`]).
@@ -28,7 +28,7 @@ pub struct Fabric<P: Parcel = Frame> {
     pub(crate) channels: Vec<Channel>,
     pub(crate) settings: Vec<Settings>,
     /// Depths and counts of each channel, without what [`Channel`] counts.
-    pub(crate) stats: Vec<ChannelStats>,
+    pub(crate) ledgers: Vec<Ledger>,
     pub(crate) hooks: HashMap<ChannelId, Hooks<P>>,
     /// Random streams of the channels that have drawn something.
     pub(crate) dice: Vec<Option<Box<ChaCha8Rng>>>,
@@ -79,7 +79,7 @@ impl<P: Parcel> Fabric<P> {
             events,
             packets: PacketStore::default(),
             settings,
-            stats: vec![ChannelStats::default(); channels.len()],
+            ledgers: vec![Ledger::default(); channels.len()],
             hooks: HashMap::new(),
             dice: vec![None; channels.len()],
             failures: HashMap::new(),

@@ -85,7 +85,7 @@ impl<P: Parcel> Fabric<P> {
         body.parcel.corrupt(&mut **rng);
         body.headers = None;
         flight.is_read = false;
-        self.stats[id.index()].corrupted += 1;
+        self.ledgers[id.index()].corrupted += 1;
     }
 
     /// Shows a packet that starts at `start`, as number `number` of its channel, to the tap, and has the filter decide its fate.

@@ -30,6 +30,7 @@ impl TargetId {
 
 /// What every hop of a packet reads: half a cache line, apart from the packet itself.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(crate) struct Flight {
     /// When its last bit arrives at the end of the present channel.
     pub last_bit: Time,

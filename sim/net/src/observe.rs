@@ -104,12 +104,7 @@ impl<P: Parcel> Fabric<P> {
     /// [`FabricError::NoSuchChannel`].
     pub fn stats(&self, channel: ChannelId) -> Result<ChannelStats, FabricError> {
         let sent = self.channel(channel)?;
-        let mut stats = self.stats[channel.index()];
-        stats.sent_frames = sent.sent_frames;
-        stats.sent_bytes = sent.sent_bytes;
-        stats.data.settle(self.now);
-        stats.control.settle(self.now);
-        Ok(stats)
+        Ok(self.ledgers[channel.index()].stats(sent, self.now))
     }
 
     /// Frames a switch dropped because it could not forward them; `None` if there is no such switch. Frames that found
@@ -126,9 +121,9 @@ impl<P: Parcel> Fabric<P> {
             in_flight: self.packets.live(),
             ..Totals::default()
         };
-        for stats in &self.stats {
-            totals.duplicated += stats.duplicates;
-            totals.dropped.add(&stats.drops);
+        for ledger in &self.ledgers {
+            totals.duplicated += ledger.duplicates;
+            totals.dropped.add(&ledger.drops);
         }
         for drops in &self.switch_drops {
             totals.dropped.add(drops);
@@ -143,14 +138,14 @@ impl<P: Parcel> Fabric<P> {
         };
         while sampler.next < time {
             for &id in &sampler.channels {
-                let stats = &self.stats[id.index()];
+                let ledger = &self.ledgers[id.index()];
                 let channel = &self.channels[id.index()];
                 let busy = channel.busy_until > sampler.next;
                 sampler.samples.push(Sample {
                     time: sampler.next,
                     channel: id,
-                    data_bytes: stats.data.bytes,
-                    control_bytes: stats.control.bytes,
+                    data_bytes: ledger.data.bytes,
+                    control_bytes: ledger.control.bytes,
                     line_bytes: if busy { channel.line_len.into() } else { 0 },
                     sent_bytes: channel.sent_bytes,
                 });

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::channel::Channel;
 use crate::parcel::Class;
 use crate::{ChannelId, DropReason, Time};
 
@@ -116,13 +117,44 @@ pub struct ChannelStats {
     pub control: QueueStats,
 }
 
-impl ChannelStats {
+/// What is counted at a channel, beside what the channel counts itself. The data queue, which most events change, is in the first cache line.
+#[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
+pub(crate) struct Ledger {
+    pub data: QueueStats,
+    pub ecn_marks: u64,
+    pub trims: u64,
+    pub control: QueueStats,
+    pub corrupted: u64,
+    pub duplicates: u64,
+    pub drops: Drops,
+}
+
+impl Ledger {
     /// The queue of a class.
     #[inline]
     pub(crate) fn queue(&mut self, class: Class) -> &mut QueueStats {
         match class {
             Class::Data => &mut self.data,
             Class::Control => &mut self.control,
+        }
+    }
+
+    /// Statistics up to `now`, with what the channel counts.
+    pub(crate) fn stats(&self, channel: &Channel, now: Time) -> ChannelStats {
+        let (mut data, mut control) = (self.data, self.control);
+        data.settle(now);
+        control.settle(now);
+        ChannelStats {
+            sent_frames: channel.sent_frames,
+            sent_bytes: channel.sent_bytes,
+            drops: self.drops,
+            ecn_marks: self.ecn_marks,
+            trims: self.trims,
+            corrupted: self.corrupted,
+            duplicates: self.duplicates,
+            data,
+            control,
         }
     }
 }

@@ -103,13 +103,17 @@ impl Tree {
         let agg_down = need(tier[1].radix_down, "Radix_Down of tier 1")?;
         let bundle = tier[1].bundle.unwrap_or(1);
         let divides = |what: &str, whole: usize, part: usize| {
-            if part > 0 && whole > 0 && whole % part == 0 {
+            if part > 0 && whole > 0 && whole.is_multiple_of(part) {
                 return Ok(whole / part);
             }
             let text = format!("{what}: {whole} is no multiple of {part}; correct one of them");
             Err(lines.error(LineProblem::Contradiction(text)))
         };
         let pods = divides("Nodes and Podsize", nodes, pod)?;
+        if tiers == 2 && pods > 1 {
+            let text = "two tiers have one pod; set Podsize to Nodes, or Tiers to 3";
+            return Err(lines.error(LineProblem::Contradiction(text.into())));
+        }
         let tors = divides("Podsize and Radix_Down of tier 0", pod, hosts_per_tor)?;
         let aggs = divides("Radix_Up of tier 0 and Bundle of tier 1", tor_up, bundle)?;
         let equal = |what: &str, left: usize, right: usize| {
@@ -124,10 +128,6 @@ impl Tree {
             tors * tor_up,
             aggs * agg_down,
         )?;
-        if tiers == 2 && pods > 1 {
-            let text = "two tiers have one pod; set Podsize to Nodes, or Tiers to 3";
-            return Err(lines.error(LineProblem::Contradiction(text.into())));
-        }
 
         let mut spec = TopologySpec::default();
         spec.fabric.ecn_at_last_hop = true;

@@ -37,8 +37,10 @@ fn with_every_policy() {
             let report = run_both(&topology, &flows, &settings);
             assert_eq!(report.flows.finished, 8, "{policy:?}");
             assert_eq!(report.packets.data, 8 * 98, "{policy:?}");
-            let used = report.path_packets.iter().filter(|&&packets| packets > 0);
-            assert!(used.count() >= paths.into(), "{policy:?}");
+            let used = report.path_packets.iter();
+            let used = used.filter(|&&packets| packets > 0).count();
+            // No flow has as many packets as there are paths at most.
+            assert!(used >= usize::from(paths).min(100), "{policy:?}: {used}");
         }
     }
 }
@@ -159,24 +161,21 @@ fn with_cards_that_refuse() {
     for transport in [Transport::Mrc, Transport::Rc] {
         let settings = Settings {
             transport,
-            refusing: vec![HostId(2)],
+            small_mtu: vec![HostId(2)],
             ..Settings::default()
         };
         let report = run_both(&topology, &flows, &settings);
-        assert_eq!((report.flows.finished, report.flows.failed), (25, 5));
-        let failed = report
-            .flow_results
-            .iter()
-            .filter(|flow| flow.failed.is_some());
-        assert!(failed
-            .clone()
-            .all(|flow| flow.dst == 2 && flow.fct_us.is_none()));
-        let reasons: Vec<_> = failed.filter_map(|flow| flow.failed.as_deref()).collect();
+        assert_eq!((report.flows.finished, report.flows.failed), (20, 10));
+        let failed = report.flow_results.iter();
+        let failed = failed.filter(|flow| flow.failed.is_some());
+        assert!(failed.clone().all(|flow| flow.src == 2 || flow.dst == 2));
+        assert!(failed.clone().all(|flow| flow.fct_us.is_none()));
         let expected = match transport {
             Transport::Mrc => "RemOpErr",
             Transport::Rc => "RemInvReqErr",
         };
-        assert_eq!(reasons, [expected; 5]);
+        let reasons: Vec<_> = failed.filter_map(|flow| flow.failed.as_deref()).collect();
+        assert_eq!(reasons, [expected; 10]);
     }
 }
 

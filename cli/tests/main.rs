@@ -1,5 +1,6 @@
 //! The command line tool, run as a program.
 
+mod bad_clusters;
 mod bad_input;
 mod demo;
 mod modes;

@@ -10,7 +10,8 @@ use stellar_wire::host::{Cqe, EventKind, WcStatus, Wqe, WqeOpcode};
 use crate::carrier::CardOf;
 use crate::connect::Connector;
 use crate::host::Host;
-use crate::workload::{Flow, Start, Triggers, Workload};
+use crate::topology::uplinks;
+use crate::workload::{Flow, Start, TriggerId, Triggers, Workload};
 use crate::{Carrier, ClusterError, QueuePairs, Record, RunHash, Settings};
 
 /// Occurrences between two reports of progress.
@@ -70,7 +71,7 @@ impl<C: Carrier> Cluster<C> {
         settings: Settings,
     ) -> Result<Self, ClusterError> {
         let topology = topology.into();
-        check_flows(&workload.flows, topology.hosts().len())?;
+        workload.check(topology.hosts().len())?;
         let connector = Connector::new(&topology, &settings)?;
         let hosts = (0..topology.hosts().len() as u32).map(HostId);
         let hosts = hosts.map(|id| Host::new(&topology, id, settings.path_loads));
@@ -290,7 +291,7 @@ impl<C: Carrier> Cluster<C> {
     }
 
     /// Notes a completion; returns the trigger that it activates.
-    fn note(&mut self, cqe: &Cqe) -> Option<crate::workload::TriggerId> {
+    fn note(&mut self, cqe: &Cqe) -> Option<TriggerId> {
         let now = Some(self.fabric.now());
         if cqe.opcode.is_receive() {
             let index = cqe.immediate as usize;
@@ -310,47 +311,4 @@ impl<C: Carrier> Cluster<C> {
         state.sent = now;
         self.flows[index].on_sent
     }
-}
-
-fn check_flows(flows: &[Flow], hosts: usize) -> Result<(), ClusterError> {
-    if flows.is_empty() {
-        return Err(ClusterError::NoFlows);
-    }
-    for flow in flows {
-        let missing = [flow.src, flow.dst].into_iter();
-        let mut missing = missing.filter(|host| host.0 as usize >= hosts);
-        if let Some(host) = missing.next() {
-            return Err(ClusterError::NoHost {
-                flow: flow.id,
-                host: host.0,
-                hosts,
-            });
-        }
-        if flow.src == flow.dst {
-            return Err(ClusterError::ToItself(flow.id));
-        }
-        if !(1..=Flow::MAX_BYTES).contains(&flow.bytes) {
-            return Err(ClusterError::Bytes {
-                flow: flow.id,
-                bytes: flow.bytes,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Channels from a switch with hosts to another switch.
-pub(crate) fn uplinks(topology: &Topology) -> Vec<sim_net::ChannelId> {
-    let mut has_hosts = vec![false; topology.switches().len()];
-    for channel in topology.channels() {
-        if let (Node::Host { .. }, Node::Switch(switch)) = topology.ends(channel) {
-            has_hosts[switch.0 as usize] = true;
-        }
-    }
-    let channels = topology.channels();
-    let is_uplink = |&channel: &sim_net::ChannelId| match topology.ends(channel) {
-        (Node::Switch(from), Node::Switch(_)) => has_hosts[from.0 as usize],
-        _ => false,
-    };
-    channels.filter(is_uplink).collect()
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sim_net::topology::{LeafSpine, LinkSettings, TopologySpec};
-use sim_net::{EcnThresholds, Topology, TopologyError};
+use sim_net::{ChannelId, EcnThresholds, Node, Topology, TopologyError};
 
 use crate::files::{read_fat_tree, read_text, FatTreeSettings};
 use crate::ClusterError;
@@ -63,4 +63,20 @@ pub fn read_topology(path: &Path) -> Result<Topology, ClusterError> {
         trim: None,
     };
     read_fat_tree(&path.display().to_string(), &read_text(path)?, &settings)
+}
+
+/// Channels from a switch with hosts to another switch.
+pub(crate) fn uplinks(topology: &Topology) -> Vec<ChannelId> {
+    let mut has_hosts = vec![false; topology.switches().len()];
+    for channel in topology.channels() {
+        if let (Node::Host { .. }, Node::Switch(switch)) = topology.ends(channel) {
+            has_hosts[switch.0 as usize] = true;
+        }
+    }
+    let channels = topology.channels();
+    let is_uplink = |&channel: &ChannelId| match topology.ends(channel) {
+        (Node::Switch(from), Node::Switch(_)) => has_hosts[from.0 as usize],
+        _ => false,
+    };
+    channels.filter(is_uplink).collect()
 }

@@ -6,6 +6,8 @@ pub use generate::{all_to_all, incast, permutation, ring_all_reduce, GenerateErr
 
 use sim_net::{HostId, Time};
 
+use crate::ClusterError;
+
 /// Index of a trigger of a [`Workload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TriggerId(pub u32);
@@ -88,6 +90,39 @@ impl Workload {
             self.triggers[trigger as usize].flows.push(self.flows.len());
         }
         self.flows.push(flow);
+    }
+}
+
+impl Workload {
+    /// Checks that a topology with so many hosts can run it.
+    ///
+    /// # Errors
+    /// [`ClusterError`], for the first flow that it cannot run.
+    pub(crate) fn check(&self, hosts: usize) -> Result<(), ClusterError> {
+        if self.flows.is_empty() {
+            return Err(ClusterError::NoFlows);
+        }
+        for flow in &self.flows {
+            let missing = [flow.src, flow.dst].into_iter();
+            let mut missing = missing.filter(|host| host.0 as usize >= hosts);
+            if let Some(host) = missing.next() {
+                return Err(ClusterError::NoHost {
+                    flow: flow.id,
+                    host: host.0,
+                    hosts,
+                });
+            }
+            if flow.src == flow.dst {
+                return Err(ClusterError::ToItself(flow.id));
+            }
+            if !(1..=Flow::MAX_BYTES).contains(&flow.bytes) {
+                return Err(ClusterError::Bytes {
+                    flow: flow.id,
+                    bytes: flow.bytes,
+                });
+            }
+        }
+        Ok(())
     }
 }
 

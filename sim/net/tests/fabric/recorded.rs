@@ -64,7 +64,7 @@ impl Hash {
 
 /// Frame `n` of the run: data and control packets, IPv4, IPv6 and SRv6, of many sizes and flows.
 fn sent(n: u32) -> Sent {
-    let (from, to) = (n * 7 % 8, n * 5 % 8 + u32::from(n % 3 == 0));
+    let (from, to) = (n * 7 % 8, n * 5 % 8 + u32::from(n.is_multiple_of(3)));
     let srv6 = (n % 11 == 3).then(|| Srv6Encap {
         path: UsidContainer::new(0xfcbb_bb00, &[3 + n as u16 % 3, 0x1000 + to as u16 % 8])
             .expect("two uSIDs fit"),
@@ -75,7 +75,11 @@ fn sent(n: u32) -> Sent {
         sport: 0xc000 + (n % 61) as u16,
         flow_label: n % 97,
         payload: (n as usize * 379) % 4096,
-        ecn: if n % 5 == 0 { Ecn::NotEct } else { Ecn::Ect0 },
+        ecn: if n.is_multiple_of(5) {
+            Ecn::NotEct
+        } else {
+            Ecn::Ect0
+        },
         v6: n % 4 == 1,
         ack: n % 6 == 5,
         srv6,

@@ -8,7 +8,7 @@ use sim_cluster::{
 use super::{print, Row};
 use crate::progress;
 
-/// A permutation: hosts, leaves, hosts of each, spines, bytes of a flow, and the packets per second of CPU time that are asked for.
+/// A permutation: leaves, hosts of each, spines, bytes of a flow, and the packets per second of CPU time that are asked for.
 struct Size {
     leaves: usize,
     hosts_per_leaf: usize,
@@ -75,8 +75,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let name = format!("packets/s permutation {hosts}");
         rows.push(Row::new(name, speed, "1/s", Some(size.goal)));
         if let Some(memory) = memory {
-            let name = format!("memory per queue pair, permutation {hosts}");
-            rows.push(Row::new(name, memory, "B", Some(MEMORY)));
+            let name = format!("memory per endpoint, permutation {hosts}");
+            rows.push(Row::new(name, memory, "B", None));
         }
     }
     rows.push(build(128, 128, 128)?);
@@ -86,7 +86,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     print("cluster", &rows, arguments.json)
 }
 
-/// Runs a permutation. Returns its results, and by how much the memory of the process grew in the run, for each end of a queue pair.
+/// Runs a permutation. Returns its results, and by how much the memory of the process grew in the run, for each host: two queue pairs, packets on the
+/// way, events.
 fn measure(size: &Size, quick: bool) -> anyhow::Result<(Report, Option<f64>)> {
     let hosts = size.leaves * size.hosts_per_leaf;
     let bytes = if quick {
@@ -104,8 +105,8 @@ fn measure(size: &Size, quick: bool) -> anyhow::Result<(Report, Option<f64>)> {
             .zip(before)
             .map(|(after, before)| after - before);
         let grown = resident_bytes().zip(memory);
-        let ends = 2 * hosts;
-        let memory = grown.map(|(after, before)| after.saturating_sub(before) as f64 / ends as f64);
+        let memory =
+            grown.map(|(after, before)| after.saturating_sub(before) as f64 / hosts as f64);
         Ok((cluster.report(spent), memory))
     })
 }

@@ -34,6 +34,11 @@ impl Bdf {
         Self(id)
     }
 
+    /// The bus number.
+    pub const fn bus(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
     /// The 16-bit requester or completer ID.
     pub const fn id(self) -> u16 {
         self.0

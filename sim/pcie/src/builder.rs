@@ -1,10 +1,10 @@
 //! Building a fabric step by step.
 
 use crate::config::{
-    FabricConfig, GpuConfig, IommuConfig, NicConfig, RootComplexConfig, SwitchConfig, Window,
+    ConfigError, FabricConfig, GpuConfig, IommuConfig, NicConfig, RootComplexConfig, SwitchConfig,
+    Window,
 };
 use crate::fabric::Fabric;
-use crate::validate::ConfigError;
 
 /// Collects a [`FabricConfig`] and builds the fabric.
 #[derive(Clone, Debug, Default)]

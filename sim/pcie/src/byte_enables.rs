@@ -23,6 +23,16 @@ pub fn enabled_ranges(dwords: usize, first_be: u8, last_be: u8) -> Vec<Range<usi
     ranges
 }
 
+/// How many bytes are enabled.
+pub(crate) const fn enabled_count(dwords: usize, first_be: u8, last_be: u8) -> u64 {
+    let first = (first_be & 0xf).count_ones() as u64;
+    match dwords {
+        0 => 0,
+        1 => first,
+        _ => first + 4 * (dwords as u64 - 2) + (last_be & 0xf).count_ones() as u64,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +45,15 @@ mod tests {
             let span = DwSpan::new(offset as u64, len.min(4096 - offset)).unwrap();
             let ranges = enabled_ranges(span.length_dw.into(), span.first_be, span.last_be);
             prop_assert_eq!(ranges, vec![offset..offset + len.min(4096 - offset)]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_count_is_that_of_the_ranges(dwords in 1usize..64, first in 0u8..16, last in 0u8..16) {
+            let ranges = enabled_ranges(dwords, first, last);
+            let count = ranges.iter().map(|range| range.len() as u64).sum::<u64>();
+            prop_assert_eq!(enabled_count(dwords, first, last), count);
         }
     }
 

@@ -125,7 +125,7 @@ impl Tlp {
                     traffic_class: 0,
                     attributes: Attributes::default(),
                     digest: false,
-                    poisoned: false,
+                    poisoned: c.poisoned,
                 };
                 let mut bytes = Vec::with_capacity(pcie::Completion::LEN + c.data.len());
                 header.emit(&mut bytes);
@@ -170,7 +170,7 @@ impl Tlp {
             }
             TlpType::Completion { .. } => {
                 let (header, payload) = pcie::Completion::parse(bytes)?;
-                check_modelled(header.digest, header.poisoned)?;
+                check_modelled(header.digest, false)?;
                 Ok(Self::Completion(Completion {
                     completer: Bdf::from_id(header.completer),
                     requester: Bdf::from_id(header.requester),
@@ -179,6 +179,7 @@ impl Tlp {
                     byte_count: header.byte_count,
                     lower_address: header.lower_address,
                     data: exact_payload(payload, header.length_dw)?,
+                    poisoned: header.poisoned,
                 }))
             }
         }
@@ -188,7 +189,7 @@ impl Tlp {
 fn check_modelled(digest: bool, poisoned: bool) -> Result<(), CodecError> {
     match (digest, poisoned) {
         (true, _) => Err(CodecError::NotModelled("TLPs with a digest")),
-        (_, true) => Err(CodecError::NotModelled("poisoned TLPs")),
+        (_, true) => Err(CodecError::NotModelled("poisoned requests")),
         _ => Ok(()),
     }
 }

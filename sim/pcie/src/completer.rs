@@ -50,6 +50,7 @@ pub fn successful(
             byte_count: (end - first_byte) as u16,
             lower_address: ((read.address + first_byte as u64) & 0x7f) as u8,
             data: data[at..next].to_vec(),
+            poisoned: false,
         });
         at = next;
     }
@@ -58,15 +59,21 @@ pub fn successful(
 
 /// The completion of a read that was refused.
 pub fn unsupported(completer: Bdf, read: &MemRead) -> Completion {
+    unsuccessful(completer, CompletionStatus::UnsupportedRequest, read)
+}
+
+/// The completion, without data, of a read that failed with `status`.
+pub fn unsuccessful(completer: Bdf, status: CompletionStatus, read: &MemRead) -> Completion {
     let (first, end) = enabled_span(read);
     Completion {
         completer,
         requester: read.requester,
         tag: read.tag,
-        status: CompletionStatus::UnsupportedRequest,
+        status,
         byte_count: (end - first) as u16,
         lower_address: ((read.address + first as u64) & 0x7f) as u8,
         data: Vec::new(),
+        poisoned: false,
     }
 }
 
@@ -85,7 +92,7 @@ mod tests {
         let config = CompleterConfig {
             rcb,
             max_completion,
-            latency_ps: 0,
+            ..CompleterConfig::default()
         };
         let data: Vec<u8> = (0..usize::from(read.dwords) * 4)
             .map(|i| (read.address as usize + i) as u8)

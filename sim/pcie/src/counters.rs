@@ -6,6 +6,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::bdf::Bdf;
+use crate::config::RequestKind;
 use crate::iommu::FaultReason;
 use crate::tlp_check::Malformed;
 use crate::Picoseconds;
@@ -31,10 +32,13 @@ pub enum Target {
     Gpu(usize),
 }
 
-/// Why a TLP was dropped. A refused read is answered with an Unsupported Request completion, unless it is malformed: then its header cannot be
-/// trusted.
+/// Why a TLP was dropped, or what else went wrong with it. A refused read is answered with an Unsupported Request completion, unless it is
+/// malformed: then its header cannot be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Error)]
 pub enum Refusal {
+    /// ACS violation: Source Validation.
+    #[error("ACS source validation")]
+    AcsSourceValidation,
     /// ACS violation: Translation Blocking.
     #[error("ACS translation blocking")]
     AcsTranslationBlocking,
@@ -56,6 +60,27 @@ pub enum Refusal {
     /// A completion whose requester is not in this fabric, or has no such request outstanding.
     #[error("completion without a requester")]
     UnexpectedCompletion,
+    /// The link that it has to take is down, or went down while it was on it or waited for it.
+    #[error("link is down")]
+    LinkDown,
+    /// A function-level reset discarded it before it left the function.
+    #[error("discarded by a function-level reset")]
+    FunctionReset,
+    /// A read did not get all of its completions in time.
+    #[error("completion timeout")]
+    CompletionTimeout,
+    /// An injected fault: Unsupported Request.
+    #[error("injected: unsupported request")]
+    UnsupportedRequest,
+    /// An injected fault: Completer Abort.
+    #[error("injected: completer abort")]
+    CompleterAbort,
+    /// An injected fault: a poisoned write, which memory drops, or a read with poisoned completions.
+    #[error("injected: poisoned")]
+    Poisoned,
+    /// An injected fault: a read of which a completion is never sent.
+    #[error("injected: lost completion")]
+    LostCompletion,
     /// The receiver of a link found it malformed.
     #[error("malformed: {0}")]
     Malformed(Malformed),
@@ -91,9 +116,11 @@ pub struct Report {
     pub location: Location,
     /// Requester ID in the TLP.
     pub requester: Bdf,
-    /// Address in the TLP; `None` for a completion.
+    /// Read or write; `None` for a completion.
+    pub kind: Option<RequestKind>,
+    /// Address that the requester wrote; `None` for a completion.
     pub address: Option<u64>,
-    /// AT field; `None` for a completion.
+    /// AT that the requester wrote; `None` for a completion.
     pub at: Option<AddressType>,
     /// Bytes it addressed.
     pub bytes: u64,
@@ -117,23 +144,44 @@ impl Traffic {
     }
 }
 
+/// Requests that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Flow {
+    /// The function that sent them.
+    pub requester: Bdf,
+    /// Their route.
+    pub route: Route,
+    /// Whether they had AT = 10 when they were sent.
+    pub is_translated: bool,
+}
+
 /// Traffic of the whole fabric, by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    writes: BTreeMap<Route, Traffic>,
-    reads: BTreeMap<Route, Traffic>,
+    writes: BTreeMap<Flow, Traffic>,
+    reads: BTreeMap<Flow, Traffic>,
     refused: BTreeMap<Refusal, Traffic>,
 }
 
 impl Counters {
     /// Writes that reached memory by `route`.
     pub fn writes(&self, route: Route) -> Traffic {
-        self.writes.get(&route).copied().unwrap_or_default()
+        total(&self.writes, route)
     }
 
     /// Read requests that reached memory by `route`.
     pub fn reads(&self, route: Route) -> Traffic {
-        self.reads.get(&route).copied().unwrap_or_default()
+        total(&self.reads, route)
+    }
+
+    /// All writes that reached memory, by requester, route and address type.
+    pub fn write_flows(&self) -> impl Iterator<Item = (Flow, Traffic)> + '_ {
+        self.writes.iter().map(|(&flow, &traffic)| (flow, traffic))
+    }
+
+    /// All reads that reached memory, by requester, route and address type.
+    pub fn read_flows(&self) -> impl Iterator<Item = (Flow, Traffic)> + '_ {
+        self.reads.iter().map(|(&flow, &traffic)| (flow, traffic))
     }
 
     /// TLPs refused for `reason`.
@@ -148,17 +196,25 @@ impl Counters {
             .map(|(reason, traffic)| (*reason, *traffic))
     }
 
-    pub(crate) fn count_write(&mut self, route: Route, bytes: u64) {
-        self.writes.entry(route).or_default().add(bytes);
+    pub(crate) fn count_write(&mut self, flow: Flow, bytes: u64) {
+        self.writes.entry(flow).or_default().add(bytes);
     }
 
-    pub(crate) fn count_read(&mut self, route: Route, bytes: u64) {
-        self.reads.entry(route).or_default().add(bytes);
+    pub(crate) fn count_read(&mut self, flow: Flow, bytes: u64) {
+        self.reads.entry(flow).or_default().add(bytes);
     }
 
     pub(crate) fn count_refused(&mut self, reason: Refusal, bytes: u64) {
         self.refused.entry(reason).or_default().add(bytes);
     }
+}
+
+fn total(flows: &BTreeMap<Flow, Traffic>, route: Route) -> Traffic {
+    let same = flows.iter().filter(|(flow, _)| flow.route == route);
+    same.fold(Traffic::default(), |sum, (_, traffic)| Traffic {
+        tlps: sum.tlps + traffic.tlps,
+        bytes: sum.bytes + traffic.bytes,
+    })
 }
 
 /// One direction of a link.

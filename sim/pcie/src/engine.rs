@@ -1,281 +1,260 @@
-//! The effect of each event.
+//! What happens at each place of the fabric when its time comes.
 
-use std::collections::VecDeque;
-
-use crate::bdf::Bdf;
-use crate::completer;
-use crate::counters::{PlacedWrite, Refusal, Report, Route, Target};
-use crate::events::Event;
+use crate::config::RequestKind;
+use crate::counters::{Location, Refusal, Report, Target};
 use crate::fabric::{Fabric, Received};
-use crate::link::{next_in_order, Action, Held, LinkId, Packet};
+use crate::link::{Action, Held, LinkId, Packet};
+use crate::memories::Memories;
+use crate::responder::Answer;
 use crate::routing::Router;
-use crate::tlp::{Completion, FlowClass, MemRead, MemWrite, Tlp};
+use crate::tlp::{FlowClass, Tlp};
 use crate::tlp_check;
-use crate::topology::Node;
+use crate::topology::{Kind, Node};
 use crate::Picoseconds;
 
-impl Fabric {
-    pub(crate) fn handle(&mut self, event: Event) {
-        match event {
-            Event::LinkFree(link) => self.transmit(link),
-            Event::Arrival(link) => self.arrive(link),
-            Event::Release(link) => {
-                self.release(link);
+impl<M: Memories> Fabric<M> {
+    /// Lets everything happen up to time `limit`.
+    pub(crate) fn run(&mut self, limit: Picoseconds) {
+        while let Some((at, place)) = self.calendar.next().filter(|(at, _)| *at <= limit) {
+            self.now = at;
+            match place.checked_sub(self.links.len()) {
+                None => self.process(LinkId(place)),
+                Some(port) => self.expire(port),
             }
-            Event::Credit(link, class) => {
-                self.links[link.0].credit(class);
-                self.transmit(link);
-            }
-            Event::Room(link) => self.wake(link),
         }
+    }
+
+    /// Does what is due at a link.
+    fn process(&mut self, link: LinkId) {
+        self.arrive(link);
+        self.serve(link);
+        self.transmit(link);
+        self.wake(link);
+        self.reschedule(link);
+    }
+
+    /// Sets the next time at which something happens at a link.
+    pub(crate) fn reschedule(&mut self, link: LinkId) {
+        let next = self.links[link.0].next_time(self.now);
+        self.calendar.set(link.0, next);
     }
 
     /// Starts to send on `link` if possible.
     pub(crate) fn transmit(&mut self, link: LinkId) {
         let now = self.now;
-        if let Some(departure) = self.links[link.0].start(now) {
-            self.events
-                .schedule(departure.link_free_at, Event::LinkFree(link));
-            self.events
-                .schedule(departure.arrives_at, Event::Arrival(link));
-            if !self.links[link.0].waiters.is_empty() {
-                self.events.schedule(now, Event::Room(link));
-            }
+        while self.links[link.0].start(now) {}
+    }
+
+    /// Checks the TLPs that have reached the receiver of `link`, decides their targets and buffers them.
+    fn arrive(&mut self, link: LinkId) {
+        let now = self.now;
+        while let Some((mut packet, cost)) = self.links[link.0].land(now) {
+            let node = self.links[link.0].receiver;
+            let max_payload = self.links[link.0].config.max_payload;
+            let (ready_at, action) = match tlp_check::check(&packet.tlp, max_payload) {
+                Err(why) => (now, Action::Refuse(Refusal::Malformed(why))),
+                Ok(()) => {
+                    self.inject(node, &mut packet);
+                    Router {
+                        topology: &self.topology,
+                        root_complex: &self.root_complex,
+                        gpu_latency_ps: &self.gpu_latency_ps,
+                        memories: &self.memories,
+                        iommu: &mut self.iommu,
+                    }
+                    .route(now, node, &mut packet)
+                }
+            };
+            let held = Held {
+                packet,
+                cost,
+                ready_at,
+                action,
+            };
+            self.links[link.0].held.push(cost.class, held);
         }
     }
 
-    /// Checks a TLP that reached the receiver of `link`, decides its target and buffers it.
-    fn arrive(&mut self, link: LinkId) {
-        let now = self.now;
-        let Some(mut packet) = self.links[link.0].land() else {
-            return;
-        };
-        let node = self.links[link.0].receiver;
-        let class = packet.tlp.class();
-        let max_payload = self.links[link.0].config.max_payload;
-        let (ready_at, action) = match tlp_check::check(&packet.tlp, max_payload) {
-            Err(why) => (now, Action::Refuse(Refusal::Malformed(why))),
-            Ok(()) => Router {
-                topology: &self.topology,
-                root_complex: &self.root_complex,
-                gpu_latency_ps: &self.gpu_latency_ps,
-                host: &self.host,
-                iommu: &mut self.iommu,
+    /// Decides whether a request has a fault, where it leaves the switches.
+    fn inject(&mut self, node: Node, packet: &mut Packet) {
+        let at_root = match node {
+            Node::RootComplex => true,
+            Node::Device(device) => {
+                let is_gpu = matches!(self.topology.devices[device].kind, Kind::Gpu(_));
+                if packet.hairpin || !is_gpu {
+                    return;
+                }
+                false
             }
-            .route(now, node, &mut packet),
+            Node::SwitchDownstream(_) | Node::SwitchUpstream(_) => return,
         };
-        self.links[link.0].held.push_back(Held {
-            packet,
-            class,
-            ready_at,
-            action,
-        });
-        self.events.schedule(ready_at, Event::Release(link));
+        packet.fault = self.faults.decide(&packet.tlp, at_root);
+    }
+
+    /// Lets everything leave the receive buffer of `link`, and its responder, that can; returns whether anything did.
+    fn serve(&mut self, link: LinkId) -> bool {
+        self.show_writes(link);
+        let mut progress = false;
+        loop {
+            let could_read = self.links[link.0].responder.has_room();
+            progress |= self.release(link);
+            progress |= self.respond(link);
+            // Reads that have been answered may leave their places to others.
+            if could_read || !self.links[link.0].responder.has_room() {
+                return progress;
+            }
+        }
     }
 
     /// Lets everything leave the receive buffer of `link` that can; returns whether anything did.
     fn release(&mut self, link: LinkId) -> bool {
+        let now = self.now;
         let mut progress = false;
         loop {
-            let held = &self.links[link.0].held;
+            let this = &self.links[link.0];
             let mut blocked_by = Vec::new();
-            let next = next_in_order(held.iter().map(|held| held.class), |index, class| {
-                let held = &held[index];
-                let (next_link, class) = match &held.action {
-                    _ if held.ready_at > self.now => return false,
-                    Action::Forward(next_link) => (*next_link, class),
-                    Action::Respond(_) => (self.links[link.0].reverse, FlowClass::Completion),
-                    _ => return true,
-                };
-                let room = self.links[next_link.0].has_room(class);
-                if !room {
-                    blocked_by.push(next_link);
+            let leaves = this.held.find(|class, held| {
+                if held.ready_at > now {
+                    return false;
                 }
-                room
-            });
-            let Some(index) = next else {
-                for next_link in blocked_by {
-                    let waiters = &mut self.links[next_link.0].waiters;
-                    if !waiters.contains(&link) {
-                        waiters.push(link);
+                match held.action {
+                    Action::Forward(next) => {
+                        let room = self.links[next.0].has_room(class);
+                        if !room {
+                            blocked_by.push(next);
+                        }
+                        room
                     }
+                    // A read needs its place among those that are being answered.
+                    _ => class != FlowClass::NonPosted || this.responder.has_room(),
+                }
+            });
+            let Some(held) = leaves.and_then(|class| self.links[link.0].held.pop(class)) else {
+                for next in blocked_by {
+                    self.wait_for(next, link);
                 }
                 return progress;
             };
             progress = true;
-            if let Some(mut held) = self.links[link.0].held.remove(index) {
-                match self.act(link, held.action, held.packet) {
-                    None => {
-                        let returned_at = self.now + self.links[link.0].config.latency_ps;
-                        self.events
-                            .schedule(returned_at, Event::Credit(link, held.class));
-                    }
-                    Some((packet, action)) => {
-                        held.packet = packet;
-                        held.action = action;
-                        self.links[link.0].held.insert(index, held);
-                    }
-                }
-            }
+            self.act(link, held.action, held.packet);
+            self.links[link.0].give_back(now, held.cost);
         }
     }
 
-    /// Executes the decision for a packet in the receive buffer of `link`. Returns the packet, with the remaining work, if it must stay there.
-    fn act(&mut self, link: LinkId, action: Action, packet: Packet) -> Option<(Packet, Action)> {
+    fn wait_for(&mut self, next: LinkId, link: LinkId) {
+        let waiters = &mut self.links[next.0].waiters;
+        if !waiters.contains(&link) {
+            waiters.push(link);
+        }
+    }
+
+    /// Executes the decision for a packet that leaves the receive buffer of `link`.
+    fn act(&mut self, link: LinkId, action: Action, packet: Packet) {
         match action {
-            Action::Forward(next_link) => {
-                self.send(next_link, packet);
-                None
+            Action::Forward(next) if !self.links[next.0].is_up => {
+                self.refuse(link, Refusal::LinkDown, packet);
             }
-            Action::NicInbox(nic) => {
-                self.inboxes[nic].push_back(Received {
-                    time: self.now,
-                    tlp: packet.tlp,
-                });
-                None
-            }
+            Action::Forward(next) => self.send(next, packet),
+            Action::NicInbox(nic) => self.deliver(link, nic, packet),
             Action::HostMemory => self.access(link, Target::Host, packet),
             Action::GpuMemory(gpu) => self.access(link, Target::Gpu(gpu), packet),
             Action::Refuse(refusal) => self.refuse(link, refusal, packet),
-            Action::Respond(mut completions) => {
-                if let Some(completion) = completions.pop_front() {
-                    let completion = Packet {
-                        tlp: Tlp::Completion(completion),
-                        hairpin: false,
-                    };
-                    self.send(self.links[link.0].reverse, completion);
-                }
-                (!completions.is_empty()).then_some((packet, Action::Respond(completions)))
-            }
         }
     }
 
-    fn send(&mut self, link: LinkId, packet: Packet) {
+    pub(crate) fn send(&mut self, link: LinkId, packet: Packet) {
         self.links[link.0].enqueue(packet);
         self.transmit(link);
+        self.reschedule(link);
     }
 
-    /// Writes to or reads from memory.
-    fn access(&mut self, link: LinkId, target: Target, packet: Packet) -> Option<(Packet, Action)> {
-        let route = match target {
-            Target::Host => Route::Host,
-            Target::Gpu(_) if packet.hairpin => Route::Hairpin,
-            Target::Gpu(_) => Route::PeerDirect,
-        };
-        let bytes = packet.tlp.addressed_bytes();
-        let done = match &packet.tlp {
-            Tlp::Write(write) => self.write(target, route, write).then(VecDeque::new),
-            Tlp::Read(read) => self.read(link, target, read),
-            Tlp::Completion(_) => None,
-        };
-        let Some(completions) = done else {
-            return self.refuse(link, Refusal::Unmapped, packet);
-        };
-        if completions.is_empty() {
-            self.counters.count_write(route, bytes);
-            return None;
+    /// A completion reaches a NIC.
+    fn deliver(&mut self, link: LinkId, nic: usize, packet: Packet) {
+        let port = &mut self.ports[nic];
+        if let Tlp::Completion(completion) = &packet.tlp {
+            if !port.complete(completion) {
+                return self.refuse(link, Refusal::UnexpectedCompletion, packet);
+            }
         }
-        self.counters.count_read(route, bytes);
-        Some((packet, Action::Respond(completions)))
-    }
-
-    /// Writes the enabled bytes; false if they are not all in this memory.
-    fn write(&mut self, target: Target, route: Route, write: &MemWrite) -> bool {
-        let (memory, base) = match target {
-            Target::Host => (&mut self.host, 0),
-            Target::Gpu(gpu) => {
-                let gpu = &mut self.gpus[gpu];
-                (&mut gpu.memory, gpu.bar.base)
-            }
-        };
-        let address = write.address - base;
-        let Ok(ranges) = memory.write_be(address, &write.data, write.first_be, write.last_be)
-        else {
-            return false;
-        };
-        if let Some(log) = &mut self.writes {
-            log.extend(ranges.into_iter().map(|range| PlacedWrite {
-                time: self.now,
-                requester: write.requester,
-                route,
-                target,
-                address: range.start,
-                len: range.end - range.start,
-            }));
-        }
-        true
-    }
-
-    /// The completions of a read; `None` if its bytes are not all in this memory.
-    fn read(&self, link: LinkId, target: Target, read: &MemRead) -> Option<VecDeque<Completion>> {
-        let (memory, base, bdf, config) = match target {
-            Target::Host => {
-                let root = &self.root_complex;
-                (&self.host, 0, root.bdf, &root.completer)
-            }
-            Target::Gpu(gpu) => {
-                let gpu = &self.gpus[gpu];
-                (&gpu.memory, gpu.bar.base, gpu.bdf, &gpu.completer)
-            }
-        };
-        let len = usize::from(read.dwords) * 4;
-        let data = memory.read(read.address - base, len).ok()?;
-        let max_payload = self.links[link.0].config.max_payload;
-        Some(completer::successful(bdf, config, max_payload, read, &data))
-    }
-
-    /// Counts and reports a refusal. A read with a trustworthy header stays in the buffer to be answered.
-    fn refuse(
-        &mut self,
-        link: LinkId,
-        refusal: Refusal,
-        packet: Packet,
-    ) -> Option<(Packet, Action)> {
-        let node = self.links[link.0].receiver;
-        let bytes = packet.tlp.addressed_bytes();
-        let target = packet.tlp.memory_target();
-        self.counters.count_refused(refusal, bytes);
-        self.report(Report {
+        port.inbox.push_back(Received {
             time: self.now,
-            location: self.topology.location(node),
-            requester: packet.tlp.requester(),
-            address: target.map(|(address, _)| address),
-            at: target.map(|(_, at)| at),
-            bytes,
-            refusal,
+            tlp: packet.tlp,
         });
-        let answer = match (&packet.tlp, refusal) {
-            (_, Refusal::Malformed(_)) => return None,
-            (Tlp::Read(read), _) => completer::unsupported(self.completer_at(node), read),
-            _ => return None,
-        };
-        Some((packet, Action::Respond(VecDeque::from([answer]))))
+        self.reschedule_port(nic);
     }
 
-    fn completer_at(&self, node: Node) -> Bdf {
-        match node {
-            Node::SwitchDownstream(device) => {
-                self.topology.switches[self.topology.devices[device].switch].bdf
+    /// Sends completions that are ready, as far as there is space; returns whether it sent any.
+    fn respond(&mut self, link: LinkId) -> bool {
+        let now = self.now;
+        let back = self.links[link.0].reverse;
+        let mut progress = false;
+        while let Some(index) = self.links[link.0].responder.next_read(now) {
+            if !self.links[back.0].has_room(FlowClass::Completion) {
+                self.wait_for(back, link);
+                break;
             }
-            Node::SwitchUpstream(switch) => self.topology.switches[switch].bdf,
-            Node::RootComplex => self.root_complex.bdf,
-            Node::Device(device) => self.topology.devices[device].bdf,
+            progress = true;
+            self.look_up(link, index);
+            let Some(Answer::Completions(completions)) = self.links[link.0].responder.answer(index)
+            else {
+                break;
+            };
+            let next = completions.pop_front();
+            if completions.is_empty() {
+                self.links[link.0].responder.remove(index);
+            }
+            if let Some(completion) = next {
+                self.act(
+                    link,
+                    Action::Forward(back),
+                    Packet::new(Tlp::Completion(completion)),
+                );
+            }
         }
+        progress
     }
 
     /// Lets the receive buffers that wait for space on `link` try again. Those that made no progress are first next time.
     fn wake(&mut self, link: LinkId) {
-        let waiters = std::mem::take(&mut self.links[link.0].waiters);
-        let served: Vec<LinkId> = waiters.into_iter().filter(|w| self.release(*w)).collect();
-        self.links[link.0]
-            .waiters
-            .sort_by_key(|w| served.contains(w));
+        while std::mem::take(&mut self.links[link.0].has_freed) {
+            if self.links[link.0].waiters.is_empty() {
+                return;
+            }
+            let waiters = std::mem::take(&mut self.links[link.0].waiters);
+            let mut served = Vec::new();
+            for waiter in waiters {
+                if self.serve(waiter) {
+                    served.push(waiter);
+                }
+                self.reschedule(waiter);
+            }
+            self.links[link.0]
+                .waiters
+                .sort_by_key(|waiter| served.contains(waiter));
+        }
     }
 
-    pub(crate) fn run(&mut self, limit: Picoseconds) {
-        while let Some((at, event)) = self.events.pop_due(limit) {
-            self.now = at;
-            self.handle(event);
+    /// Reads of a port whose time is over.
+    fn expire(&mut self, port: usize) {
+        let now = self.now;
+        while let Some((_, read)) = self.ports[port].expire(now) {
+            let bdf = self.topology.devices[port].bdf;
+            self.record(Report {
+                time: now,
+                location: Location::Device(bdf),
+                requester: bdf,
+                kind: Some(RequestKind::Read),
+                address: Some(read.address),
+                at: Some(read.at),
+                bytes: read.bytes,
+                refusal: Refusal::CompletionTimeout,
+            });
         }
+        self.reschedule_port(port);
+    }
+
+    pub(crate) fn reschedule_port(&mut self, port: usize) {
+        let next = self.ports[port].next_time();
+        self.calendar.set(self.links.len() + port, next);
     }
 }

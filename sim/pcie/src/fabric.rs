@@ -2,49 +2,28 @@
 
 use std::collections::VecDeque;
 
-use thiserror::Error;
-
 use crate::bdf::Bdf;
-use crate::config::{CompleterConfig, FabricConfig, RootComplexConfig, Window};
+use crate::calendar::Calendar;
+use crate::config::{
+    CompleterConfig, ConfigError, FabricConfig, FaultRule, RootComplexConfig, Window,
+};
 use crate::counters::{Counters, LinkCounters, PlacedWrite, Report};
-use crate::events::EventQueue;
+use crate::delay::stream;
+use crate::fabric_error::FabricError;
+use crate::faults::Faults;
 use crate::iommu::Iommu;
-use crate::link::{Link, LinkId, Packet};
+use crate::link::Link;
+use crate::memories::{Memories, OwnMemories};
 use crate::memory::Memory;
-use crate::tlp::{FlowClass, Tlp};
+use crate::port::Port;
+use crate::tlp::Tlp;
 use crate::topology::{Device, Topology};
-use crate::validate::{validate, ConfigError};
+use crate::validate::{check_fault, validate};
 use crate::Picoseconds;
 
 /// A NIC endpoint: its index in [`FabricConfig::nics`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub usize);
-
-/// A call that the fabric refuses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FabricError {
-    /// There is no such NIC endpoint.
-    #[error("there is no NIC port {0}; ports count from 0 in the order the NICs were configured")]
-    UnknownPort(usize),
-    /// The time is before the present of the simulation.
-    #[error(
-        "time {asked} ps lies before {now} ps, which is simulated already; time only goes forward"
-    )]
-    TimeReversed {
-        /// The given time.
-        asked: Picoseconds,
-        /// Time of the fabric.
-        now: Picoseconds,
-    },
-    /// The port's send queue for this class is full.
-    #[error("port {port} has no room for another {class:?} TLP; ask `ready` and hold it back")]
-    QueueFull {
-        /// The port.
-        port: usize,
-        /// The class.
-        class: FlowClass,
-    },
-}
 
 /// A TLP that reached a NIC endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,24 +57,25 @@ pub struct LinkTraffic {
 pub(crate) struct Gpu {
     pub bdf: Bdf,
     pub bar: Window,
-    pub memory: Memory,
     pub completer: CompleterConfig,
 }
 
-/// NICs, GPUs, switches, root complex, IOMMU and host memory, with links of finite speed between them.
+/// NICs, GPUs, switches, root complex, IOMMU and memories, with links of finite speed between them.
 ///
 /// Each hop stores and forwards. Time is in picoseconds and advances only in calls. The same calls always give the same result.
-pub struct Fabric {
+pub struct Fabric<M = OwnMemories> {
     pub(crate) now: Picoseconds,
-    pub(crate) events: EventQueue,
+    /// The links, then the ports.
+    pub(crate) calendar: Calendar,
     pub(crate) links: Vec<Link>,
     pub(crate) topology: Topology,
     pub(crate) root_complex: RootComplexConfig,
-    pub(crate) host: Memory,
+    pub(crate) memories: M,
     pub(crate) gpus: Vec<Gpu>,
     pub(crate) gpu_latency_ps: Vec<Picoseconds>,
-    pub(crate) inboxes: Vec<VecDeque<Received>>,
+    pub(crate) ports: Vec<Port>,
     pub(crate) iommu: Iommu,
+    pub(crate) faults: Faults,
     pub(crate) counters: Counters,
     pub(crate) writes: Option<Vec<PlacedWrite>>,
     reports: VecDeque<Report>,
@@ -107,23 +87,54 @@ impl Fabric {
     /// Builds the fabric that `config` describes, at time 0 with empty memories and no IOMMU domain.
     pub fn new(config: FabricConfig) -> Result<Self, ConfigError> {
         validate(&config)?;
+        let memories = OwnMemories::new(&config);
+        Self::with_memories(config, memories)
+    }
+
+    /// Host memory, addressed by host physical address.
+    pub fn host(&self) -> &Memory {
+        &self.memories.host
+    }
+
+    /// Host memory for software to store into.
+    pub fn host_mut(&mut self) -> &mut Memory {
+        &mut self.memories.host
+    }
+
+    /// Memory of a GPU, addressed by the offset into its BAR. Panics if there is no such GPU.
+    pub fn gpu(&self, index: usize) -> &Memory {
+        self.memories.gpu(index)
+    }
+
+    /// Memory of a GPU for its kernels to store into. Panics if there is no such GPU.
+    pub fn gpu_mut(&mut self, index: usize) -> &mut Memory {
+        self.memories.gpu_mut(index)
+    }
+}
+
+impl<M: Memories> Fabric<M> {
+    /// Builds the fabric that `config` describes around the caller's memories, at time 0 with no IOMMU domain.
+    pub fn with_memories(config: FabricConfig, memories: M) -> Result<Self, ConfigError> {
+        validate(&config)?;
         let (topology, links) = Topology::new(&config);
         let mut iommu = Iommu::new(config.iommu);
         for nic in &config.nics {
             iommu.set_ats(nic.bdf, nic.ats);
         }
         let gpus: Vec<Gpu> = config.gpus.into_iter().map(Gpu::new).collect();
+        let port = |nic: &crate::NicConfig| Port::new(nic.completion_timeout_ps);
         Ok(Self {
             now: 0,
-            events: EventQueue::default(),
+            calendar: Calendar::new(links.len() + config.nics.len()),
             links,
             topology,
             root_complex: config.root_complex,
-            host: Memory::new(config.host_memory),
+            memories,
             gpu_latency_ps: gpus.iter().map(|gpu| gpu.completer.latency_ps).collect(),
             gpus,
-            inboxes: config.nics.iter().map(|_| VecDeque::new()).collect(),
+            ports: config.nics.iter().map(port).collect(),
             iommu,
+            faults: Faults::new(config.faults, stream(config.seed, 0)),
             counters: Counters::default(),
             writes: config.log_writes.then(Vec::new),
             reports: VecDeque::new(),
@@ -139,7 +150,7 @@ impl Fabric {
 
     /// Time of the next event, `None` when the fabric is idle.
     pub fn next_event(&self) -> Option<Picoseconds> {
-        self.events.next_time()
+        self.calendar.next().map(|(time, _)| time)
     }
 
     /// Advances to time `to`, inclusive.
@@ -161,60 +172,14 @@ impl Fabric {
         self.now
     }
 
-    /// Whether `port` can accept another TLP of `class` at time `now`. Advances the fabric to `now`.
-    pub fn ready(
-        &mut self,
-        now: Picoseconds,
-        port: PortId,
-        class: FlowClass,
-    ) -> Result<bool, FabricError> {
-        let up = self.port(port)?;
-        self.advance(now)?;
-        Ok(self.links[up.0].has_room(class))
+    /// The memories.
+    pub fn memories(&self) -> &M {
+        &self.memories
     }
 
-    /// The NIC behind `port` sends `tlp` at time `now`. Advances the fabric to `now`.
-    pub fn submit(&mut self, now: Picoseconds, port: PortId, tlp: Tlp) -> Result<(), FabricError> {
-        let class = tlp.class();
-        if !self.ready(now, port, class)? {
-            return Err(FabricError::QueueFull {
-                port: port.0,
-                class,
-            });
-        }
-        let up = self.port(port)?;
-        self.links[up.0].enqueue(Packet {
-            tlp,
-            hairpin: false,
-        });
-        self.transmit(up);
-        Ok(())
-    }
-
-    /// The oldest TLP that reached the NIC behind `port` and was not read yet.
-    pub fn take_received(&mut self, port: PortId) -> Result<Option<Received>, FabricError> {
-        self.port(port)?;
-        Ok(self.inboxes[port.0].pop_front())
-    }
-
-    /// Host memory, addressed by host physical address.
-    pub fn host(&self) -> &Memory {
-        &self.host
-    }
-
-    /// Host memory for software to store into.
-    pub fn host_mut(&mut self) -> &mut Memory {
-        &mut self.host
-    }
-
-    /// Memory of a GPU, addressed by the offset into its BAR. Panics if there is no such GPU.
-    pub fn gpu(&self, index: usize) -> &Memory {
-        &self.gpus[index].memory
-    }
-
-    /// Memory of a GPU for its kernels to store into. Panics if there is no such GPU.
-    pub fn gpu_mut(&mut self, index: usize) -> &mut Memory {
-        &mut self.gpus[index].memory
+    /// The memories, for software to store into.
+    pub fn memories_mut(&mut self) -> &mut M {
+        &mut self.memories
     }
 
     /// The IOMMU.
@@ -249,6 +214,18 @@ impl Fabric {
         })
     }
 
+    /// Injects another fault from now on, after those that are configured.
+    pub fn add_fault(&mut self, rule: FaultRule) -> Result<(), ConfigError> {
+        check_fault(&rule)?;
+        self.faults.add(rule);
+        Ok(())
+    }
+
+    /// Injects no faults from now on.
+    pub fn clear_faults(&mut self) {
+        self.faults.clear();
+    }
+
     /// Every range written to memory so far, in order; empty unless
     /// [`log_writes`](FabricConfig::log_writes) was set.
     pub fn writes_log(&self) -> &[PlacedWrite] {
@@ -265,18 +242,14 @@ impl Fabric {
         self.reports_lost
     }
 
-    pub(crate) fn report(&mut self, report: Report) {
+    /// Counts and reports a TLP that something happened to.
+    pub(crate) fn record(&mut self, report: Report) {
+        self.counters.count_refused(report.refusal, report.bytes);
         if self.reports.len() < self.report_queue {
             self.reports.push_back(report);
         } else {
             self.reports_lost += 1;
         }
-    }
-
-    fn port(&self, port: PortId) -> Result<LinkId, FabricError> {
-        let nic = self.topology.nic(port.0);
-        nic.map(|nic| nic.up)
-            .ok_or(FabricError::UnknownPort(port.0))
     }
 }
 
@@ -284,10 +257,6 @@ impl Gpu {
     fn new(config: crate::config::GpuConfig) -> Self {
         Self {
             bdf: config.bdf,
-            memory: Memory::new(vec![Window {
-                base: 0,
-                size: config.bar.size,
-            }]),
             bar: config.bar,
             completer: config.completer,
         }

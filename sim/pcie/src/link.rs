@@ -2,11 +2,16 @@
 
 use std::collections::VecDeque;
 
-use crate::config::LinkConfig;
+use crate::class_queues::ClassQueues;
+use crate::config::{FaultKind, LinkConfig};
 use crate::counters::{LinkCounters, Refusal};
-use crate::tlp::{Completion, FlowClass, Tlp};
+use crate::credits::{Cost, Credits};
+use crate::delay::Delay;
+use crate::responder::Responder;
+use crate::tlp::{FlowClass, Tlp};
 use crate::topology::Node;
 use crate::Picoseconds;
+use stellar_wire::pcie::AddressType;
 
 /// Index of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,12 +21,32 @@ pub(crate) struct LinkId(pub usize);
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub tlp: Tlp,
+    /// Address and AT that the requester wrote; `None` for a completion.
+    pub asked: Option<(u64, AddressType)>,
     /// Whether the root complex has sent it back down.
     pub hairpin: bool,
+    /// What an injected fault does to it.
+    pub fault: Option<FaultKind>,
+}
+
+impl Packet {
+    pub fn new(tlp: Tlp) -> Self {
+        Self {
+            asked: tlp.memory_target(),
+            tlp,
+            hairpin: false,
+            fault: None,
+        }
+    }
+
+    /// Whether the requester sent it with AT = 10.
+    pub fn is_translated(&self) -> bool {
+        matches!(self.asked, Some((_, AddressType::Translated)))
+    }
 }
 
 /// The action of a receiver for a TLP in its buffer.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
     /// Forward it.
     Forward(LinkId),
@@ -33,23 +58,23 @@ pub(crate) enum Action {
     NicInbox(usize),
     /// Drop it, and answer it if it is a read.
     Refuse(Refusal),
-    /// A read being answered: completions still to be sent the other way.
-    Respond(VecDeque<Completion>),
 }
 
 /// A TLP in a receive buffer.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub packet: Packet,
-    pub class: FlowClass,
+    pub cost: Cost,
     pub ready_at: Picoseconds,
     pub action: Action,
 }
 
-/// A TLP that started to be sent.
-pub(crate) struct Departure {
-    pub link_free_at: Picoseconds,
-    pub arrives_at: Picoseconds,
+/// A TLP between sender and receiver.
+#[derive(Debug)]
+struct Flying {
+    arrives_at: Picoseconds,
+    packet: Packet,
+    cost: Cost,
 }
 
 pub(crate) struct Link {
@@ -57,58 +82,77 @@ pub(crate) struct Link {
     pub receiver: Node,
     pub reverse: LinkId,
     pub counters: LinkCounters,
-    /// TLPs in the receiver's buffer, in order of arrival.
-    pub held: VecDeque<Held>,
-    /// Links whose receive buffers wait for space in this link's send queue.
+    /// Whether TLPs pass at all.
+    pub is_up: bool,
+    /// TLPs in the receiver's buffer.
+    pub held: ClassQueues<Held>,
+    /// Requests that the receiver is about to answer.
+    pub responder: Responder,
+    /// Links whose receivers wait for space in this link's send queue.
     pub waiters: Vec<LinkId>,
-    queue: VecDeque<Packet>,
-    queued: [usize; 3],
-    credits: [usize; 3],
-    in_flight: VecDeque<Packet>,
+    /// Whether the send queue has got space since the waiters looked.
+    pub has_freed: bool,
+    queue: ClassQueues<Packet>,
+    credits: Credits,
+    in_flight: VecDeque<Flying>,
     busy_until: Picoseconds,
+    last_arrival: Picoseconds,
+    posted_delay: Delay,
 }
 
 impl Link {
-    pub fn new(config: LinkConfig, receiver: Node, reverse: LinkId) -> Self {
+    pub fn new(
+        config: LinkConfig,
+        receiver: Node,
+        reverse: LinkId,
+        posted_delay: Delay,
+        responder: Responder,
+    ) -> Self {
         Self {
-            credits: [config.receive_buffer; 3],
+            credits: Credits::new(&config.credits),
             config,
             receiver,
             reverse,
             counters: LinkCounters::default(),
-            held: VecDeque::new(),
+            is_up: true,
+            held: ClassQueues::new(),
+            responder,
             waiters: Vec::new(),
-            queue: VecDeque::new(),
-            queued: [0; 3],
+            has_freed: false,
+            queue: ClassQueues::new(),
             in_flight: VecDeque::new(),
             busy_until: 0,
+            last_arrival: 0,
+            posted_delay,
         }
     }
 
-    /// Whether the send queue has space for another TLP of `class`.
+    /// Whether the send queue has space for another TLP of `class`. A link that is down takes everything, to drop it.
     pub fn has_room(&self, class: FlowClass) -> bool {
-        self.queued[class as usize] < self.config.send_queue
+        !self.is_up || self.queue.len(class) < self.config.send_queue
     }
 
     /// Puts a TLP into the send queue. The caller must have checked [`has_room`](Self::has_room).
     pub fn enqueue(&mut self, packet: Packet) {
-        self.queued[packet.tlp.class() as usize] += 1;
-        self.queue.push_back(packet);
+        self.queue.push(packet.tlp.class(), packet);
     }
 
     /// Starts to send the next TLP, if the link is free and one has credit.
-    pub fn start(&mut self, now: Picoseconds) -> Option<Departure> {
-        if now < self.busy_until {
-            return None;
+    pub fn start(&mut self, now: Picoseconds) -> bool {
+        if now < self.busy_until || self.queue.is_empty() {
+            return false;
         }
-        let credits = self.credits;
-        let next = next_in_order(self.queue.iter().map(|p| p.tlp.class()), |_, class| {
-            credits[class as usize] > 0
-        })?;
-        let packet = self.queue.remove(next)?;
-        let class = packet.tlp.class() as usize;
-        self.queued[class] -= 1;
-        self.credits[class] -= 1;
+        self.credits.collect(now);
+        let credits = &self.credits;
+        let covered = |_, packet: &Packet| credits.cover(credits.cost(&packet.tlp));
+        let Some(class) = self.queue.find(covered) else {
+            return false;
+        };
+        let Some(packet) = self.queue.pop(class) else {
+            return false;
+        };
+        let cost = self.credits.cost(&packet.tlp);
+        self.credits.take(cost);
         let wire_len = packet.tlp.wire_len();
         let occupancy = self.config.occupancy(wire_len);
         self.busy_until = now + occupancy;
@@ -116,79 +160,77 @@ impl Link {
         self.counters.payload_bytes += packet.tlp.payload_len() as u64;
         self.counters.wire_bytes += wire_len as u64;
         self.counters.busy_ps += occupancy;
-        self.in_flight.push_back(packet);
-        Some(Departure {
-            link_free_at: self.busy_until,
-            arrives_at: self.busy_until + self.config.latency_ps,
-        })
+        let delay = if cost.class == FlowClass::Posted {
+            self.posted_delay.draw()
+        } else {
+            0
+        };
+        // The data link layer delivers in order, so what is behind a delayed write waits for it.
+        let arrives_at = (self.busy_until + self.config.latency_ps + delay).max(self.last_arrival);
+        self.last_arrival = arrives_at;
+        self.in_flight.push_back(Flying {
+            arrives_at,
+            packet,
+            cost,
+        });
+        self.has_freed = true;
+        true
     }
 
-    /// The TLP that arrives now. Latency is constant, so it is the oldest one in flight.
-    pub fn land(&mut self) -> Option<Packet> {
-        self.in_flight.pop_front()
-    }
-
-    /// Gets back a credit that the receiver returned.
-    pub fn credit(&mut self, class: FlowClass) {
-        self.credits[class as usize] += 1;
-    }
-}
-
-/// Index of the oldest TLP that may go next under PCIe's ordering rules (base specification, table 2-40, without
-/// relaxed or ID-based ordering): nothing passes a posted write that is older; a posted write passes reads and
-/// completions that are stuck; reads and completions pass each other; each class stays in order.
-pub(crate) fn next_in_order(
-    classes: impl Iterator<Item = FlowClass>,
-    mut can_go: impl FnMut(usize, FlowClass) -> bool,
-) -> Option<usize> {
-    let mut stuck = [false; 3];
-    for (index, class) in classes.enumerate() {
-        if !stuck[class as usize] && can_go(index, class) {
-            return Some(index);
-        }
-        if class == FlowClass::Posted {
+    /// The next TLP that has arrived by `now`.
+    pub fn land(&mut self, now: Picoseconds) -> Option<(Packet, Cost)> {
+        let next = self.in_flight.front()?;
+        if next.arrives_at > now {
             return None;
         }
-        stuck[class as usize] = true;
-        // Posted writes further back may still pass, so the scan continues.
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use FlowClass::{Completion, NonPosted, Posted};
-
-    fn next(queue: &[FlowClass], stuck: &[FlowClass]) -> Option<usize> {
-        next_in_order(queue.iter().copied(), |_, class| !stuck.contains(&class))
+        let Flying { packet, cost, .. } = self.in_flight.pop_front()?;
+        Some((packet, cost))
     }
 
-    #[test]
-    fn ordering_rules() {
-        assert_eq!(next(&[NonPosted, Posted], &[]), Some(0));
-        assert_eq!(
-            next(&[Posted, NonPosted], &[Posted]),
-            None,
-            "a read does not pass a write"
-        );
-        assert_eq!(
-            next(&[Posted, Completion], &[Posted]),
-            None,
-            "nor does a completion"
-        );
-        assert_eq!(
-            next(&[NonPosted, Completion, Posted], &[NonPosted, Completion]),
-            Some(2)
-        );
-        assert_eq!(next(&[NonPosted, Completion], &[NonPosted]), Some(1));
-        assert_eq!(next(&[Completion, NonPosted], &[Completion]), Some(1));
+    /// The receiver has emptied the buffer of a TLP.
+    pub fn give_back(&mut self, now: Picoseconds, cost: Cost) {
+        self.credits.give_back(now + self.config.latency_ps, cost);
     }
 
-    #[test]
-    fn a_class_stays_in_order() {
-        let queue = [NonPosted, NonPosted];
-        let first_stuck = next_in_order(queue.into_iter(), |index, _| index != 0);
-        assert_eq!(first_stuck, None);
+    /// Removes the TLPs that wait for the link.
+    pub fn drop_queued(&mut self) -> Vec<Packet> {
+        self.has_freed = true;
+        self.queue.drain().collect()
+    }
+
+    /// Removes the TLPs that have not arrived.
+    pub fn drop_flying(&mut self) -> Vec<Packet> {
+        let Self {
+            in_flight, credits, ..
+        } = self;
+        let lost = in_flight.drain(..).map(|flying| {
+            credits.put(flying.cost);
+            flying.packet
+        });
+        lost.collect()
+    }
+
+    /// Time at which something happens to this link, as far as it is known.
+    pub fn next_time(&self, now: Picoseconds) -> Picoseconds {
+        if self.has_freed && !self.waiters.is_empty() {
+            return now;
+        }
+        let flight = self.in_flight.front();
+        let mut next = flight.map_or(Picoseconds::MAX, |flying| flying.arrives_at);
+        if !self.queue.is_empty() {
+            next = next.min(if self.busy_until > now {
+                self.busy_until
+            } else {
+                self.credits.next_arrival()
+            });
+        }
+        next = next.min(self.responder.next_time(now));
+        self.held.find(|_, held| {
+            if held.ready_at > now {
+                next = next.min(held.ready_at);
+            }
+            false
+        });
+        next
     }
 }

@@ -36,8 +36,12 @@ struct ByteSet([u64; PAGE / 64]);
 
 impl ByteSet {
     fn insert(&mut self, range: Range<usize>) {
-        for byte in range {
-            self.0[byte / 64] |= 1 << (byte % 64);
+        let mut at = range.start;
+        while at < range.end {
+            let (word, bit) = (at / 64, at % 64);
+            let count = (64 - bit).min(range.end - at);
+            self.0[word] |= u64::MAX >> (64 - count) << bit;
+            at += count;
         }
     }
 
@@ -79,14 +83,22 @@ impl Memory {
 
     /// Reads `len` bytes; bytes that were never written read as 0.
     pub fn read(&self, address: u64, len: usize) -> Result<Vec<u8>, MemoryError> {
-        self.check(address, len)?;
         let mut bytes = vec![0; len];
-        for (page, within, at) in pieces(address, len) {
-            if let Some(page) = self.pages.get(&page) {
-                bytes[at..at + within.len()].copy_from_slice(&page.bytes[within]);
+        self.read_into(address, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// As [`Self::read`], into the caller's buffer.
+    pub fn read_into(&self, address: u64, into: &mut [u8]) -> Result<(), MemoryError> {
+        self.check(address, into.len())?;
+        for (page, within, at) in pieces(address, into.len()) {
+            let part = &mut into[at..at + within.len()];
+            match self.pages.get(&page) {
+                Some(page) => part.copy_from_slice(&page.bytes[within]),
+                None => part.fill(0),
             }
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// Reads `len` bytes, and fails at the first one that neither software nor a device has written.

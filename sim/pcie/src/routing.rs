@@ -1,11 +1,11 @@
 //! The routing decisions of each node.
 
 use crate::bdf::Bdf;
-use crate::config::{AcsConfig, RootComplexConfig};
-use crate::counters::Refusal;
-use crate::iommu::{Access, Iommu};
+use crate::config::{AcsConfig, FaultKind, RootComplexConfig};
+use crate::counters::{Refusal, Target};
+use crate::iommu::{Access, FaultReason, Iommu};
 use crate::link::{Action, Packet};
-use crate::memory::Memory;
+use crate::memories::Memories;
 use crate::tlp::Tlp;
 use crate::topology::{Kind, Node, Topology};
 use crate::Picoseconds;
@@ -36,15 +36,15 @@ fn acs_decision(acs: &AcsConfig, at: AddressType, peer: Option<Bdf>) -> Result<H
 }
 
 /// The parts of the fabric that routing needs.
-pub(crate) struct Router<'a> {
+pub(crate) struct Router<'a, M> {
     pub topology: &'a Topology,
     pub root_complex: &'a RootComplexConfig,
     pub gpu_latency_ps: &'a [Picoseconds],
-    pub host: &'a Memory,
+    pub memories: &'a M,
     pub iommu: &'a mut Iommu,
 }
 
-impl Router<'_> {
+impl<M: Memories> Router<'_, M> {
     /// The action of `node` for a packet that arrived at `now`, and the time from which it is allowed. Rewrites the address of a request that the
     /// root complex translates.
     pub fn route(
@@ -78,6 +78,9 @@ impl Router<'_> {
                 below.map_or(upstream, |device| device.down),
             ));
         };
+        if port.acs.source_validation && tlp.requester().bus() != port.bdf.bus() {
+            return Err(Refusal::AcsSourceValidation);
+        }
         let owner = self.topology.bar_owner(address);
         let peer =
             owner.filter(|(index, device)| *index != ingress && device.switch == port.switch);
@@ -119,9 +122,15 @@ impl Router<'_> {
             Tlp::Write(_) => Access::Write,
             _ => Access::Read,
         };
-        let admitted = self
-            .iommu
-            .admit(now, packet.tlp.requester(), address, at, access);
+        let requester = packet.tlp.requester();
+        let admitted = if packet.fault == Some(FaultKind::IommuFault) {
+            let reason = FaultReason::NotPresent;
+            Err(self
+                .iommu
+                .fault(now, requester, address, at, access, reason))
+        } else {
+            self.iommu.admit(now, requester, address, at, access)
+        };
         let translation = match admitted {
             Ok(translation) => translation,
             Err(reason) => return (forwarded_at, Action::Refuse(Refusal::Iommu(reason))),
@@ -138,8 +147,8 @@ impl Router<'_> {
         }
         let ready_at = translation.known_at + self.root_complex.completer.latency_ps;
         if !self
-            .host
-            .contains(translation.address, packet.tlp.request_len())
+            .memories
+            .contains(Target::Host, translation.address, packet.tlp.request_len())
         {
             return (ready_at, Action::Refuse(Refusal::Unmapped));
         }

@@ -4,7 +4,8 @@ use stellar_wire::pcie::{AddressType, CompletionStatus, DwSpan};
 use stellar_wire::WireError;
 
 use crate::bdf::Bdf;
-use crate::byte_enables::enabled_ranges;
+use crate::byte_enables::enabled_count;
+use crate::config::RequestKind;
 
 /// A posted memory write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct Completion {
     pub lower_address: u8,
     /// Payload, whole DWs; empty for a completion without data.
     pub data: Vec<u8>,
+    /// EP bit: the payload is known to be wrong.
+    pub poisoned: bool,
 }
 
 /// A transaction layer packet.
@@ -166,15 +169,9 @@ impl Tlp {
 
     /// Bytes the request addresses: those enabled in a write or read, those carried by a completion.
     pub fn addressed_bytes(&self) -> u64 {
-        let enabled = |dwords, first, last| {
-            enabled_ranges(dwords, first, last)
-                .iter()
-                .map(|range| range.len() as u64)
-                .sum()
-        };
         match self {
-            Self::Write(w) => enabled(w.data.len() / 4, w.first_be, w.last_be),
-            Self::Read(r) => enabled(r.dwords.into(), r.first_be, r.last_be),
+            Self::Write(w) => enabled_count(w.data.len() / 4, w.first_be, w.last_be),
+            Self::Read(r) => enabled_count(r.dwords.into(), r.first_be, r.last_be),
             Self::Completion(c) => c.data.len() as u64,
         }
     }
@@ -202,6 +199,15 @@ impl Tlp {
         match self {
             Self::Write(write) => Some((write.address, write.at)),
             Self::Read(read) => Some((read.address, read.at)),
+            Self::Completion(_) => None,
+        }
+    }
+
+    /// Kind of a memory request; `None` for a completion.
+    pub fn request_kind(&self) -> Option<RequestKind> {
+        match self {
+            Self::Write(_) => Some(RequestKind::Write),
+            Self::Read(_) => Some(RequestKind::Read),
             Self::Completion(_) => None,
         }
     }

@@ -1,9 +1,11 @@
 //! Connections between devices, and the owners of addresses and functions.
 
 use crate::bdf::Bdf;
-use crate::config::{AcsConfig, FabricConfig, LinkConfig, Window};
+use crate::config::{AcsConfig, CompleterConfig, DelayConfig, FabricConfig, LinkConfig, Window};
 use crate::counters::Location;
+use crate::delay::{stream, Delay};
 use crate::link::{Link, LinkId};
+use crate::responder::Responder;
 use crate::Picoseconds;
 
 /// The receiving end of a link.
@@ -57,15 +59,19 @@ pub(crate) struct Topology {
 impl Topology {
     /// Lays out the devices and the links between them.
     pub fn new(config: &FabricConfig) -> (Self, Vec<Link>) {
-        let mut links = Vec::new();
+        let mut cables = Cables {
+            seed: config.seed,
+            links: Vec::new(),
+        };
+        // A switch or a NIC answers refused reads only.
+        let port = CompleterConfig::default();
+        let root = &config.root_complex.completer;
         let mut switches = Vec::new();
         for (index, switch) in config.switches.iter().enumerate() {
-            let (up, down) = connect(
-                &mut links,
-                &switch.uplink,
-                Node::RootComplex,
-                Node::SwitchUpstream(index),
-            );
+            let upper = (Node::RootComplex, root);
+            let lower = (Node::SwitchUpstream(index), &port);
+            let delay = DelayConfig::default();
+            let (up, down) = cables.connect(&switch.uplink, upper, lower, delay);
             switches.push(Switch {
                 bdf: switch.bdf,
                 latency_ps: switch.latency_ps,
@@ -74,37 +80,42 @@ impl Topology {
             });
         }
         let mut devices = Vec::new();
-        let mut attach = |kind, bdf, switch, link: &LinkConfig, acs: &AcsConfig, bar| {
+        for (n, nic) in config.nics.iter().enumerate() {
             let index = devices.len();
-            let (up, down) = connect(
-                &mut links,
-                link,
-                Node::SwitchDownstream(index),
-                Node::Device(index),
-            );
+            let upper = (Node::SwitchDownstream(index), &port);
+            let lower = (Node::Device(index), &port);
+            let (up, down) = cables.connect(&nic.link, upper, lower, nic.posted_delay);
             devices.push(Device {
-                kind,
-                bdf,
-                switch,
-                acs: acs.clone(),
-                bar,
+                kind: Kind::Nic(n),
+                bdf: nic.bdf,
+                switch: nic.switch,
+                acs: nic.acs.clone(),
+                bar: None,
                 up,
                 down,
             });
-        };
-        for (n, nic) in config.nics.iter().enumerate() {
-            attach(Kind::Nic(n), nic.bdf, nic.switch, &nic.link, &nic.acs, None);
         }
         for (n, gpu) in config.gpus.iter().enumerate() {
-            let bar = Some(gpu.bar);
-            attach(Kind::Gpu(n), gpu.bdf, gpu.switch, &gpu.link, &gpu.acs, bar);
+            let index = devices.len();
+            let upper = (Node::SwitchDownstream(index), &port);
+            let lower = (Node::Device(index), &gpu.completer);
+            let (up, down) = cables.connect(&gpu.link, upper, lower, DelayConfig::default());
+            devices.push(Device {
+                kind: Kind::Gpu(n),
+                bdf: gpu.bdf,
+                switch: gpu.switch,
+                acs: gpu.acs.clone(),
+                bar: Some(gpu.bar),
+                up,
+                down,
+            });
         }
         let topology = Self {
             devices,
             switches,
             nics: config.nics.len(),
         };
-        (topology, links)
+        (topology, cables.links)
     }
 
     /// Index and description of the device whose BAR holds `address`.
@@ -139,15 +150,39 @@ impl Topology {
     }
 }
 
-/// Adds both directions of a link: the one that ends at `upper`, then the one that ends at `lower`.
-fn connect(
-    links: &mut Vec<Link>,
-    config: &LinkConfig,
-    upper: Node,
-    lower: Node,
-) -> (LinkId, LinkId) {
-    let (up, down) = (LinkId(links.len()), LinkId(links.len() + 1));
-    links.push(Link::new(config.clone(), upper, down));
-    links.push(Link::new(config.clone(), lower, up));
-    (up, down)
+/// The links laid out so far.
+struct Cables {
+    seed: u64,
+    links: Vec<Link>,
+}
+
+impl Cables {
+    /// Adds both directions of a link: the one that ends at `upper`, then the one that ends at `lower`. Posted writes to the former have `delay` on the
+    /// link.
+    fn connect(
+        &mut self,
+        config: &LinkConfig,
+        upper: (Node, &CompleterConfig),
+        lower: (Node, &CompleterConfig),
+        delay: DelayConfig,
+    ) -> (LinkId, LinkId) {
+        let (up, down) = (LinkId(self.links.len()), LinkId(self.links.len() + 1));
+        self.add(config, upper, down, delay);
+        self.add(config, lower, up, DelayConfig::default());
+        (up, down)
+    }
+
+    fn add(
+        &mut self,
+        config: &LinkConfig,
+        (receiver, completer): (Node, &CompleterConfig),
+        reverse: LinkId,
+        delay: DelayConfig,
+    ) {
+        let (seed, first) = (self.seed, 1 + 4 * self.links.len() as u64);
+        let posted_delay = Delay::new(delay, stream(seed, first));
+        let responder = Responder::new(completer, |n| stream(seed, first + 1 + n));
+        let link = Link::new(config.clone(), receiver, reverse, posted_delay, responder);
+        self.links.push(link);
+    }
 }

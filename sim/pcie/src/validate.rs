@@ -2,120 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use thiserror::Error;
-
 use crate::bdf::Bdf;
-use crate::config::{CompleterConfig, FabricConfig, LinkConfig, Window};
-
-/// What is wrong with a configuration, where, and what to change.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ConfigError {
-    /// There is no switch.
-    #[error("the fabric has no switch; add one with `FabricBuilder::switch`")]
-    NoSwitch,
-    /// A device names a switch that does not exist.
-    #[error(
-        "{device} is under switch {switch}, but there are only {count}; switches count from 0"
-    )]
-    UnknownSwitch {
-        /// The device.
-        device: Bdf,
-        /// Its switch index.
-        switch: usize,
-        /// Number of switches.
-        count: usize,
-    },
-    /// Two functions share an identity.
-    #[error("{0} is used twice; give every switch, NIC, GPU and the root complex its own")]
-    DuplicateBdf(Bdf),
-    /// A link without bandwidth, or with a width that PCIe does not have.
-    #[error("link of {of}: {lanes} lanes; use 1, 2, 4, 8 or 16")]
-    Lanes {
-        /// Device or switch whose link it is.
-        of: Bdf,
-        /// Configured lanes.
-        lanes: u32,
-    },
-    /// DLLPs would take all of the bandwidth.
-    #[error(
-        "link of {of}: {permille} thousandths for DLLPs leave no bandwidth; use less than 1000"
-    )]
-    DllpShare {
-        /// Device or switch whose link it is.
-        of: Bdf,
-        /// Configured share.
-        permille: u64,
-    },
-    /// A maximum payload size that PCIe does not have.
-    #[error("link of {of}: maximum payload {bytes} bytes; use 128, 256, 512, 1024, 2048 or 4096")]
-    MaxPayload {
-        /// Device or switch whose link it is.
-        of: Bdf,
-        /// Configured size.
-        bytes: usize,
-    },
-    /// A queue or buffer without entries.
-    #[error("link of {of}: {what} is 0, nothing could ever pass; use at least 1")]
-    NoRoom {
-        /// Device or switch whose link it is.
-        of: Bdf,
-        /// Name of the setting.
-        what: &'static str,
-    },
-    /// A read completion boundary that PCIe does not have.
-    #[error("{of}: read completion boundary {bytes}; use 64 or 128")]
-    Rcb {
-        /// The completer.
-        of: Bdf,
-        /// Configured boundary.
-        bytes: usize,
-    },
-    /// A completion size that breaks the boundary rule.
-    #[error("{of}: largest completion {bytes} bytes; use a power of two, at least its read completion boundary")]
-    MaxCompletion {
-        /// The completer.
-        of: Bdf,
-        /// Configured size.
-        bytes: usize,
-    },
-    /// A BAR of a size or at an address that a BAR register cannot express.
-    #[error("BAR of {of} at {base:#x}, {size:#x} bytes: size must be a power of two of at least 0x1000, the base a multiple of it")]
-    Bar {
-        /// The GPU.
-        of: Bdf,
-        /// Base address.
-        base: u64,
-        /// Size in bytes.
-        size: u64,
-    },
-    /// A host memory window that is empty, does not consist of pages, or wraps around.
-    #[error("host memory at {base:#x}, {size:#x} bytes: base and size must be multiples of 0x1000, size not 0, end within 64 bits")]
-    HostWindow {
-        /// Base address.
-        base: u64,
-        /// Size in bytes.
-        size: u64,
-    },
-    /// Two windows contain the same address.
-    #[error("{first} and {second} overlap; move one")]
-    Overlap {
-        /// One window.
-        first: String,
-        /// The other.
-        second: String,
-    },
-    /// An egress control vector names a function that is not a device of this fabric.
-    #[error("egress control of {of} denies {peer}, which is no NIC or GPU of this fabric")]
-    UnknownPeer {
-        /// Device under the port.
-        of: Bdf,
-        /// The unknown function.
-        peer: Bdf,
-    },
-    /// An IOMMU structure of size 0.
-    #[error("IOMMU: {0} is 0; use at least 1")]
-    EmptyIommu(&'static str),
-}
+use crate::config::{
+    CompleterConfig, ConfigError, CreditConfig, DelayConfig, FabricConfig, FaultKind, FaultRule,
+    LinkConfig, RequestKind, Window,
+};
 
 /// Checks everything that construction relies on.
 pub(crate) fn validate(config: &FabricConfig) -> Result<(), ConfigError> {
@@ -155,6 +46,13 @@ pub(crate) fn validate(config: &FabricConfig) -> Result<(), ConfigError> {
             return Err(ConfigError::UnknownPeer { of: device, peer });
         }
     }
+    for nic in &config.nics {
+        check_delay(nic.bdf, "posted_delay", &nic.posted_delay)?;
+        if nic.completion_timeout_ps == 0 {
+            return Err(ConfigError::NoTime(nic.bdf));
+        }
+    }
+    config.faults.iter().try_for_each(check_fault)?;
     check_completer(config.root_complex.bdf, &config.root_complex.completer)?;
     for gpu in &config.gpus {
         check_completer(gpu.bdf, &gpu.completer)?;
@@ -189,11 +87,61 @@ fn check_link(of: Bdf, link: &LinkConfig) -> Result<(), ConfigError> {
     }
     for (room, what) in [
         (link.send_queue, "send_queue"),
-        (link.receive_buffer, "receive_buffer"),
+        (
+            link.credits.posted_headers as usize,
+            "credits.posted_headers",
+        ),
+        (
+            link.credits.non_posted_headers as usize,
+            "credits.non_posted_headers",
+        ),
+        (
+            link.credits.completion_headers as usize,
+            "credits.completion_headers",
+        ),
     ] {
         if room == 0 {
             return Err(ConfigError::NoRoom { of, what });
         }
+    }
+    let needed = (bytes as u32).div_ceil(CreditConfig::DATA_UNIT);
+    for (credits, what) in [
+        (link.credits.posted_data, "posted_data"),
+        (link.credits.completion_data, "completion_data"),
+    ] {
+        if credits < needed {
+            return Err(ConfigError::TooFewCredits {
+                of,
+                what,
+                credits,
+                payload: bytes,
+                needed,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_delay(of: Bdf, what: &'static str, delay: &DelayConfig) -> Result<(), ConfigError> {
+    if delay.min_ps <= delay.max_ps && delay.spike_per_million <= 1_000_000 {
+        return Ok(());
+    }
+    Err(ConfigError::Delay {
+        of,
+        what,
+        min_ps: delay.min_ps,
+        max_ps: delay.max_ps,
+        spikes: delay.spike_per_million,
+    })
+}
+
+/// Checks a rule by itself.
+pub(crate) fn check_fault(rule: &FaultRule) -> Result<(), ConfigError> {
+    if rule.per_million > 1_000_000 {
+        return Err(ConfigError::FaultRate(rule.per_million));
+    }
+    if rule.fault == FaultKind::LostCompletion && rule.only == Some(RequestKind::Write) {
+        return Err(ConfigError::LostWrite);
     }
     Ok(())
 }
@@ -206,6 +154,11 @@ fn check_completer(of: Bdf, completer: &CompleterConfig) -> Result<(), ConfigErr
     let bytes = completer.max_completion;
     if !bytes.is_power_of_two() || bytes < completer.rcb {
         return Err(ConfigError::MaxCompletion { of, bytes });
+    }
+    check_delay(of, "completer.posted_delay", &completer.posted_delay)?;
+    check_delay(of, "completer.read_delay", &completer.read_delay)?;
+    if completer.outstanding_reads == 0 {
+        return Err(ConfigError::NoReads(of));
     }
     Ok(())
 }

@@ -62,8 +62,32 @@ fn each_mistake_has_its_error() {
         no_room("send_queue")
     );
     assert_eq!(
-        error(|c| c.nics[0].link.receive_buffer = 0),
-        no_room("receive_buffer")
+        error(|c| c.nics[0].link.credits.posted_headers = 0),
+        no_room("credits.posted_headers")
+    );
+    assert_eq!(
+        error(|c| c.nics[0].link.credits.non_posted_headers = 0),
+        no_room("credits.non_posted_headers")
+    );
+    assert_eq!(
+        error(|c| c.nics[0].link.credits.completion_headers = 0),
+        no_room("credits.completion_headers")
+    );
+    let too_few = ConfigError::TooFewCredits {
+        of: NIC,
+        what: "posted_data",
+        credits: 15,
+        payload: 256,
+        needed: 16,
+    };
+    assert_eq!(error(|c| c.nics[0].link.credits.posted_data = 15), too_few);
+    assert_eq!(
+        error(|c| c.root_complex.completer.outstanding_reads = 0),
+        ConfigError::NoReads(Bdf::from_id(0))
+    );
+    assert_eq!(
+        error(|c| c.nics[0].completion_timeout_ps = 0),
+        ConfigError::NoTime(NIC)
     );
     let expected = ConfigError::Rcb { of: GPU, bytes: 32 };
     assert_eq!(error(|c| c.gpus[0].completer.rcb = 32), expected);
@@ -163,4 +187,42 @@ fn misspelt_settings_and_functions_are_refused() {
             "{text}"
         );
     }
+}
+
+fn delays(config: &mut FabricConfig) -> [&mut DelayConfig; 3] {
+    [
+        &mut config.nics[0].posted_delay,
+        &mut config.gpus[0].completer.posted_delay,
+        &mut config.root_complex.completer.read_delay,
+    ]
+}
+
+#[test]
+fn delays_without_a_distribution_are_refused() {
+    let names = [
+        "17:00.0: posted_delay",
+        "18:00.0: completer.posted_delay",
+        "00:00.0: completer.read_delay",
+    ];
+    for (index, name) in names.into_iter().enumerate() {
+        let reversed = error(|c| delays(c)[index].min_ps = 1);
+        let too_many = error(|c| delays(c)[index].spike_per_million = 1_000_001);
+        for refused in [reversed, too_many] {
+            assert!(refused.to_string().starts_with(name), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn rules_of_faults_that_make_no_sense_are_refused() {
+    let rule = |fault, only| FaultRule {
+        only,
+        ..FaultRule::new(fault)
+    };
+    let lost = rule(FaultKind::LostCompletion, Some(RequestKind::Write));
+    assert_eq!(error(|c| c.faults = vec![lost]), ConfigError::LostWrite);
+    let mut often = rule(FaultKind::Poison, None);
+    often.per_million = 1_000_001;
+    let expected = ConfigError::FaultRate(1_000_001);
+    assert_eq!(error(|c| c.faults = vec![often]), expected);
 }

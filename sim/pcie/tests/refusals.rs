@@ -15,7 +15,7 @@ const AT: AddressType = AddressType::Untranslated;
 fn fabric(nic_max_payload: usize) -> Fabric {
     let link = LinkConfig {
         max_payload: nic_max_payload,
-        receive_buffer: 4,
+        credits: CreditConfig::for_tlps(4, 256),
         ..LinkConfig::default()
     };
     let mut fabric = FabricBuilder::new()
@@ -119,6 +119,7 @@ fn completions_nobody_asked_for_are_reported() {
             byte_count: 4,
             lower_address: 0,
             data: vec![0; 4],
+            poisoned: false,
         });
         fabric.submit(now, PORT, completion).unwrap();
         now = fabric.run_until_idle();

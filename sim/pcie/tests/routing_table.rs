@@ -196,6 +196,7 @@ fn every_combination_goes_where_the_table_says() {
         let digit = |on: bool| if on { "1" } else { "0" };
         let denied = bit(4);
         let acs = AcsConfig {
+            source_validation: false,
             translation_blocking: bit(0),
             request_redirect: bit(1),
             egress_control: bit(2),

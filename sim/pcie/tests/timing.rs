@@ -122,14 +122,14 @@ fn dllps_take_their_share() {
 fn a_slow_gpu_link_stalls_the_nic_and_loses_nothing() {
     let slow = LinkConfig {
         send_queue: 4,
-        receive_buffer: 4,
+        credits: CreditConfig::for_tlps(4, 256),
         latency_ps: 10_000,
         ..no_dllps(1)
     };
     // The link is so short that its own credits do not limit it: 4 TLPs per 129 ns, where the GPU link takes 71 ns for one.
     let nic = LinkConfig {
         send_queue: 4,
-        receive_buffer: 4,
+        credits: CreditConfig::for_tlps(4, 256),
         latency_ps: 10_000,
         ..no_dllps(8)
     };
@@ -159,7 +159,7 @@ fn a_slow_gpu_link_stalls_the_nic_and_loses_nothing() {
 #[test]
 fn too_few_credits_for_the_round_trip_cost_throughput() {
     let starved = LinkConfig {
-        receive_buffer: 8,
+        credits: CreditConfig::for_tlps(8, 256),
         ..no_dllps(8)
     };
     let mut fabric = bypassing(builder(starved, no_dllps(16)));

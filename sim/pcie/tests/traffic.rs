@@ -25,7 +25,7 @@ const HOST: u64 = 0x10_0000;
 fn fabric(buffers: usize) -> Fabric {
     let small = |lanes| LinkConfig {
         send_queue: buffers,
-        receive_buffer: buffers,
+        credits: CreditConfig::for_tlps(buffers as u32, 256),
         lanes,
         ..LinkConfig::default()
     };

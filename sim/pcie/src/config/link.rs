@@ -43,9 +43,48 @@ pub struct LinkConfig {
     pub max_payload: usize,
     /// TLPs per flow-control class that may wait at the sender. Default 16.
     pub send_queue: usize,
-    /// TLPs per flow-control class for which the receiver grants credit. Default 128, which covers the round trip
-    /// of a default link with 128-byte payloads.
-    pub receive_buffer: usize,
+    /// Credits that the receivers at both ends grant.
+    pub credits: CreditConfig,
+}
+
+/// Flow-control credits of a receiver (PCIe base specification, section 2.6.1). A TLP takes one header credit of its class, and one data credit for
+/// each 16 bytes of payload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CreditConfig {
+    /// Header credits for memory writes. Default 128, which covers the round trip of a default link with 128-byte payloads.
+    pub posted_headers: u32,
+    /// Data credits for memory writes. Default 2,048, which is 128 payloads of 256 bytes.
+    pub posted_data: u32,
+    /// Header credits for reads. Default 128.
+    pub non_posted_headers: u32,
+    /// Header credits for completions. Default 128.
+    pub completion_headers: u32,
+    /// Data credits for completions. Default 2,048.
+    pub completion_data: u32,
+}
+
+impl Default for CreditConfig {
+    fn default() -> Self {
+        Self::for_tlps(128, 256)
+    }
+}
+
+impl CreditConfig {
+    /// Bytes of payload that a data credit covers.
+    pub const DATA_UNIT: u32 = 16;
+
+    /// Credits for `tlps` TLPs of each class with up to `payload` bytes.
+    pub const fn for_tlps(tlps: u32, payload: u32) -> Self {
+        let data = tlps * payload.div_ceil(Self::DATA_UNIT);
+        Self {
+            posted_headers: tlps,
+            posted_data: data,
+            non_posted_headers: tlps,
+            completion_headers: tlps,
+            completion_data: data,
+        }
+    }
 }
 
 impl Default for LinkConfig {
@@ -57,7 +96,7 @@ impl Default for LinkConfig {
             dllp_permille: 20,
             max_payload: 256,
             send_queue: 16,
-            receive_buffer: 128,
+            credits: CreditConfig::default(),
         }
     }
 }

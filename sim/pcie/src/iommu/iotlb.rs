@@ -34,10 +34,8 @@ impl Iotlb {
                 line.domain == domain && line.base == base && line.leaf.size == size
             });
             if let Some(way) = found {
-                let line = set.remove(way);
-                let leaf = line.leaf;
-                set.push(line);
-                return Some(leaf);
+                set[way..].rotate_left(1);
+                return set.last().map(|line| line.leaf);
             }
         }
         None

@@ -1,5 +1,6 @@
 //! IOMMU: per-function domains, page tables, IOTLB, ATS permission and fault reports.
 
+mod admission;
 mod fault;
 mod iotlb;
 mod mapping;
@@ -11,12 +12,11 @@ pub use fault::{Fault, FaultReason};
 pub use mapping::{MapError, PageSize, Permission, IOVA_BITS};
 
 use crate::bdf::Bdf;
-use crate::config::{IommuConfig, IommuMode};
+use crate::config::IommuConfig;
 use crate::Picoseconds;
 use fault::FaultQueue;
 use iotlb::Iotlb;
 use page_table::PageTable;
-use stellar_wire::pcie::AddressType;
 
 /// A protection domain: one page table that any number of functions may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,13 +73,6 @@ pub struct IommuCounters {
     pub faults: u64,
     /// Faults that found the fault queue full and were only counted.
     pub faults_lost: u64,
-}
-
-/// Result of a translation: the host physical address and the time at which it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Translation {
-    pub address: u64,
-    pub known_at: Picoseconds,
 }
 
 /// The IOMMU of the root complex.
@@ -187,6 +180,19 @@ impl Iommu {
         self.table(domain)?.unmap(iova, size)
     }
 
+    /// Removes every page of `len` bytes at `iova`, whatever its size. Cached copies stay until invalidated. On an error the pages before the hole are
+    /// removed.
+    pub fn unmap_range(&mut self, domain: DomainId, iova: u64, len: u64) -> Result<(), MapError> {
+        let table = self.table(domain)?;
+        let mut at = iova;
+        while at - iova < len {
+            let leaf = table.walk(at).ok_or(MapError::NotMapped(at))?;
+            table.unmap(at, leaf.size)?;
+            at += leaf.size.bytes();
+        }
+        Ok(())
+    }
+
     /// Removes cached translations. Requests that were translated before are in flight and still complete.
     pub fn invalidate(&mut self, what: Invalidation) {
         self.iotlb.invalidate(|domain, base, size| match what {
@@ -212,95 +218,6 @@ impl Iommu {
             iotlb_misses: self.misses,
             faults: self.faults.raised(),
             faults_lost: self.faults.lost(),
-        }
-    }
-
-    /// Decides about a request that reached the root complex at `now`.
-    pub(crate) fn admit(
-        &mut self,
-        now: Picoseconds,
-        function: Bdf,
-        address: u64,
-        at: AddressType,
-        access: Access,
-    ) -> Result<Translation, FaultReason> {
-        let admitted = match at {
-            AddressType::Untranslated => self.translate(now, function, address, access),
-            AddressType::Translated => {
-                if self.contexts.get(&function).is_some_and(|c| c.ats) {
-                    Ok(Translation {
-                        address,
-                        known_at: now,
-                    })
-                } else {
-                    Err(FaultReason::TranslatedNotAllowed)
-                }
-            }
-            AddressType::TranslationRequest => Err(FaultReason::TranslationRequest),
-            AddressType::Reserved => Err(FaultReason::ReservedAddressType),
-        };
-        admitted.inspect_err(|&reason| {
-            self.faults.raise(Fault {
-                time: now,
-                function,
-                address,
-                at,
-                access,
-                reason,
-            });
-        })
-    }
-
-    fn translate(
-        &mut self,
-        now: Picoseconds,
-        function: Bdf,
-        address: u64,
-        access: Access,
-    ) -> Result<Translation, FaultReason> {
-        let unchanged = Translation {
-            address,
-            known_at: now,
-        };
-        let attachment = self.contexts.get(&function).map(|c| c.attachment);
-        let domain = match (self.config.mode, attachment) {
-            (IommuMode::Bypass, _) | (_, Some(Attachment::Bypass)) => return Ok(unchanged),
-            (IommuMode::Translate, Some(Attachment::Domain(domain))) => domain,
-            (IommuMode::Translate, _) => return Err(FaultReason::NoDomain),
-        };
-        let (leaf, known_at) = match self.iotlb.lookup(domain, address) {
-            Some(leaf) => {
-                self.hits += 1;
-                (leaf, now)
-            }
-            None => {
-                self.misses += 1;
-                let known_at = self.walk_from(now);
-                let leaf = self.domains[domain.0].walk(address);
-                let leaf = leaf.ok_or(FaultReason::NotPresent)?;
-                self.iotlb.insert(domain, address, leaf);
-                (leaf, known_at)
-            }
-        };
-        match access {
-            Access::Read if !leaf.permission.read => Err(FaultReason::ReadNotPermitted),
-            Access::Write if !leaf.permission.write => Err(FaultReason::WriteNotPermitted),
-            _ => Ok(Translation {
-                address: leaf.frame | address & (leaf.size.bytes() - 1),
-                known_at,
-            }),
-        }
-    }
-
-    /// Occupies the page walker that is free first; returns when the walk ends.
-    fn walk_from(&mut self, now: Picoseconds) -> Picoseconds {
-        let latency = self.config.walk_latency_ps;
-        match self.walkers_free_at.iter_mut().min() {
-            Some(free_at) => {
-                *free_at = now.max(*free_at) + latency;
-                *free_at
-            }
-            None => now + latency,
         }
     }
 

@@ -1,4 +1,8 @@
+use stellar_wire::pcie::AddressType;
+
+use super::admission::Translation;
 use super::*;
+use crate::config::IommuMode;
 
 const NIC: Bdf = Bdf::from_id(0x1700);
 const OTHER: Bdf = Bdf::from_id(0x1800);
@@ -236,4 +240,23 @@ fn map_range_uses_the_largest_pages_that_fit() {
         iommu.map_range(domain, 0, 0, 0x800, Permission::READ_WRITE),
         Err(MapError::Misaligned { .. })
     ));
+}
+
+#[test]
+fn a_range_is_unmapped_with_the_sizes_it_was_mapped_with() {
+    let (mut iommu, domain) = iommu(|_| {});
+    let (huge, small) = (1 << 21, 0x1000);
+    iommu
+        .map_range(domain, huge, huge, huge + 3 * small, Permission::READ_WRITE)
+        .unwrap();
+    iommu.unmap_range(domain, huge, huge + 2 * small).unwrap();
+    let left = 2 * huge + 2 * small;
+    assert_eq!(write(&mut iommu, 0, huge), Err(FaultReason::NotPresent));
+    assert_eq!(
+        write(&mut iommu, 0, left - small),
+        Err(FaultReason::NotPresent)
+    );
+    assert!(write(&mut iommu, 0, left).is_ok());
+    let hole = iommu.unmap_range(domain, left, 2 * small);
+    assert_eq!(hole, Err(MapError::NotMapped(left + small)));
 }

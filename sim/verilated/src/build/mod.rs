@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{include_dir, Dir};
 
-use crate::cache::{digest, entry};
+use crate::cache::{digest, entry, io};
 use crate::error::BuildError;
 use crate::mode::SimMode;
 use crate::spec::ModelSpec;
 use crate::toolchain::Toolchain;
-use options::runtime_options;
-use run::Build;
+use options::{optimisation, runtime_options, FOR_LONG_RUNS};
+use run::{Build, Shared};
 
 pub use gating::{Gate, Gating, HeldInputs};
 pub(crate) use options::parameter_options;
@@ -26,6 +26,10 @@ pub(crate) use options::VERILATE;
 /// The shared library inside a cache entry.
 pub(crate) const LIBRARY_FILE: &str = "model.so";
 const RUNTIME_FILE: &str = "runtime.a";
+/// What every file of a model includes first.
+const HEADERS_FILE: &str = "headers.h";
+/// The compiled form of [`HEADERS_FILE`]: g++ takes it instead, if it lies beside the text.
+const COMPILED_HEADERS_FILE: &str = "headers.h.gch";
 
 const SHIM: &str = include_str!("shim.cpp");
 /// This text comes before the shim of a model with gating.
@@ -36,6 +40,7 @@ const GATES: &str = include_str!("gating.h");
 /// This part is appended to the shim of a model whose signals are accessible by name.
 const SIGNALS: &str = include_str!("signals.cpp");
 const MAKEFILE: &str = include_str!("model.mk");
+const HEADERS: &str = include_str!("headers.h");
 const LOG_FILE: &str = "build.log";
 
 /// All source files of this folder. They are part of the cache keys.
@@ -54,14 +59,17 @@ pub(crate) fn library_directory(
     }
     let name = format!("{}-{}", spec.top, key(spec, tools));
     entry(cache, &name, |directory, failed| {
-        let runtime = runtime_library(spec, tools, cache)?;
+        let shared = Shared {
+            runtime: runtime_library(spec, tools, cache)?,
+            headers: compiled_headers(spec, tools, cache)?,
+        };
         let build = Build {
             tools,
             directory,
             failed,
             top: &spec.top,
         };
-        build.model(spec, &runtime)
+        build.model(spec, &shared)
     })
 }
 
@@ -72,19 +80,47 @@ fn runtime_library(
     tools: &Toolchain,
     cache: &Path,
 ) -> Result<PathBuf, BuildError> {
+    shared_part(spec, tools, cache, RUNTIME_FILE, FOR_LONG_RUNS)
+}
+
+/// The headers that all files of a model include. They are most of what g++ reads of a small model.
+fn compiled_headers(
+    spec: &ModelSpec,
+    tools: &Toolchain,
+    cache: &Path,
+) -> Result<PathBuf, BuildError> {
+    let compiled = shared_part(
+        spec,
+        tools,
+        cache,
+        COMPILED_HEADERS_FILE,
+        optimisation(spec),
+    )?;
+    Ok(compiled.with_file_name(HEADERS_FILE))
+}
+
+/// The cache's `file`, which all models with the options of `spec` use, built with this optimisation if it is not there.
+fn shared_part(
+    spec: &ModelSpec,
+    tools: &Toolchain,
+    cache: &Path,
+    file: &str,
+    optimisation: &str,
+) -> Result<PathBuf, BuildError> {
     let options = runtime_options(spec);
-    let parts = recipe(tools).into_iter();
+    let parts = recipe(tools).into_iter().chain([file, optimisation]);
     let name = digest(parts.chain(options.iter().map(String::as_str)));
-    let directory = entry(cache, &format!("runtime-{name}"), |directory, failed| {
+    let directory = entry(cache, &format!("shared-{name}"), |directory, failed| {
         let build = Build {
             tools,
             directory,
             failed,
             top: "empty",
         };
-        build.runtime(&options)
+        build.shared_part(&options, file, optimisation)
     })?;
-    Ok(directory.join(RUNTIME_FILE))
+    let path = directory.join(file);
+    std::path::absolute(&path).map_err(|source| io("make absolute", &path, source))
 }
 
 /// Returns the cache key of a library. It covers the whole specification, the tools, and all code that takes part in the build.
@@ -148,6 +184,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::cache::default_directory;
+    use crate::port::Port;
 
     fn key_of(change: impl FnOnce(&mut ModelSpec)) -> String {
         let mut spec = ModelSpec::new("top", "module top(); endmodule", vec![]);
@@ -166,6 +204,31 @@ mod tests {
             assert!(known.contains(&text.as_str()), "{}", path.display());
         }
         assert!(SOURCES.dirs().next().is_none() && sim_on_change::SOURCES.dirs().next().is_none());
+    }
+
+    #[test]
+    fn models_of_every_kind_use_the_compiled_headers() {
+        let verilog = "module headers_used(input a, output b); assign b = a; endmodule";
+        let ports = vec![Port::input("a", 1), Port::output("b", 1)];
+        let spec = ModelSpec::new("headers_used", verilog, ports);
+        let coverage = ModelSpec {
+            coverage: true,
+            ..spec.clone()
+        };
+        let kinds = [
+            spec.clone(),
+            spec.clone().for_short_run(),
+            spec.with_trace(),
+            coverage,
+        ];
+        for spec in kinds {
+            let tools = Toolchain::find().unwrap();
+            let directory = library_directory(&spec, tools, &default_directory()).unwrap();
+            let log = fs::read_to_string(directory.join(LOG_FILE)).unwrap();
+            assert!(log.contains("-Winvalid-pch"), "{log}");
+            // g++ reports compiled headers that it finds and cannot use.
+            assert!(!log.contains("[-Winvalid-pch]"), "{log}");
+        }
     }
 
     #[test]

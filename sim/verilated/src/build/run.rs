@@ -1,20 +1,28 @@
 //! Runs Verilator, the rewriter and g++ for one build.
 
 use std::fs::{self, OpenOptions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use sim_on_change::Refusal;
 
 use super::gating::Gating;
-use super::options::{optimisation, options, FOR_LONG_RUNS, JOBS, MAKE, VERILATE};
+use super::options::{optimisation, options, JOBS, MAKE, VERILATE};
 use super::port_declarations::member_names;
-use super::{excerpt, shim, GATES, LIBRARY_FILE, LOG_FILE, MAKEFILE, RUNTIME_FILE};
+use super::{excerpt, shim, GATES, HEADERS, HEADERS_FILE, LIBRARY_FILE, LOG_FILE, MAKEFILE};
 use crate::cache::io;
 use crate::error::BuildError;
 use crate::mode::SimMode;
 use crate::spec::ModelSpec;
 use crate::toolchain::Toolchain;
+
+/// Absolute paths of what models share.
+pub(super) struct Shared {
+    /// Verilator's run-time library.
+    pub runtime: PathBuf,
+    /// The headers that every file includes first, with their compiled form beside them.
+    pub headers: PathBuf,
+}
 
 /// One build in a directory of its own.
 pub(super) struct Build<'a> {
@@ -27,7 +35,7 @@ pub(super) struct Build<'a> {
 
 impl Build<'_> {
     /// Builds the library of `spec`.
-    pub fn model(&self, spec: &ModelSpec, runtime: &Path) -> Result<(), BuildError> {
+    pub fn model(&self, spec: &ModelSpec, shared: &Shared) -> Result<(), BuildError> {
         let source = format!("{}.v", spec.top);
         self.write(&source, &spec.verilog)?;
         self.verilate(&options(spec), &source)?;
@@ -51,23 +59,28 @@ impl Build<'_> {
         }
         self.write("shim.cpp", &shim(spec))?;
         self.write("model.mk", MAKEFILE)?;
-        let runtime =
-            std::path::absolute(runtime).map_err(|source| io("make absolute", runtime, source))?;
         self.make(&[
             LIBRARY_FILE,
             optimisation(spec),
-            &format!("STELLAR_RUNTIME={}", runtime.display()),
+            &format!("STELLAR_RUNTIME={}", shared.runtime.display()),
+            &format!("STELLAR_HEADERS={}", shared.headers.display()),
         ])?;
         self.keep_only(&[LIBRARY_FILE, &source, LOG_FILE])
     }
 
-    /// Builds Verilator's run-time library for `options`.
-    pub fn runtime(&self, options: &[String]) -> Result<(), BuildError> {
+    /// Builds `file`, which models with such options share.
+    pub fn shared_part(
+        &self,
+        options: &[String],
+        file: &str,
+        optimisation: &str,
+    ) -> Result<(), BuildError> {
         self.write("empty.v", "module empty(input clk); endmodule\n")?;
+        self.write(HEADERS_FILE, HEADERS)?;
         self.verilate(options, "empty.v")?;
         self.write("model.mk", MAKEFILE)?;
-        self.make(&[RUNTIME_FILE, FOR_LONG_RUNS])?;
-        self.keep_only(&[RUNTIME_FILE, LOG_FILE])
+        self.make(&[file, optimisation])?;
+        self.keep_only(&[file, HEADERS_FILE, LOG_FILE])
     }
 
     /// Rewrites the C++ so that it runs on change. Returns the names of the blocks.

@@ -15,6 +15,8 @@ use crate::symbols::Symbols;
 
 /// The marker that `#[bundle]` puts into the code of a port group, in the place of Verilog.
 const TAG: &str = "@bundle";
+/// Plus argument of a simulation whose input keeps no rules, such as random bits: nothing is checked then.
+pub const IGNORE_RULES: &str = "ignore_bundle_rules";
 /// The name of a module's reset.
 const RESET: &str = "reset";
 
@@ -129,7 +131,7 @@ pub(crate) fn checks(instance: &Instance, symbols: &mut Symbols) -> String {
     for rule in rules.iter().filter(|r| r.driven) {
         let _ = writeln!(
             out,
-            "    if ({} & ~{excused}) $fatal(1, \"%m: {}\");",
+            "    if ({} & ~{excused}) if (!$test$plusargs(\"{IGNORE_RULES}\")) $fatal(1, \"%m: {}\");",
             rule.broken, rule.message
         );
     }

@@ -77,6 +77,16 @@ impl Model {
         model
     }
 
+    /// Gives the model an argument as on a simulator's command line, without its `+`: `$test$plusargs` finds it from now on.
+    ///
+    /// # Panics
+    /// If it contains a zero byte.
+    pub fn plus_argument(&mut self, argument: &str) {
+        let argument = CString::new(argument).expect("an argument has no zero byte");
+        // SAFETY: the handle is that of this instance, and the shim copies the text.
+        unsafe { (self.library.interface.plus_argument)(self.handle.as_ptr(), argument.as_ptr()) };
+    }
+
     /// Returns the port `name`.
     ///
     /// # Errors

@@ -87,3 +87,19 @@ fn combinational_logic_that_does_not_settle_panics() {
     let message = panic.downcast_ref::<String>().unwrap();
     assert!(message.contains("did not converge"), "{message}");
 }
+
+#[test]
+fn a_plus_argument_reaches_its_instance_alone() {
+    let verilog = "module asks(input clk, output reg found);
+        always @(posedge clk) found <= $test$plusargs(\"wanted\") != 0;
+    endmodule";
+    let ports = vec![Port::input("clk", 1), Port::output("found", 1)];
+    let library = ModelSpec::new("asks", verilog, ports).for_short_run();
+    let library = library.build().unwrap();
+    let (mut told, mut other) = (library.instantiate(), library.instantiate());
+    told.plus_argument("wanted");
+    let (clk, found) = (told.port("clk").unwrap(), told.port("found").unwrap());
+    told.clock(clk);
+    other.clock(clk);
+    assert_eq!((told.get_u64(found), other.get_u64(found)), (1, 0));
+}

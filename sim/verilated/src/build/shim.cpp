@@ -103,6 +103,13 @@ EXPORT int stellar_eval(void* handle, uint64_t time_ps, int driven) {
     }
 }
 
+// An argument as on a simulator's command line, without its `+`: what $test$plusargs finds.
+EXPORT void stellar_plus_argument(void* handle, const char* argument) {
+    const std::string text = std::string("+") + argument;
+    const char* arguments[] = {text.c_str()};
+    at(handle).context.commandArgsAdd(1, arguments);
+}
+
 EXPORT const char* stellar_message(void* handle) { return at(handle).message.c_str(); }
 
 #if VM_TRACE

@@ -68,8 +68,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<&Path> {
     Ok(&arguments.out)
 }
 
-/// Only in mode plain do waves show the emitted Verilog. The run takes seconds, so the model is compiled for a short run.
+/// Only in mode plain do waves show the emitted Verilog.
 fn model() -> anyhow::Result<Library> {
-    let spec = NicModel::spec(SimMode::Plain)?;
-    Ok(spec.with_trace().for_short_run().build()?)
+    Ok(NicModel::spec(SimMode::Plain)?.build()?)
 }

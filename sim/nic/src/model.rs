@@ -73,12 +73,16 @@ pub struct NicModel {
 }
 
 impl NicModel {
-    /// The card's model in `mode`.
+    /// The card's model in `mode`. A plain one is for looking at the emitted Verilog: it can write waves, and is compiled for short runs.
     ///
     /// # Errors
     /// [`NicError`].
     pub fn spec(mode: SimMode) -> Result<ModelSpec, NicError> {
-        Ok(Top::Nic.elaborate()?.model_in(mode)?)
+        let spec = Top::Nic.elaborate()?.model_in(mode)?;
+        Ok(match mode {
+            SimMode::Plain => spec.with_trace().for_short_run(),
+            SimMode::Gated | SimMode::OnChange => spec,
+        })
     }
 
     /// The model for all cards of this process: built, or loaded, by the first caller. It has the mode that was chosen ([`SimMode::chosen`]). If

@@ -1,6 +1,8 @@
 //! Independent tools accept every design as `./stellar verilog` writes it: slang, which is as strict as Vivado about the order of declarations; a
 //! current Verilator, besides the one that builds the models; and Icarus. No tool may print a warning.
 
+mod names;
+
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;

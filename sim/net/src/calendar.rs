@@ -87,6 +87,7 @@ impl<E: Copy> Default for Calendar<E> {
 
 impl<E: Copy> Calendar<E> {
     /// Adds an event.
+    #[inline]
     pub fn push(&mut self, time: Time, event: E) {
         let entry = Entry { time, event };
         let bucket = bucket_of(time);
@@ -159,6 +160,7 @@ impl<E: Copy> Calendar<E> {
         self.ready.sort_by_key(|entry| entry.time);
     }
 
+    #[inline]
     fn put(&mut self, bucket: u64, entry: Entry<E>) {
         let at = slot(bucket);
         self.buckets[at].push(entry);

@@ -129,6 +129,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Takes the next packet from a channel's queues.
+    #[inline]
     fn pop(&mut self, id: ChannelId) -> Option<PacketId> {
         let (packet, class, len) = self.channels[id.index()].pop(&self.packets)?;
         let queue = self.ledgers[id.index()].queue(class);
@@ -137,6 +138,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Puts a packet on the line, which is free.
+    #[inline]
     fn transmit_on(&mut self, id: ChannelId, packet: PacketId) {
         let len = self.packets.flight(packet).len;
         let channel = &mut self.channels[id.index()];
@@ -158,6 +160,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Decides whether and when a packet arrives whose last bit leaves at `last_bit`.
+    #[inline]
     fn launch(&mut self, id: ChannelId, packet: PacketId, last_bit: Time) {
         let flight = self.packets.flight(packet);
         let len = flight.len;
@@ -226,6 +229,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Schedules the arrival of a packet that has just started.
+    #[inline]
     fn fly(&mut self, channel: ChannelId, packet: PacketId, seen: Time) {
         let failures = self.failures_of(channel).len() as u32;
         let arrive = Event::Arrive {
@@ -237,6 +241,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Times at which a channel went down so far.
+    #[inline]
     fn failures_of(&self, channel: ChannelId) -> &[Time] {
         if self.failures.is_empty() {
             return &[];

@@ -249,7 +249,9 @@ impl<P: Parcel> Fabric<P> {
     /// answer at once. With `None` the present is `limit`, except for `Time::MAX`, which means "to the end" and leaves it at the last event.
     pub fn next_occurrence(&mut self, limit: Time) -> Option<Occurrence<P>> {
         while let Some((time, event)) = self.events.pop_until(limit) {
-            self.sample_until(time);
+            if self.sampler.is_some() {
+                self.sample_until(time);
+            }
             self.now = time;
             if let Some(occurrence) = self.process(event) {
                 return Some(occurrence);

@@ -163,6 +163,7 @@ impl Forwarding {
     }
 
     /// Channel of switch `at` towards `target`. A flow keeps its channel as long as that is up.
+    #[inline]
     pub(crate) fn towards(
         &self,
         at: SwitchId,

@@ -1,7 +1,5 @@
 //! What a fabric returns to its user.
 
-#[cfg(doc)]
-use crate::Fabric;
 use crate::{Frame, HostId, LinkId, Time};
 
 /// A frame, or the record of one, that reached a host.
@@ -22,9 +20,9 @@ pub struct Delivery<P = Frame> {
 pub enum Occurrence<P = Frame> {
     /// A frame reached a host.
     Delivery(Delivery<P>),
-    /// The line of a port is free after [`Fabric::transmit`].
+    /// The line of a port is free after [`transmit`](crate::Fabric::transmit).
     PortFree(HostId, usize),
-    /// The time of a [`Fabric::set_alarm`] has come.
+    /// The time of a [`set_alarm`](crate::Fabric::set_alarm) has come.
     Alarm(u64),
     /// A link came up (`true`) or went down.
     Link(LinkId, bool),

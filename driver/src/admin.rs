@@ -47,7 +47,7 @@ impl AdminQueue {
         card.write(ADMIN_RING, ring.to_word())
     }
 
-    /// Writes rows of the eMTT, packed in 64 bits each, from `first` on. If it fails, the queue has begun anew, and which rows were written is not known.
+    /// Writes rows of the eMTT, packed in 64 bits each, from `first` on. If it fails, the queue starts again empty, and it is unknown which rows were written.
     pub fn write_translations(
         &mut self,
         card: &Card,

@@ -49,7 +49,7 @@ pub enum ConnectError {
     TooLong(u32),
 }
 
-/// Most bytes of one message.
+/// Maximum length of one message in bytes.
 const MOST_BYTES: u32 = 1 << 20;
 
 /// Sends `mine` and returns the value that the peer sent. The peer calls the same function at its end. A value is JSON behind its length in 4 bytes,

@@ -100,7 +100,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// The number.
+    /// Number of bytes in one access of this width.
     pub const fn bytes(self) -> u8 {
         match self {
             Self::Four => 4,

@@ -21,7 +21,7 @@ pub fn new_event() -> Result<OwnedFd, DeviceError> {
     eventfd(0, flags).map_err(|error| failed(&error))
 }
 
-/// Whether an event was signalled since this was last true, waiting for at most `timeout` on the wall, or less.
+/// Waits until an event is signalled, for at most `timeout` of wall time (less if a signal handler interrupts). Returns whether there was one, and clears it.
 pub fn take_event(event: &OwnedFd, timeout: Duration) -> Result<bool, DeviceError> {
     let timeout = Timespec::try_from(timeout).map_err(|error| failed(&error))?;
     let mut events = [PollFd::new(event, PollFlags::IN)];

@@ -31,7 +31,7 @@ pub enum AsyncEvent {
     ImmediateThreshold {
         /// The queue pair.
         qp: u32,
-        /// The count.
+        /// Number of WRITEs with immediate that the queue pair had received.
         count: u32,
     },
     /// A doorbell page wrote for a queue pair that it does not own.

@@ -10,7 +10,7 @@ use crate::qp::{MOST_WRITE_IMM, SEND_ENTRIES};
 
 /// Vector of the event queue; the others are for completion queues.
 pub const EVENT_VECTOR: u16 = 0;
-/// Most entries of a ring the card writes.
+/// Maximum number of entries of a ring that the card writes.
 pub const MOST_ENTRIES: u32 = 1 << 20;
 /// Number of protection domains: all that 20 bits can name, except the one in the rows of memory regions that were never written.
 const DOMAINS: u32 = (1 << 20) - 1;

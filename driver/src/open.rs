@@ -208,7 +208,7 @@ impl Probe {
         card.write(UDP_PORT, endpoint.rx.udp_port.into())
     }
 
-    /// Rows that would let packets in: queue pairs, their peers, regions.
+    /// Makes the rows invalid that would let packets in: queue pairs, their peers, regions.
     fn clear_tables(&self, card: &Card) -> Result<(), DeviceError> {
         let queue_pairs = 1 << self.features.log2_queue_pairs;
         card.fill_table(ConfigSelect::Qp, queue_pairs, &QpRow::default())?;

@@ -92,8 +92,8 @@ impl ProtectionDomain {
     /// [`Error::Region`], [`Error::Exhausted`], [`Error::Device`].
     ///
     /// # Safety
-    /// The card reads these pages and, as `access` says, a peer writes them, until `hold` is dropped. Up to then they must be mapped, and be memory of whoever
-    /// may use the region: the IOMMU does not tell the users of one card apart.
+    /// Until `hold` is dropped, the card reads these pages, and a peer writes them if `access` permits it. So they must stay mapped, and must belong to the
+    /// owner that may use the region: the IOMMU has one domain for all users of a card and cannot protect one from another.
     #[allow(unsafe_code)]
     pub unsafe fn register_mapped(
         &self,

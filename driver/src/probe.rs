@@ -55,7 +55,7 @@ pub enum ProbeError {
     Tables(Features),
 }
 
-/// What was found.
+/// A card that was found, not yet reset: its identity and its limits.
 #[derive(Clone)]
 pub struct Probe {
     function: Arc<dyn PciFunction>,

@@ -33,7 +33,7 @@ pub struct Counters<W> {
     /// Arrivals that no expectation has used; never zero.
     arrived: BTreeMap<u32, u64>,
     expected: BTreeMap<u32, Expectation<W>>,
-    /// Most immediates that are counted without an expectation.
+    /// Maximum number of immediates that are counted without an expectation.
     most: usize,
 }
 

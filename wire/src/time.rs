@@ -1,7 +1,6 @@
 //! Transport time: a 32-bit count of 8 ns ticks that wraps after 34.4 s.
 //!
-//! Eight nanoseconds are two clocks of the 250 MHz lane. There is no order between two ticks, as the count wraps: ask
-//! how far one lies after the other.
+//! Eight nanoseconds are two cycles of the 250 MHz clock. Because the count wraps, two times have no order. Compare their distance instead.
 
 /// A point in time, or a span of it, in ticks of 8 ns, modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

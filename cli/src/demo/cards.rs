@@ -28,7 +28,7 @@ const BASE: u64 = 0x7f00_0000_0000;
 const PAGE: PageSize = PageSize::Size64K;
 /// Longest time of the run on the cards' clock.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Cycles after the completion in which no further byte may be written: longer than the way through the fabric.
+/// Cycles after the completion in which no further byte may be written. It is more than the latency of the fabric.
 const AFTERMATH: u64 = 5_000;
 /// Number of bytes that are compared at a time: a page.
 const CHUNK: usize = PAGE.bytes() as usize;

@@ -31,7 +31,7 @@ pub struct Options {
     /// Write the frames that cross the bridge to a file (pcapng), with simulated times
     #[arg(long, value_name = "FILE", requires = "bridge")]
     capture: Option<PathBuf>,
-    /// Least wall time per simulated time, so that the other process can answer before the card's timers expire; 0: no limit
+    /// Minimum wall time per simulated time, so that the other process can answer before the card's timers expire; 0: no limit
     #[arg(
         long,
         value_name = "TIMES",

@@ -180,7 +180,7 @@ fn a_list_that_runs_beyond_the_table_is_an_error_and_other_regions_stay() {
         "the first region"
     );
     assert!(rows.range(1000..).all(|(_, row)| row[0] == 0), "taken back");
-    // The queue has begun anew.
+    // The queue was started again.
     kept.deregister().unwrap();
     let again = register(&pd, 1000).unwrap();
     let rows = function.last_rows(ConfigSelect::Emtt.index());

@@ -22,7 +22,7 @@ pub use stellar_wire::config::{Backoff, Policy, SkipScope};
 pub struct PathAttributes {
     /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192).
     pub mtu_log2: u8,
-    /// Round trip when nothing else is on the way, PCIe at both ends included.
+    /// Round trip of a packet without other traffic. It includes PCIe at both ends.
     pub base_rtt: Duration,
     /// Rate of both planes together.
     pub gbps: u32,
@@ -34,7 +34,7 @@ pub struct PathAttributes {
     pub paths: u8,
     /// How long a marked path is passed over.
     pub skip: SkipScope,
-    /// Least time between two probes.
+    /// Minimum time between two probes.
     pub probe_interval: Duration,
 }
 
@@ -97,7 +97,7 @@ pub struct RtsAttributes {
     pub backoff: Backoff,
     /// Timeouts and recoverable refusals of one packet; the next fails the queue pair.
     pub retry_count: u8,
-    /// Most packets the window may span, 1 to 1,024.
+    /// Maximum number of PSNs from the oldest unacknowledged packet to the newest one, 1 to 1,024.
     pub window: u16,
     /// A packet this many PSNs below the highest acknowledged one counts as lost. At least 128, because a SACK acknowledges several packets; 0 waits for
     /// the timeout.
@@ -105,7 +105,8 @@ pub struct RtsAttributes {
 }
 
 impl RtsAttributes {
-    /// From this PSN on: 250 us growing linearly, 7 retries, a window of 1,024, losses found early at a distance of 128 packets.
+    /// Attributes with `psn` as the first PSN. Timeout 250 us, linear backoff, 7 retries, a window of 1,024, and early loss detection at a distance of
+    /// 128 packets.
     pub const fn new(psn: u32) -> Self {
         Self {
             psn,

@@ -78,14 +78,14 @@ pub struct RcRtsAttributes {
     pub timeout: Duration,
     /// Timeouts and sequence NAKs without progress; the next fails the queue pair.
     pub retry_cnt: u8,
-    /// Most packets unacknowledged, 1 to 1,024: RC has no congestion control.
+    /// Maximum number of unacknowledged packets, 1 to 1,024. It is the only limit, because RC has no congestion control.
     pub window: u16,
     /// An acknowledgement is requested once in this number of packets (1 or more), and by the last packet of each message.
     pub ack_every: u16,
 }
 
 impl RcRtsAttributes {
-    /// From this PSN on: 250 us, 7 retries, 128 packets, an acknowledgement for every 16.
+    /// Attributes with `psn` as the first PSN. Timeout 250 us, 7 retries, a window of 128 packets, and an acknowledgement request in every 16th packet.
     pub fn new(psn: u32) -> Self {
         let RcConfig {
             window,

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_micros(50);
 pub struct VfioUser {
     link: Arc<Link>,
     window: Option<usize>,
-    /// Doorbell pages that are memory.
+    /// The server's doorbell pages, mapped, if the server offers them: a doorbell is then a store, not a message on the socket.
     pages: Option<Pages>,
 }
 

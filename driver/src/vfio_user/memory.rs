@@ -15,7 +15,7 @@ use crate::mapped::Reach;
 /// Memory files, mapped for the card over the connection.
 pub struct SharedFiles {
     pub link: Arc<Link>,
-    /// Most bytes that are mapped in one piece.
+    /// Maximum number of bytes that are mapped in one piece.
     pub window: Option<usize>,
 }
 

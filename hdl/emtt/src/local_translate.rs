@@ -25,8 +25,8 @@ struct PacketSpan {
 /// Checks key, protection domain and the bounds of the whole message, then translates the pages of the packet. It accepts one request per cycle.
 ///
 /// It has its own tables, which receive the same writes as those of the receive lane: `R` address bits of the region table (12: 4,096
-/// regions), `BANK` address bits of each bank of the eMTT (17: 524,288 pages). Stages and levels: [`region_check`], [`page_lookup`]; beside
-/// the first, the address of the packet (a carry chain of 64 bits).
+/// regions), `BANK` address bits of each bank of the eMTT (17: 524,288 pages). [`region_check`] and [`page_lookup`] describe the
+/// stages and their levels. A sum of 64 bits (a carry chain) computes the address of the packet during the first stage of the check.
 #[derive(LogicBlock, Default)]
 pub struct LocalTranslate<const R: usize, const BANK: usize> {
     pub clock: Signal<In, Clock>,

@@ -16,7 +16,7 @@ use crate::table_rows::{has_row, TABLES};
 
 /// log2 of the bytes of a command.
 const COMMAND_LOG2: u64 = AdminCommand::LEN.ilog2() as u64;
-/// Most lines of 64 bytes in one read.
+/// Maximum number of lines of 64 bytes in one read.
 const MOST_LINES: u64 = 8;
 /// log2 of the translations in a line.
 const LINE_LOG2: u64 = 3;

@@ -61,8 +61,8 @@ impl<'ast> Visit<'ast> for HardwareFinder<'_> {
     }
 }
 
-/// The literal of a constant expression. `like` is a native expression of the same type, where one is known:
-/// `bits(5)` or `x.into()` cannot tell their width without it.
+/// Returns the literal of a constant expression. `like` is a native expression of the same type, if one is known. It supplies the width of
+/// `bits(5)` or `x.into()`.
 pub fn literal(expr: &Expr, like: Option<&TokenStream>, span: Span) -> Result<TokenStream> {
     if only_integer_literals(expr) {
         let sized = with_u64_literals(expr);

@@ -96,7 +96,7 @@ pub struct Nic {
     failures: FailureFork,
     transmit: TxDualLane,
     readers: [HostReader; 2],
-    /// Of endpoint 0: writes of the receive lane and of the host's queues.
+    /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
 
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.

@@ -70,7 +70,7 @@ pub struct RequesterPair {
     /// SACK, NACK or RC acknowledgement.
     pub control: Snk<ControlPacket>,
     pub doorbell: DoorbellSnk,
-    /// Of both ports; those of port 0 go first.
+    /// Read faults of both ports. Those of port 0 have priority.
     pub fault: [ReadFaultSnk; 2],
     pub flush: QpSnk,
 

@@ -76,7 +76,7 @@ fn ack_order_queue_is_its_verilog() {
     .unwrap();
 }
 
-/// One clock cycle with the inputs that are set.
+/// Runs one cycle with the inputs that are set.
 fn cycle(counters: &mut DropCounters) {
     for level in [false, true] {
         counters.clock.next.clk = level;

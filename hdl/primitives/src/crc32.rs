@@ -1,8 +1,9 @@
 //! The CRC-32 of Ethernet (IEEE 802.3, 3.2.9; RoCE's invariant CRC uses it too) over one wide beat per cycle.
 //!
 //! The register is bit-reversed as in software: polynomial 0xEDB88320, shifting right, byte 0 of the beat first. One step for one data bit `d`
-//! is linear over GF(2): `r' = A (r ^ d)`. So a beat of `W` bits is `r' = A^W r + sum of A^(W-j) e0` over its set bits `j`. A short last
-//! beat is taken as if zeros followed, and `A^(-8 pad)` takes their effect away again. All equations are XORs worked out here.
+//! is linear over GF(2): `r' = A (r ^ d)`. So a beat of `W` bits is `r' = A^W r + sum of A^(W-j) e0` over its set bits `j`, where `e0` is the
+//! register with only bit 0 set. A short last beat is processed as if zeros followed, and a product with `A^(-8 pad)` removes their effect. This
+//! module computes the powers of `A` when it writes the Verilog, so the hardware consists of fixed XORs.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

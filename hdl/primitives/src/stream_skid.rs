@@ -1,4 +1,4 @@
-//! Cuts the paths of a valid/ready stream in both directions without losing a clock.
+//! Cuts the paths of a valid/ready stream in both directions without losing a cycle.
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;

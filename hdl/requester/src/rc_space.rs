@@ -18,7 +18,7 @@ pub struct RcSpace {
     pub fills_window: Bit,
 }
 
-/// Returns how many packets an RC queue pair may send. After it went back, these are the packets to retransmit; otherwise they are the new packets
+/// Returns how many packets an RC queue pair may send. After go-back-N, these are the packets to retransmit; otherwise they are the new packets
 /// that its window allows. Levels: two carry chains and 4.
 #[hdl_fn]
 pub fn rc_space(settings: RequesterConfig, state: RequesterState) -> RcSpace {

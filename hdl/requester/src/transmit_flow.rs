@@ -1,4 +1,4 @@
-//! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets that it went back over, or new ones (reference:
+//! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets to retransmit after go-back-N, or new ones (reference:
 //! `MrcRequester::transmit_burst`, `RcRequester::transmit_burst`).
 
 use hdl_macros::{clock_reset, hdl, join};

@@ -65,6 +65,8 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
     }
 }
 
+/// Stores WRITEs with immediate that arrived before packets that precede them, and delivers their completions in order. One entry is one message.
+///
 /// The stash has 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs. The index is the low bits of the RQMSN. `A` must be `Q` + `I`, and `R`
 /// must be `Q` + 5. The caller stores which slots are in use, and the RQMSN of the oldest message.
 ///

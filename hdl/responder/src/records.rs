@@ -40,7 +40,7 @@ pub struct Pending {
 /// The pending packets of a queue pair, and when a SACK must report them.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Coalescing {
-    /// Most packets that may be pending, 0 to 62.
+    /// Maximum number of pending packets, 0 to 62.
     pub max_pending: Bits<6>,
     /// Pending packets in words with an even number, and in words with an odd number.
     pub even: Pending,

@@ -26,7 +26,7 @@ pub const LATENCY: usize = 5;
 /// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash
 /// is empty, only a packet with immediate looks it up; behind other MRC packets the next operation follows in the next cycle.
 pub const SPACING: usize = 2;
-/// Cycles from any other operation to the next one of its queue pair.
+/// Cycles from an operation other than an MRC packet (an RC packet, a configuration, an arming) to the next operation of its queue pair.
 pub const OTHER_SPACING: usize = 3;
 
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.

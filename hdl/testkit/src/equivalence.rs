@@ -1,4 +1,4 @@
-//! A block's own rust-hdl simulation against its Verilated Verilog: same random inputs, every output, each clock.
+//! A block's own rust-hdl simulation against its Verilated Verilog: same random inputs, every output, each cycle.
 
 use hdl_verilog::{emit, literal_value, Design, EmitError, PortDirection, IGNORE_RULES};
 use num_bigint::BigUint;
@@ -73,8 +73,8 @@ impl<const N: usize> Random for Bits<N> {
 /// Gives access to the clock input of a block.
 pub type ClockOf<B> = fn(&mut B) -> &mut Signal<In, Clock>;
 
-/// Drives `clocks` clocks of random input through both simulations of the block that `make` builds and compares every output
-/// before and after each rising edge. `drive` sets the inputs' `next` once per clock; `clock` gives access to the clock input,
+/// Drives `clocks` cycles of random input through both simulations of the block that `make` builds and compares every output
+/// before and after each rising edge. `drive` sets the inputs' `next` once per cycle; `clock` gives access to the clock input,
 /// or `None` for combinational blocks. The design must also pass [`tools::check`].
 pub fn check<B: Block>(
     make: impl Fn() -> B,
@@ -90,7 +90,7 @@ pub fn check<B: Block>(
     compare(make, model, clock, drive, clocks, seed)
 }
 
-/// [`check`] with the design's models in the modes that have gating, and without the tools. `drive` runs in one clock of four: between, inputs
+/// [`check`] with the design's models in the modes that have gating, and without the tools. `drive` runs in one cycle of four: between, inputs
 /// stay as they are, so that parts of the design come to rest. Mode [`SimMode::OnChange`] is left out with a Verilator that it does not support.
 pub fn check_gated<B: Block>(
     make: impl Fn() -> B,

@@ -16,8 +16,8 @@ fn words_to_next(ring: Bits<16>, first: Bits<4>) -> Bits<4> {
 
 /// Finds the first slot of a set, from a PSN on, around the ring.
 ///
-/// `start` comes with the PSN, the word of the set that contains the PSN, and a summary of the words that have slots. In the next cycle `hit` tells whether
-/// the slot lies in that word, at or after the PSN. If not, `more` tells that it is the lowest slot of `far_word`. That may be the same word after one turn
+/// `start` comes with the PSN, the word of the set that contains the PSN, and a summary of the words that have slots. In the next cycle `hit` is high if
+/// the slot lies in that word, at or after the PSN. Otherwise, `more` is high if it is the lowest slot of `far_word`. That may be the same word after one turn
 /// around the ring. The caller then provides that word with `far`, and `hit` is valid in the next cycle.
 ///
 /// LUT levels: `start` 2, `psn` 6, `more` 4, word after 7.

@@ -54,7 +54,7 @@ pub(crate) enum Pacer {
         bytes_per_clock: u64,
         /// Bytes that the wire has delivered and that were not output.
         tokens: u64,
-        /// Most of them.
+        /// Maximum of `tokens`.
         depth: u64,
     },
     EveryClock,

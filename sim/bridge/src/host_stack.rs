@@ -17,7 +17,7 @@ const MTU: usize = 1500;
 /// Prefix lengths of the host's networks.
 const PREFIX_V4: u8 = 24;
 const PREFIX_V6: u8 = 64;
-/// Most addresses of a host in addition to its link-local address. The stack has room for three.
+/// Maximum number of addresses of a host in addition to its link-local address. The stack has room for three.
 const MOST_ADDRESSES: usize = 2;
 
 /// The addresses of the simulated host at the bridged port. The driver must give the card the same addresses. The host also has the link-local address

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use sim_net::Time;
 use thiserror::Error;
 
-/// Most frames that may overtake a frame that is held back.
+/// Maximum number of frames that may overtake a frame that is held back.
 const MOST_OVERTAKING: u32 = 3;
 /// Longest time for which a frame is held back if no other frame follows: 20 us of simulated time.
 const LONGEST_HELD: Time = 20_000_000;

@@ -12,7 +12,7 @@ use crate::mutate::mutate;
 use crate::session::{Session, SessionConfig, SessionError};
 use crate::traffic::{reorder, Message, Wrapping};
 
-/// Frames of one session: after it, queue pairs that mutants drove into error start anew.
+/// Number of frames of one session. The next session configures all queue pairs again, because mutated frames move them to the error state.
 pub const SESSION_FRAMES: usize = 2_000;
 
 const PD: u32 = 9;
@@ -58,7 +58,7 @@ impl Fuzzer {
     pub fn bytes_placed(&self) -> u64 {
         self.bytes_placed
     }
-    /// Lane clocks so far.
+    /// Cycles of the lane so far.
     pub fn clocks(&self) -> u64 {
         self.clocks
     }

@@ -177,7 +177,7 @@ impl Session {
         Ok(())
     }
 
-    /// Notes the bytes that the reference places: what memory ought to hold when the packets themselves cannot be trusted to say.
+    /// Records the bytes that the reference places. Use it where mutated packets cannot say what memory must hold.
     pub fn expect_placements(&mut self) {
         for tlp in self.outcomes.iter().flat_map(|o| &o.tlps) {
             let written: Vec<(u64, u8)> = tlp.written().collect();
@@ -186,7 +186,7 @@ impl Session {
         }
     }
 
-    /// Notes the bytes that the packets the lane accepted carry, from the packets themselves: parsed anew, RC addresses followed here.
+    /// Records the bytes that accepted packets must place. It parses the packets itself and follows the addresses of RC, independently of the reference.
     /// `frames` are those received since the session's `first`-th.
     pub fn expect_packets(&mut self, frames: &[Vec<u8>], first: usize) {
         let mut running: BTreeMap<u32, u64> = BTreeMap::new();

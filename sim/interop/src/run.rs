@@ -13,7 +13,7 @@ use crate::cases::{self, Case, Outcome};
 use crate::traffic::Counts;
 use crate::{table, tshark};
 
-/// Least ratio of wall time to simulated time. The card's timers run on simulated time, and the guest needs wall time to respond.
+/// Minimum ratio of wall time to simulated time. The card's timers run on simulated time, and the guest needs wall time to respond.
 const PACE: u32 = 2000;
 /// Capture of the normal cases. Cases in which the bridge corrupts the card's headers have captures of their own.
 const CAPTURE: &str = "rxe.pcapng";

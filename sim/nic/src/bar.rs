@@ -22,11 +22,11 @@ enum Access {
     Doorbell(u16, u16, u64),
 }
 
-/// What is still to be done.
+/// Register accesses and doorbells of the software that have not reached the card yet, in order.
 #[derive(Default)]
 pub struct Bar {
     accesses: VecDeque<Access>,
-    /// A read of a command register is under way.
+    /// A read of a command register is outstanding.
     asked: bool,
 }
 
@@ -50,7 +50,7 @@ impl Bar {
             .extend([command, Access::Done(TABLE_COMMAND.offset)]);
     }
 
-    /// Lets everything that uses a table entry from before leave.
+    /// Waits until the card has finished everything that uses a table entry as it was before.
     pub fn fence(&mut self) {
         self.accesses.extend([
             Access::Register(FENCE.offset, 0),
@@ -98,7 +98,7 @@ impl Bar {
         self.accesses.is_empty()
     }
 
-    /// What to drive in this clock.
+    /// Drives the first access to the pins for one cycle.
     pub fn drive(&mut self, inputs: &mut NicInputs) {
         match self.accesses.front() {
             Some(&Access::Register(offset, word)) => {
@@ -116,7 +116,7 @@ impl Bar {
         }
     }
 
-    /// What came of it.
+    /// Reads from the pins whether the card has finished the first access.
     pub fn look(&mut self, outputs: &NicOutputs) {
         if let Some(word) = outputs.bar0_read {
             self.asked = false;

@@ -1,4 +1,4 @@
-//! The pins of the Verilated NIC, by clocks.
+//! The pins of the Verilated NIC, cycle by cycle.
 
 use std::sync::{Once, OnceLock};
 
@@ -11,7 +11,7 @@ use crate::pcie::CompletionBeat;
 use crate::pins::{Pins, PortPins};
 use crate::NicError;
 
-/// What drives one port and its PCIe endpoint in a clock.
+/// What drives one port and its PCIe endpoint in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct PortInputs {
     /// From the MAC.
@@ -22,7 +22,7 @@ pub struct PortInputs {
     pub completion: Option<CompletionBeat>,
 }
 
-/// What drives the card in a clock.
+/// What drives the card in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct NicInputs {
     /// Address and data of a 64-bit write to BAR0.
@@ -35,7 +35,7 @@ pub struct NicInputs {
     pub ports: [PortInputs; 2],
 }
 
-/// What moved at one port and its endpoint in a clock.
+/// What moved at one port and its endpoint in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct PortOutputs {
     /// To the MAC.
@@ -45,17 +45,17 @@ pub struct PortOutputs {
     pub read: Option<Vec<u32>>,
 }
 
-/// What the card did in a clock.
+/// What the card did in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct NicOutputs {
     pub bar0_read: Option<u64>,
     pub bar2_taken: bool,
     pub ports: [PortOutputs; 2],
-    /// Of each requester engine: queue pair and packed `StatPulses`, if anything was counted.
+    /// For each requester engine, the queue pair and packed `StatPulses`, if anything was counted.
     pub counted: [Option<(u32, Vec<u32>)>; 2],
-    /// Of each requester engine: packed `CongestionSample`, if a SACK was answered to.
+    /// For each requester engine, the packed `CongestionSample`, if congestion control processed a SACK.
     pub sampled: [Option<Vec<u32>>; 2],
-    /// Of each requester engine: a doorbell's producer index was refused, of this queue pair.
+    /// For each requester engine, the queue pair of a doorbell whose producer index was refused.
     pub refused: [Option<u32>; 2],
     /// Index of the `DropReason` of a frame whose fate was decided (0: accepted).
     pub verdict: Option<u8>,
@@ -143,7 +143,7 @@ impl NicModel {
         &mut self.model
     }
 
-    /// Where the time went since [`Model::start_profile`].
+    /// Wall time by block since [`Model::start_profile`].
     pub fn profile(&self) -> Option<Profile> {
         self.model.profile()
     }
@@ -158,12 +158,12 @@ impl NicModel {
         self.model.set_u64(self.pins.reset, on.into());
     }
 
-    /// Clocks since power-up.
+    /// Cycles since power-up.
     pub fn clocks(&self) -> u64 {
         self.model.cycles()
     }
 
-    /// One clock: `inputs` before the rising edge, and what the edge moved.
+    /// Runs one cycle: sets `inputs` before the rising edge. Returns what the edge moved.
     pub fn clock(&mut self, inputs: &NicInputs) -> NicOutputs {
         self.drive(inputs);
         self.model.fall(self.pins.clock);

@@ -14,7 +14,7 @@ use stellar_wire::host::registers::MAX_PAYLOAD;
 
 use crate::rings::{Rings, RINGS};
 
-/// Bits per picosecond in units that divide evenly: 1 Gb/s moves 4 bits in a clock.
+/// Bits per picosecond in units that divide evenly: 1 Gb/s moves 4 bits in a cycle.
 const BITS_PER_GBPS: u64 = CLOCK_PS / 1000;
 /// Requests that wait for memory before the link asks the card to stop.
 const REQUESTS: usize = 256;
@@ -69,10 +69,10 @@ pub struct Endpoint {
     read_fields: ReadFields,
     completion_fields: CompletionFields,
     config: CompleterConfig,
-    /// Clocks from a request to its first completion on an idle link.
+    /// Cycles from a request to its first completion on an idle link.
     latency: u64,
     bits_per_clock: u64,
-    /// Bits that may still be written, and read, in this clock.
+    /// Bits that may still be written, and read, in this cycle.
     write_credit: u64,
     read_credit: u64,
     writes: WriteAssembler,
@@ -109,7 +109,7 @@ impl Endpoint {
         }
     }
 
-    /// A clock passes: whether a beat of a write and a read request are taken in it.
+    /// Begins a cycle. Returns whether a beat of a write, and whether a read request, is accepted in it.
     pub fn ready(&mut self) -> (bool, bool) {
         let most = 2 * 8 * BEAT as u64;
         self.write_credit = (self.write_credit + self.bits_per_clock).min(most);
@@ -120,7 +120,7 @@ impl Endpoint {
         )
     }
 
-    /// The beat of a completion that arrives in this clock.
+    /// The beat of a completion that arrives in this cycle.
     pub fn completion(&mut self, clock: u64) -> Option<CompletionBeat> {
         let answer = self.answers.front().filter(|answer| answer.due <= clock)?;
         let end = (self.given + BEAT).min(answer.data.len());

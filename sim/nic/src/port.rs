@@ -27,7 +27,7 @@ impl Port {
         })
     }
 
-    /// What drives the pins in this clock, of which there is one call. `memory` answers the reads that have reached it.
+    /// Returns what drives the pins in this cycle. Call it once per cycle. `memory` serves the reads that have reached it.
     pub fn drive(&mut self, clock: u64, memory: &mut impl Memory) -> PortInputs {
         self.endpoint.serve(clock, memory);
         let (write_ready, read_ready) = self.endpoint.ready();

@@ -6,14 +6,14 @@ use sim_bfm::WriteBeat;
 use sim_net::Time;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 
-/// When something was seen, in picoseconds of the world: the time of the clock it was seen in.
+/// When a kind of event was seen at the pins: times of its cycles, in picoseconds of the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The first time; 0 if it never was.
+    /// Time of the first event; 0 if there was none.
     pub first: Time,
-    /// The last time.
+    /// Time of the last event.
     pub last: Time,
-    /// How often.
+    /// Number of events.
     pub count: u64,
 }
 
@@ -31,20 +31,20 @@ impl Span {
 /// How fast a card is simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimRate {
-    /// Clocks that a world asked for.
+    /// Cycles that a world requested.
     pub clocks: u64,
-    /// Time on the wall that they took, with what is around the card.
+    /// Wall time of these cycles, including the simulation of what is around the card.
     pub wall: Duration,
 }
 
 impl SimRate {
-    /// Adds clocks made elsewhere.
+    /// Adds the cycles and the wall time of another card or run.
     pub fn add(&mut self, other: Self) {
         self.clocks += other.clocks;
         self.wall += other.wall;
     }
 
-    /// Clocks per second on the wall.
+    /// Cycles per second of wall time.
     pub fn clocks_per_second(self) -> f64 {
         self.clocks as f64 / self.wall.as_secs_f64()
     }

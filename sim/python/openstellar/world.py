@@ -48,7 +48,7 @@ class MemoryWrite:
 
 
 class Lane:
-    """One 200G port (1,024 bits) or 100G port (512 bits) with everything around it.
+    """The receive lane of one 200G port (1,024 bits) or 100G port (512 bits), between a simulated MAC and a simulated PCIe fabric with host and GPU memory.
 
     `pacing` is how frames arrive: at "line" rate, a beat in every cycle ("every-clock"), or in "random" cycles drawn from `seed`. `max_payload` is
     PCIe's, in bytes: 128, 256, 512 or 1024. `waves` names a wave file (FST) to write. The first use of a width builds its model, which takes a while.

@@ -14,11 +14,11 @@ use stellar_transport::time::Ticks;
 use crate::names::closest;
 use crate::{Addressing, WorldError};
 
-/// Most queue pairs between two NICs: the 1,024 of the table without the two of management.
+/// Maximum number of queue pairs between two NICs: the 1,024 of the table without the two of management.
 pub const MAX_QPS: u32 = 1022;
 /// Largest message in bytes: 1 GiB.
 pub const MAX_BYTES: u64 = 1 << 30;
-/// Most paths of a queue pair.
+/// Maximum number of paths of a queue pair.
 pub const MAX_PATHS: u8 = 128;
 
 /// Cost of a NIC's reads of payload.

@@ -37,7 +37,7 @@ pub struct CongestionState {
 pub trait Nic: Sized {
     /// The name of this kind of NIC in reports.
     const KIND: &'static str;
-    /// Most outstanding WRITEs with immediate in each direction of a queue pair (MAX_WIMM).
+    /// Maximum number of outstanding WRITEs with immediate in each direction of a queue pair (MAX_WIMM).
     const MAX_WIMM: u16;
     /// Whether [`Self::congestion`] returns the present state; otherwise it returns that of the latest SACK.
     const SHOWS_EVERY_PACKET: bool;

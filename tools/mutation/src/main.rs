@@ -276,7 +276,7 @@ fn progress(length: u64, template: &str) -> ProgressBar {
         .with_style(ProgressStyle::with_template(template).expect("the template is constant"))
 }
 
-/// Writes the report and says how it went.
+/// Writes the report and prints a summary.
 fn finish(
     arguments: &Arguments,
     judged: &[Judged],

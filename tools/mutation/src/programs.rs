@@ -26,7 +26,7 @@ pub struct Program {
     pub arguments: Vec<String>,
 }
 
-/// What a run of tests came to.
+/// Result of a run of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

@@ -1,4 +1,4 @@
-//! One text for many mutants: each changed place asks which mutant runs. A model is so built once for all of them.
+//! One Verilog text for many mutants. Each changed place tests which mutant is selected, so a model is built once for all of them.
 
 use std::ops::Range;
 

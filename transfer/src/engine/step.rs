@@ -10,7 +10,7 @@ use crate::ids::{PeerId, TransferId};
 use crate::link::{Effect, Link};
 use crate::nic::{Happened, Nic, NicError, NicEvent};
 
-/// Most completions that are read from a NIC at once.
+/// Maximum number of completions that are read from a NIC at once.
 const BATCH: usize = 64;
 
 impl<N: Nic> Engine<N> {

@@ -9,7 +9,7 @@ pub struct ImmCounter {
 }
 
 impl ImmCounter {
-    /// The count.
+    /// Number of WRITEs with immediate counted so far.
     pub const fn count(&self) -> u32 {
         self.count
     }

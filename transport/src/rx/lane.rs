@@ -83,7 +83,7 @@ impl RxLane {
         }
     }
 
-    /// Writes a table entry. Writing a queue pair's context also starts its packet tracking anew at its initial PSN.
+    /// Writes a table entry. Writing a queue pair's context also restarts its packet tracking at its initial PSN.
     ///
     /// # Errors
     /// Those of [`Tables::write`].

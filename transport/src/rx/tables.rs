@@ -7,7 +7,7 @@ use stellar_wire::rows::{EmttRow, MrRow, QpRow, QpState, TableError, EMTT_INDEX_
 /// One table write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableWrite {
-    /// Also starts packet tracking of the queue pair anew.
+    /// Also restarts packet tracking of the queue pair at its initial PSN.
     Qp {
         index: u32,
         context: QpRow,

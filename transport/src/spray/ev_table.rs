@@ -132,7 +132,7 @@ impl EvTable {
 
     /// The first value that is assumed bad from `from` on in index order, going round.
     pub(super) fn next_assumed_bad(&self, from: EvIndex) -> Option<EvIndex> {
-        // Nearly always so, and asked before every packet.
+        // Fast path: this is the usual case, and the function is called before every packet.
         if self.assumed_bad == 0 && self.backup_assumed_bad == 0 {
             return None;
         }

@@ -16,7 +16,7 @@ impl Lfsr32 {
         }
     }
 
-    /// The state.
+    /// State of the register.
     pub const fn value(self) -> u32 {
         self.0
     }

@@ -16,7 +16,7 @@ enum Mix {
     Permutation,
     /// Delay wanders between Q and 6 Q, nine of ten samples marked, one of 500 packets lost.
     Incast,
-    /// Delay and mark of every sample drawn anew: 0 to 5 Q, one of two marked, one of 200 lost.
+    /// Delay and mark of every sample are drawn independently: 0 to 5 Q, one of two marked, one of 200 lost.
     Noise,
     /// Delay follows from the window itself: a queue in front of a link shared with traffic that comes and goes.
     ClosedLoop,

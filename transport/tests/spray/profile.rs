@@ -1,4 +1,4 @@
-//! Entropy profiles: values, rotation, the way back from a value to its index, and refusals.
+//! Entropy profiles: values, rotation, the index of a value, and refusals.
 
 use proptest::prelude::*;
 use stellar_transport::spray::{

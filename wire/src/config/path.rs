@@ -28,7 +28,7 @@ impl PlaneMask {
         Self(if present { self.0 | bit } else { self.0 & !bit })
     }
 
-    /// What both sets have.
+    /// Intersection of both sets.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
@@ -39,9 +39,9 @@ impl PlaneMask {
 pub struct EvIndex(u8);
 
 impl EvIndex {
-    /// Most active entropy values.
+    /// Maximum number of active entropy values.
     pub const ACTIVE: usize = 128;
-    /// Most backups, both planes together.
+    /// Maximum number of backups, both planes together.
     pub const BACKUPS: usize = 16;
 
     /// The entropy value of this number; `None` above 143.
@@ -91,6 +91,6 @@ pub struct Path {
     pub index: EvIndex,
     /// Port it leaves by, 0 or 1.
     pub plane: u8,
-    /// What its headers carry.
+    /// Entropy value in the headers of the packet.
     pub entropy: Entropy,
 }

@@ -44,7 +44,7 @@ pub enum ProfileError {
     /// Two paths with one name.
     #[error("entropy value {value:#x} stands at index {first} and at index {second}; feedback could not tell them apart")]
     Duplicate {
-        /// The value.
+        /// The entropy value that both entries have.
         value: u32,
         /// Index of its first use.
         first: u8,
@@ -54,7 +54,7 @@ pub enum ProfileError {
     /// A value the headers cannot carry.
     #[error("entropy value {value:#x} at index {index} is above {largest:#x}, the largest the packet's headers carry")]
     TooWide {
-        /// The value. In a generated profile it is the computed sum.
+        /// The entropy value. In a generated profile it is the computed sum.
         value: u64,
         /// Its index.
         index: u8,

@@ -62,7 +62,7 @@ pub const DEFAULT_RTO: Ticks = Ticks::from_us(250);
 pub struct MrcConfig {
     pub nscc: NsccParams,
     pub spray: SprayConfig,
-    /// Most PSNs the window may span: the receiver's MPR in packets, 1 to 1,024.
+    /// Maximum number of PSNs that the window may span: the receiver's MPR in packets, 1 to 1,024.
     pub mpr: u16,
     /// Retransmission timeout of a packet's first transmission.
     pub rto: Ticks,

@@ -49,7 +49,7 @@ pub struct SprayConfig {
     pub rotation: u8,
     /// How long a mark counts ([`Policy::EvState`]).
     pub skip: SkipScope,
-    /// Least time between two probes ([`Policy::EvState`]), 1 to 2^31 - 1 ticks.
+    /// Minimum time between two probes ([`Policy::EvState`]), 1 to 2^31 - 1 ticks.
     pub probe_interval: Ticks,
 }
 

@@ -83,7 +83,7 @@ impl Default for Wqe {
 impl Wqe {
     /// Bytes of an entry.
     pub const LEN: usize = 64;
-    /// Most payload an entry can carry itself.
+    /// Maximum number of payload bytes in the entry itself.
     pub const INLINE: usize = 16;
 
     /// The entry's bytes.

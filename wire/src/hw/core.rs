@@ -73,7 +73,7 @@ pub struct RegionToken {
     pub rc_epsn: Bits<24>,
     pub rc_msn: Bits<24>,
     pub va: Bits<64>,
-    /// Of the region; meaningless with an `access_reason`, and for zero-length payload.
+    /// Page size of the memory region. This and the following fields of the region are undefined with an `access_reason`, and for zero-length payload.
     pub page_size: PageSize,
     pub base_va: Bits<64>,
     pub first_emtt: Bits<EMTT_INDEX_BITS>,

@@ -1,4 +1,4 @@
-//! Records on the way of a payload from memory to its frame (`docs/tx_lane.md`).
+//! Records that accompany a payload from memory to its frame (`docs/tx_lane.md`).
 
 use rust_hdl::prelude::*;
 

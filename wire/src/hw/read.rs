@@ -12,7 +12,7 @@ pub const STATUS_SUCCESSFUL: u64 = 0;
 pub struct ReadCommand {
     /// Bytes, 1 to 8,192. 0 returns no bytes; more than 8,192 returns an error. Neither sends a request.
     pub length: Bits<14>,
-    /// Where they lie. A first length beyond `length` is cut to it.
+    /// Addresses of the bytes. A first length beyond `length` is cut to it.
     pub segments: DmaSegments,
     /// Comes back with the payload, unchanged.
     pub user: Bits<32>,

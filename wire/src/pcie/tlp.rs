@@ -115,14 +115,14 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// As three bits: IDO, RO, NS from high to low.
+    /// Converts to three bits: IDO, RO, NS from high to low.
     pub const fn bits(self) -> u8 {
         (self.id_based_ordering as u8) << 2
             | (self.relaxed_ordering as u8) << 1
             | self.no_snoop as u8
     }
 
-    /// From three bits: IDO, RO, NS from high to low.
+    /// Converts from three bits: IDO, RO, NS from high to low.
     pub const fn from_bits(bits: u8) -> Self {
         Self {
             id_based_ordering: bits & 4 != 0,
@@ -144,7 +144,7 @@ pub(super) struct Dw0 {
     pub digest: bool,
     pub poisoned: bool,
     pub address_type: AddressType,
-    /// As coded: 10 bits, 0 for 1024.
+    /// Length of the payload in double words as coded in the header: 10 bits, 0 for 1,024.
     pub length: u16,
 }
 

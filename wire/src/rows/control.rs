@@ -12,7 +12,7 @@ row! {
     pub struct PeerAddressRow => PeerAddress {
         /// IPv6; otherwise IPv4, in the low 32 bits of `address`.
         version6: bool => Bit,
-        /// As a number: the first byte on the wire is the most significant.
+        /// IP address as a number: the first byte on the wire is the most significant.
         address: u128 => Bits<128>,
     }
 }

@@ -7,7 +7,7 @@ use rust_hdl::prelude::Synth;
 use super::*;
 use crate::hw::pack::{to_words, Record};
 
-/// Most words of a row.
+/// Maximum number of words of a row.
 const WORDS: usize = 32;
 
 /// Bits behind the row cleared.

@@ -216,7 +216,7 @@ impl Answer {
         out.0
     }
 
-    /// What these bytes answer to a request with opcode `asked`.
+    /// Parses the answer to a request with opcode `asked`.
     ///
     /// # Errors
     /// [`Malformed`].

@@ -94,7 +94,7 @@ pub enum Step {
         timeout: u64,
         backoff: RetryBackoff,
         retry_count: u8,
-        /// Most packets the window may span.
+        /// Maximum number of PSNs from the oldest unacknowledged packet to the newest one.
         window: u16,
         /// A packet this many behind the latest that was acknowledged is lost; 0 to wait for the timeout.
         early_loss: u16,

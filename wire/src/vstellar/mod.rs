@@ -30,7 +30,7 @@ pub use request::{CreateQp, Opcode, RegisterMr, Request};
 
 /// Bytes before the fields of a message.
 pub const HEADER: usize = 8;
-/// Most bytes of a request.
+/// Maximum length of a request in bytes.
 pub const MOST_REQUEST: usize = 128;
 /// Maximum length of an answer in bytes. A chain has space for this many bytes, whatever it requests.
 pub const MOST_ANSWER: usize = 128;

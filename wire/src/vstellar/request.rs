@@ -91,7 +91,7 @@ pub enum Request {
         qp: u32,
     },
     QueryCounters,
-    /// The oldest event of the device's objects that was not asked for yet.
+    /// Take the oldest event of the device's objects that was not returned yet.
     NextEvent,
 }
 

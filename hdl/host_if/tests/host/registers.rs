@@ -206,7 +206,7 @@ fn a_counter_can_be_read_right_after_it_was_selected() {
     dut.set("write_address", map::COUNTER_SELECT.offset.into());
     dut.set("read_address", map::COUNTER_VALUE.offset.into());
     for clock in 0..20u64 {
-        // Select in even clocks, read in odd ones.
+        // Select in even cycles, read in odd ones.
         dut.set("write_valid", u64::from(clock % 2 == 0));
         dut.set("write_data", 100 + clock);
         dut.set("read_valid", clock % 2);

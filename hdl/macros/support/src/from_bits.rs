@@ -1,4 +1,4 @@
-//! Values out of their bits: the way back from `Bits<N>::from(record)`.
+//! Converts bits to a record, the inverse of `Bits<N>::from(record)`.
 
 use rust_hdl_core::bits::Bits;
 use rust_hdl_core::synth::Synth;

@@ -6,7 +6,7 @@
 //! * [`Target`]: the left side of an assignment, whole or a slice;
 //! * [`Join`]: connections of signals and bundles;
 //! * [`Constant`], [`SynthConstant`], [`IntegerConstant`]: values known at elaboration as literals;
-//! * [`FromBits`]: the way back from bits to a record, which kernels call as `T::from_bits(x)`;
+//! * [`FromBits`]: the conversion from bits to a record, which kernels call as `T::from_bits(x)`;
 //! * free functions that learn types without running kernel code ([`shape`], [`width`], [`same_type`]).
 #![forbid(unsafe_code)]
 

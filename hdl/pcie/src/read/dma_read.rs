@@ -45,8 +45,8 @@ pub struct DmaRead<
 
     // Configuration: maximum read request size, from 0 (128 bytes) to 5 (4,096), as in the PCIe Device Control register. Higher codes count as 5. It
     // may be changed only while no read is outstanding.
-    /// Maximum read request size: 0 = 128 bytes to 5 = 4,096, as in the PCIe Device Control register; higher codes count as 5. To be changed
-    /// only while nothing is under way.
+    /// Maximum read request size: 0 = 128 bytes to 5 = 4,096, as in the PCIe Device Control register; higher codes count as 5. Change it
+    /// only while no command is outstanding.
     pub mrrs_code: Signal<In, Bits<3>>,
     /// Completion timeout in cycles; 0 switches it off. A change holds for requests that leave later.
     pub timeout: Signal<In, Bits<31>>,

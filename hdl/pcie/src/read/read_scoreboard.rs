@@ -16,7 +16,7 @@ pub const SPAN_BEAT_BITS: usize = 7;
 /// log2 of the number of these beats in a slot.
 const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
 
-/// Most requests of one command: 8,192 bytes are 64 of the smallest size, and each of three segments may add a shorter one at both ends.
+/// Maximum number of requests of one command: 8,192 bytes are 64 of the smallest size, and each of three segments may add a shorter one at both ends.
 const MOST_REQUESTS: usize = 70;
 
 /// A command of this number of bytes takes two slots.

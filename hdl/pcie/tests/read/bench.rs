@@ -23,7 +23,7 @@ pub const fn slots(wide: bool) -> usize {
     }
 }
 
-/// Clocks from reset to the first request.
+/// Cycles from reset to the first request.
 const SWEEP: u64 = 256;
 
 struct Expected {
@@ -181,7 +181,7 @@ impl Bench {
         self.expected.is_empty() && silent && self.sending.is_none()
     }
 
-    /// One clock.
+    /// Runs one cycle.
     pub fn step(&mut self) {
         let chance = |rng: &mut ChaCha8Rng, eighths| rng.random_ratio(eighths, 8);
         let (mrrs, timeout) = (self.load.mrrs_code, self.load.timeout);

@@ -1,4 +1,4 @@
-//! The rotator: every offset, a window per clock, gaps.
+//! The rotator: every offset, a window per cycle, gaps.
 
 use hdl_primitives::ByteRotator;
 use hdl_testkit::equivalence::{check, check_gated, Random};

@@ -53,7 +53,7 @@ fn half() -> &'static Library {
     library::<Crc32Wide<512>>()
 }
 
-/// Sends frames with a gap of some clocks before each of their beats; every CRC must come exactly `latency` clocks after its last beat.
+/// Sends frames with a gap of some cycles before each of their beats; every CRC must come exactly `latency` cycles after its last beat.
 fn crcs_match(
     library: &Library,
     beat: usize,
@@ -102,7 +102,7 @@ fn every_length_of_a_last_beat_is_right_at_full_rate() {
         (wide(), 128, Crc32Wide::<1024>::LATENCY),
         (half(), 64, Crc32Wide::<512>::LATENCY),
     ] {
-        // Single-beat frames of 1 to `beat` bytes, one per clock, then all lengths with two full beats before.
+        // Single-beat frames of 1 to `beat` bytes, one per cycle, then all lengths with two full beats before.
         let frame = |length: usize| {
             (0..length)
                 .map(|i| (i * 37 + length) as u8)

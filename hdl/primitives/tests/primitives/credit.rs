@@ -83,7 +83,7 @@ proptest! {
 
 #[test]
 fn one_every_clock_if_the_way_is_short_enough() {
-    // Two clocks of start, the way, and no bubble after it: used one place less than the limit, credit back after two clocks.
+    // After two cycles of start and the latency there is no bubble: one place less than the limit is used, and a credit is back after two cycles.
     for latency in 1..=LIMIT - 3 {
         let taken = run(latency, &[true; 200]);
         assert!(

@@ -40,7 +40,7 @@ impl Logic for Puppet {
     }
 }
 
-/// Runs a cycle with each of these inputs in turn. Returns whether the model stopped.
+/// Runs a cycle with each of these inputs in turn. Returns whether a protocol check of the model stopped it.
 fn stops(cycles: &[&[(&str, u64)]]) -> bool {
     let mut dut = Dut::new::<Puppet>();
     let run = || {

@@ -115,7 +115,7 @@ pub fn completion_fields(words: &[u32]) -> Vec<(&'static str, u64)> {
     .to_vec()
 }
 
-/// A responder with whoever stands around it.
+/// A responder with models of the blocks that it is connected to.
 pub struct Bench {
     dut: Dut,
     pub outputs: Outputs,

@@ -142,7 +142,7 @@ impl Front {
         });
     }
 
-    /// One clock.
+    /// Runs one cycle.
     pub fn step(&mut self, stimulus: Stimulus) {
         let offer_packet = self.offered.0 || stimulus.offer_packet && !self.packets.is_empty();
         let offer_payload = self.offered.1 || stimulus.offer_payload && !self.payload.is_empty();

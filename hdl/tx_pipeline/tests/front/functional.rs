@@ -67,7 +67,7 @@ fn header_build<const B: usize>() {
     let mut rng = TestRng::seed_from_u64(31);
     let mut due = VecDeque::from(vec![None; header_build::LATENCY]);
     for clock in 0..3000 {
-        // One per clock at first.
+        // One per cycle at first.
         let next = (clock < 1000 || rng.random()).then(|| packet(&mut rng));
         dut.set("in_valid", next.is_some().into());
         if let Some(packet) = &next {

@@ -33,7 +33,7 @@ pub struct Pace {
     pub payload: u8,
     pub fault: u8,
     pub mac: u8,
-    /// Most cycles from a read to its first beat.
+    /// Maximum number of cycles from a read to its first beat.
     pub memory: u64,
 }
 
@@ -151,7 +151,7 @@ impl Bench {
         self.rng.random_range(0..100) < percent
     }
 
-    /// One clock.
+    /// Runs one cycle.
     pub fn step(&mut self, pace: Pace) {
         let due = self.memory.beat(self.clock).is_some();
         let offers = [

@@ -29,7 +29,7 @@ pub struct BridgeConfig {
     pub flip: Option<BitFlip>,
     /// File for a capture (pcapng) with simulated times.
     pub capture: Option<PathBuf>,
-    /// Least ratio of wall time to simulated time ([`crate::Pace`]); 0 for no limit.
+    /// Minimum ratio of wall time to simulated time ([`crate::Pace`]); 0 for no limit.
     pub pace: u32,
 }
 

@@ -37,7 +37,7 @@ impl<M: Memory> Hosts<M> {
         self.card(host).config.load(offset)
     }
 
-    /// Writes bytes of the configuration space. A reset that this asks for has begun ([`Self::is_resetting`]).
+    /// Writes bytes of the configuration space. If they request a reset, the reset begins at once ([`Self::is_resetting`]).
     pub fn config_store(&mut self, host: usize, offset: u16, bytes: &[u8]) -> ConfigEffect {
         let effect = self.card(host).config.store(offset, bytes);
         if effect == ConfigEffect::Reset {
@@ -153,7 +153,7 @@ impl<M: Memory> Hosts<M> {
         raised
     }
 
-    /// Vectors raised since this was last asked: bit v is vector v.
+    /// Returns the vectors raised since the last call: bit v is vector v.
     pub fn take_interrupts(&mut self, host: usize) -> u64 {
         std::mem::take(&mut self.card(host).raised)
     }

@@ -14,7 +14,7 @@ use super::sim_hosts::lock;
 /// Cycles between two polls of a waiting driver: 32 ns, about one iteration of a processor's loop over a cached word.
 const PAUSE: u64 = 8;
 
-/// The card of one host.
+/// The card of one simulated host as a PCI function, for the driver in the same process.
 pub struct SimFunction {
     hosts: Arc<Mutex<Hosts<LocalMemory>>>,
     host: usize,

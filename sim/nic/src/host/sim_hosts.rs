@@ -17,7 +17,7 @@ use crate::model::NicModel;
 use crate::rings::RINGS;
 use crate::NicError;
 
-/// The hosts, also after a thread died in the middle of a clock: what it left is as good as any state of a card.
+/// The hosts, also after a thread died in the middle of a cycle. The state that it left is as good as any state of a card.
 pub fn lock<M>(hosts: &Mutex<Hosts<M>>) -> MutexGuard<'_, Hosts<M>> {
     hosts.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -110,7 +110,7 @@ impl SimHosts {
         }
     }
 
-    /// Clocks since power-up.
+    /// Cycles since power-up.
     pub fn clocks(&self) -> u64 {
         self.lock().clocks()
     }
@@ -145,7 +145,7 @@ impl SimHosts {
         hosts.memory(host).memory.map(Owner::Gpu, address, bytes);
     }
 
-    /// Maps somebody else's memory for a host's card, such as a guest's.
+    /// Maps memory with another owner, such as a guest, for a host's card.
     ///
     /// # Panics
     /// If there is no such host, or the addresses do not lie below 0xf0_0000_0000.
@@ -181,7 +181,7 @@ impl SimHosts {
         memory.written_in(Owner::Gpu, address, bytes)
     }
 
-    /// Copies out of that memory. What nobody has written is pseudo-random, and other bytes at other addresses.
+    /// Copies from GPU memory. A byte that was never written has a pseudo-random value that depends on its address.
     ///
     /// # Panics
     /// If there is no such host.

@@ -28,7 +28,7 @@ use crate::NicError;
 /// Codes of PCIe sizes: payload 256, reads 512 bytes.
 const PAYLOAD_CODE: u64 = 1;
 const READ_CODE: u64 = 2;
-/// Clocks that writing one table row may take before something is wrong.
+/// Cycles that writing one table row may take before something is wrong.
 const PATIENCE: u64 = 1_000_000;
 
 /// The NIC with its host's memory.
@@ -37,13 +37,13 @@ pub struct RtlNic {
     memory: HostMemory,
     rings: Rings,
     ports: [Port; 2],
-    /// Of each port: frames that have not begun to arrive, with their times.
+    /// For each port, the frames that have not begun to arrive, with their times of arrival.
     coming: [VecDeque<(Time, Vec<u8>)>; 2],
     port_up: u8,
     bar: Bar,
-    /// Work has been announced or time has passed: from then on software's accesses take time.
+    /// Work has been announced, or time has passed. From then on, software's register accesses take time of the world.
     started: bool,
-    /// World time of clock 0, which lies in the past of the world by what software did at once.
+    /// World time of cycle 0. It is negative by the cycles of the register accesses that software made before the world started.
     origin: i128,
     pairs: BTreeMap<u32, Pair>,
     rx_counters: Counters,
@@ -99,7 +99,7 @@ impl RtlNic {
         Ok(nic)
     }
 
-    /// Clocks since power-up.
+    /// Cycles since power-up.
     pub fn clocks(&self) -> u64 {
         self.model.clocks()
     }
@@ -127,18 +127,18 @@ impl RtlNic {
         self.rate
     }
 
-    /// Where the time of the model went; `None` before it ran for long enough, or if it does not know its blocks.
+    /// Wall time of the model by block; `None` if it has not run for long enough, or if the model was built without blocks.
     pub fn profile(&self) -> Option<Profile> {
         self.model.profile()
     }
 
-    /// World time of the next clock.
+    /// World time of the next cycle.
     fn time(&self) -> i128 {
         self.origin + i128::from(self.model.clocks()) * i128::from(CLOCK_PS)
     }
 
-    /// Before anything moves, software's accesses take no time of the world: lets the card do them all. The next clock is the world's
-    /// time 0 then.
+    /// Completes all of software's register accesses before the world starts. They take no time of the world: the next cycle is the world's
+    /// time 0.
     fn settle(&mut self) {
         if self.started {
             return;
@@ -154,7 +154,7 @@ impl RtlNic {
         self.origin = -i128::from(self.model.clocks()) * i128::from(CLOCK_PS);
     }
 
-    /// One clock of the card and everything around it.
+    /// Runs one cycle of the card and of everything around it.
     fn clock(&mut self) {
         let (clock, time) = (self.model.clocks(), self.time());
         let mut inputs = NicInputs {

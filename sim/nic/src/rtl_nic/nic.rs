@@ -20,9 +20,10 @@ use crate::model::NicModel;
 use crate::times::SimRate;
 use crate::NicError;
 
-/// Clocks that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md).
+/// Cycles that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md).
 const ROUND_TRIP_CLOCKS: u64 = 168;
-/// Thirds of a clock that a beat of the payload adds: both lanes keep a packet until they have all of it.
+/// Cycles that each beat of the payload adds to the round trip, in thirds: 4 2/3. The payload adds time more than once because both lanes store a
+/// packet until it is complete.
 const THIRDS_PER_BEAT: u64 = 14;
 
 impl RtlNic {

@@ -1,4 +1,4 @@
-//! What is kept of a queue pair beside the card.
+//! What the simulation stores about a queue pair beside the card: its configuration, counters and outstanding work.
 
 use sim_world::HostMemory;
 use stellar_transport::endpoint::{Memory as _, QpConfig, TransportConfig};
@@ -18,7 +18,7 @@ const PATHS: usize = EvIndex::ACTIVE + EvIndex::BACKUPS;
 /// A queue pair.
 pub(super) struct Pair {
     pub(super) config: QpConfig,
-    /// Index that was rung last.
+    /// Producer index of the last doorbell.
     pub(super) producer: u16,
     pub(super) counters: RequesterCounters,
     /// Data packets sent, by path.
@@ -26,7 +26,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// A queue pair of which nothing was sent.
+    /// A queue pair that has not sent anything.
     pub(super) fn new(config: QpConfig) -> Self {
         let paths = match config.transport {
             TransportConfig::Mrc(_) => PATHS,

@@ -200,7 +200,7 @@ proptest! {
             }
         }
         prop_assert!(busy <= wait / 5 / u64::from(budget) + 1);
-        // The edge of the same time was registered after the timer, so it comes later.
+        // If the timer ends at the time of an edge, the timer was registered first and ends the run, so that edge does not count.
         let edges = (wait.saturating_sub(6) + 10) / 10 * u64::from(wait > 5);
         prop_assert_eq!(b.value(b.count), edges % 256);
         prop_assert_eq!(b.kernel.now(), wait);

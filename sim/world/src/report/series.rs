@@ -6,7 +6,7 @@ use sim_net::{ChannelId, Fabric, Node, Topology};
 use crate::pair::RECEIVER;
 use crate::Sample;
 
-/// Most queues in the report: the deepest ones.
+/// Maximum number of queues in the report. It lists those that were deepest.
 const QUEUES: usize = 8;
 
 /// One output queue of a switch over time.

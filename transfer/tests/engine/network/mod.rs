@@ -16,7 +16,7 @@ use stellar_transfer::{Happened, NicEvent, QueueDepth, WcStatus};
 use nic::NetRegion;
 pub use nic::{NetMemory, NetNic};
 
-/// Most bytes placed at once.
+/// Maximum number of bytes placed at once.
 const PACKET: usize = 700;
 
 /// A queue pair: NIC and number.

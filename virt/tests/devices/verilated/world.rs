@@ -12,7 +12,7 @@ use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 use crate::devices::common::{ports, Guest, Host, Pair};
 use crate::devices::hypervisor::Iommu;
 
-/// Most cycles of any wait in these tests.
+/// Maximum number of cycles of any wait in these tests.
 const TIMEOUT_CYCLES: u64 = 400_000;
 
 /// A block of a guest's memory.

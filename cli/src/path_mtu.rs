@@ -20,7 +20,7 @@ impl PathMtu {
         Ok(Self { log2 })
     }
 
-    /// Its value in bytes.
+    /// The path MTU's value in bytes.
     pub const fn bytes(self) -> u32 {
         1 << self.log2
     }

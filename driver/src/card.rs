@@ -51,7 +51,7 @@ impl Card {
         &self.function
     }
 
-    /// A register.
+    /// Reads a register.
     pub fn read(&self, register: Register) -> Result<u64, DeviceError> {
         self.function.read64(Bar::Registers, register.offset.into())
     }
@@ -143,7 +143,7 @@ impl Card {
         }
     }
 
-    /// A counter.
+    /// Reads a drop counter.
     pub fn counter(&self, index: u8) -> Result<u64, DeviceError> {
         let _counter = lock(&self.counter);
         self.write(COUNTER_SELECT, index.into())?;

@@ -12,11 +12,11 @@ use crate::qp::Transport;
 /// A queue pair, for its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connection {
-    /// Its number, 24 bits.
+    /// The queue pair's number, 24 bits.
     pub qp: u32,
     /// First PSN it sends, 24 bits.
     pub psn: u32,
-    /// Its transport.
+    /// The queue pair's transport.
     pub transport: Transport,
     /// Addresses of its card's ports, in order of planes.
     pub ports: [PortAddress; 2],
@@ -27,7 +27,7 @@ pub struct Connection {
 pub struct RemoteRegion {
     /// Address of its first byte.
     pub address: u64,
-    /// Its key.
+    /// The region's key.
     pub rkey: u32,
     /// Bytes.
     pub length: u64,

@@ -20,7 +20,7 @@ use crate::qp::QueuePair;
 /// A context, shared by everything made from it.
 pub(crate) struct Opened {
     pub device: Arc<Shared>,
-    /// Its doorbell page.
+    /// The context's doorbell page.
     pub page: u16,
     /// Slots of the page, for its queue pairs.
     pub slots: Mutex<Numbers>,
@@ -53,7 +53,7 @@ impl Context {
         Device(Arc::clone(&self.0.device))
     }
 
-    /// Its doorbell page.
+    /// The context's doorbell page.
     pub fn page(&self) -> u16 {
         self.0.page
     }
@@ -140,7 +140,7 @@ impl Context {
 pub struct DoorbellPage(Arc<Opened>);
 
 impl DoorbellPage {
-    /// Its number.
+    /// The page's number.
     pub fn number(&self) -> u16 {
         self.0.page
     }

@@ -93,9 +93,9 @@ pub enum DeviceError {
 /// Bytes of a register access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
-    /// A double word.
+    /// 4 bytes: a double word.
     Four,
-    /// A register.
+    /// 8 bytes: a register.
     Eight,
 }
 

@@ -36,7 +36,7 @@ struct State {
     time: u64,
 }
 
-/// The function.
+/// A recording mock of the card's PCI function.
 pub struct FakeCard(Mutex<State>);
 
 fn place(register: Register) -> usize {

@@ -218,7 +218,7 @@ impl OnDemand {
 /// Part of a range of bytes that lies in one page.
 struct Piece {
     page: u64,
-    /// Its first byte in the page.
+    /// Offset in the page of the first byte.
     in_page: usize,
     /// The bytes of the range that lie in this page.
     bytes: std::ops::Range<usize>,

@@ -54,7 +54,7 @@ impl PortAddress {
 /// Configuration of a card at bring-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
-    /// Its address in each plane, of one IP version.
+    /// The card's address in each plane, of one IP version.
     pub ports: [PortAddress; 2],
     /// Code point of data packets, 6 bits.
     pub data_dscp: u8,
@@ -67,7 +67,7 @@ pub struct DeviceConfig {
 }
 
 impl DeviceConfig {
-    /// These addresses, code points 0 and 46, 256 events.
+    /// A configuration with addresses `ports`. DSCPs are 0 and 46, and the event queue has 256 entries.
     pub const fn new(ports: [PortAddress; 2], seed: u64) -> Self {
         Self {
             ports,
@@ -257,7 +257,7 @@ impl Device {
         Limits::of(self.probe())
     }
 
-    /// Its configuration.
+    /// The device's configuration.
     pub fn config(&self) -> &DeviceConfig {
         &self.0.config
     }

@@ -35,7 +35,7 @@ impl ProtectionDomain {
         Ok(Self(Arc::new(Domain { context, number })))
     }
 
-    /// Its number on the card, 20 bits.
+    /// The protection domain's number on the card, 20 bits.
     pub fn number(&self) -> u32 {
         self.0.number
     }

@@ -218,7 +218,7 @@ impl Registered {
         device.card.fence()
     }
 
-    /// Its key, for both sides.
+    /// The region's key, for both sides.
     pub fn rkey(&self) -> u32 {
         self.index << 8 | u32::from(self.key)
     }
@@ -290,17 +290,17 @@ impl MemoryRegion {
         self.registered.length
     }
 
-    /// Its key in local work requests.
+    /// The region's key in local work requests.
     pub fn lkey(&self) -> u32 {
         self.registered.rkey()
     }
 
-    /// Its key in requests of the peer.
+    /// The region's key in requests of the peer.
     pub fn rkey(&self) -> u32 {
         self.registered.rkey()
     }
 
-    /// Its parameters for the peer.
+    /// The region's parameters for the peer.
     pub fn remote(&self) -> RemoteRegion {
         RemoteRegion {
             address: self.address(),
@@ -309,7 +309,7 @@ impl MemoryRegion {
         }
     }
 
-    /// Its memory; `None` if it is not host memory of this driver, or comes on demand.
+    /// The region's memory; `None` if it is not host memory of this driver, or comes on demand.
     pub fn memory(&self) -> Option<&DmaBuffer> {
         match &self.registered.backing {
             Backing::Host(memory) => Some(memory),

@@ -13,7 +13,7 @@ pub const INDEX_MODULUS: u32 = 1 << 24;
 
 /// An entry of a ring.
 pub trait Entry: Sized {
-    /// Its bytes.
+    /// The entry's bytes.
     type Bytes: Default + AsMut<[u8]>;
     /// Length of an entry in bytes.
     const LENGTH: usize;

@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, as a user would have it."""
+"""Tests the Python wheel in a clean virtual environment, as a user installs it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ use crate::nic::NicError;
 pub struct ConfigError {
     /// Name of the setting.
     pub field: &'static str,
-    /// Its value.
+    /// The setting's value.
     pub value: u64,
     /// Smallest.
     pub least: u64,

@@ -115,7 +115,7 @@ pub struct QueueDepth {
 pub struct NicEvent {
     /// Number of the queue pair.
     pub qp: u32,
-    /// The event.
+    /// What happened to the queue pair.
     pub what: Happened,
 }
 
@@ -181,7 +181,7 @@ pub trait Nic {
     /// Number of a queue pair, as in [`NicEvent::qp`].
     fn number(&self, qp: &Self::QueuePair) -> u32;
 
-    /// Its address, for its peer.
+    /// Returns the address that the peer of `qp` needs to connect to it.
     fn address(&self, qp: &Self::QueuePair) -> Self::Address;
 
     /// Connects it to its peer: afterwards it receives and sends.

@@ -66,7 +66,7 @@ impl<N: Nic> LocalRegion<N> {
         self.0.descriptor.length()
     }
 
-    /// Its memory; `None` if it is not host memory.
+    /// The region's memory; `None` if it is not host memory.
     pub fn memory(&self) -> Option<&N::Memory> {
         self.0.memory.as_ref()
     }

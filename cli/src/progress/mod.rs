@@ -117,12 +117,12 @@ impl Transfer {
         }
     }
 
-    /// Reports a moment of the world.
+    /// Reports the progress of `world`: the bytes in the receiver's memory, and the simulated time.
     pub fn see<N: Nic>(&self, world: &World<N>) {
         self.look(|| (world.host(RECEIVER).nic().memory().written(), world.now()));
     }
 
-    /// Reports a moment. `state` returns the bytes in the receiver's memory, and the simulated time in picoseconds.
+    /// Reports progress in every [`MOMENTS`]th call. `state` returns the bytes in the receiver's memory, and the simulated time in picoseconds.
     pub fn look(&self, state: impl FnOnce() -> (u64, Time)) {
         let started = self.started.get().unwrap_or_else(Instant::now);
         self.started.set(Some(started));

@@ -33,24 +33,24 @@ pub struct Plan {
 /// Connection parameters of a host, for its peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// Its queue pairs.
+    /// Queue pairs of the host that sends this.
     pub connections: Vec<Connection>,
     /// The region to which they may write.
     pub target: RemoteRegion,
 }
 
-/// A message.
+/// One RDMA WRITE of a measurement.
 pub struct Write {
     /// Number of the queue pair, from 0.
     pub index: usize,
     /// Distance between the parts of two queue pairs in bytes.
     pub stride: u32,
-    /// Its length.
+    /// The message's length.
     pub bytes: u32,
     pub wr_id: u64,
     /// Whether it is signaled.
     pub signaled: bool,
-    /// Its immediate.
+    /// The message's immediate.
     pub immediate: Option<u32>,
 }
 
@@ -122,7 +122,7 @@ impl Host {
         Arc::clone(self.context.device().probe().function())
     }
 
-    /// Its connection parameters, for its peer.
+    /// Connection parameters of this host, which its peer needs.
     pub fn told(&self) -> Told {
         Told {
             connections: self.qps.iter().map(|qp| qp.connection(PSN)).collect(),

@@ -65,7 +65,7 @@ pub fn refuse_with(status: i32, command: &mut Command, parts: &[&str]) {
 pub struct Serve<const N: usize> {
     child: Child,
     pub sockets: [PathBuf; N],
-    /// Its output.
+    /// The process's output.
     lines: Receiver<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Its admin queue.
+//! Admin queue of the mock card.
 
 use std::sync::Weak;
 

@@ -70,7 +70,7 @@ impl<C: Completions> Core<C> {
         })
     }
 
-    /// Its parameters for the peer, if it sends from `psn` on.
+    /// The queue pair's parameters for the peer, if it sends from `psn` on.
     pub fn connection(&self, psn: u32) -> Connection {
         Connection {
             qp: self.shared.number,
@@ -110,7 +110,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Its transport.
+    /// The queue pair's transport.
     pub const fn transport(&self) -> Transport {
         self.transport
     }

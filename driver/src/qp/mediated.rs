@@ -122,17 +122,17 @@ impl MediatedQueuePair {
         Ok(Self { core, hold })
     }
 
-    /// Its number.
+    /// The queue pair's number.
     pub fn number(&self) -> u32 {
         self.core.shared.number
     }
 
-    /// Its state. The card's own changes are seen when events are polled.
+    /// The queue pair's state. The card's own changes are seen when events are polled.
     pub fn state(&self) -> QpState {
         self.core.shared.state()
     }
 
-    /// Its parameters for the peer, if it sends from `psn` on.
+    /// The queue pair's parameters for the peer, if it sends from `psn` on.
     pub fn connection(&self, psn: u32) -> Connection {
         self.core.connection(psn)
     }

@@ -44,7 +44,7 @@ pub(crate) const SEND_ENTRIES: (u32, u32) = (2, 1 << 15);
 pub(crate) struct Shared {
     pub number: u32,
     pub page: u16,
-    /// Its slot of the page, if the driver rings for it and there was a free one.
+    /// The queue pair's slot of the page, if the driver rings for it and there was a free one.
     pub slot: Option<u16>,
     inner: Mutex<Inner>,
 }
@@ -74,7 +74,7 @@ impl Shared {
         }
     }
 
-    /// Its state.
+    /// The queue pair's state.
     pub fn state(&self) -> QpState {
         lock(&self.inner).state
     }
@@ -145,12 +145,12 @@ impl QueuePair {
         Ok(Self { core, memory })
     }
 
-    /// Its number.
+    /// The queue pair's number.
     pub fn number(&self) -> u32 {
         self.core.shared.number
     }
 
-    /// Its state. The card's own changes are seen when completions or events are polled.
+    /// The queue pair's state. The card's own changes are seen when completions or events are polled.
     pub fn state(&self) -> QpState {
         self.core.shared.state()
     }
@@ -160,7 +160,7 @@ impl QueuePair {
         lock(&self.core.shared.inner).work.len()
     }
 
-    /// Its parameters for the peer, if it sends from `psn` on.
+    /// The queue pair's parameters for the peer, if it sends from `psn` on.
     pub fn connection(&self, psn: u32) -> Connection {
         self.core.connection(psn)
     }
@@ -178,7 +178,7 @@ impl QueuePair {
         self.core.modify(step)
     }
 
-    /// Its transport.
+    /// The queue pair's transport.
     pub const fn transport(&self) -> Transport {
         self.core.transport()
     }

@@ -44,9 +44,9 @@ pub enum DesignError {
 
 /// A block with a name.
 pub struct Known {
-    /// Its name.
+    /// The design's name.
     pub name: &'static str,
-    /// Its description.
+    /// The design's description.
     pub what: &'static str,
     emit: fn() -> Result<Design, EmitError>,
     bitstream: fn() -> Result<Design, EmitError>,

@@ -24,10 +24,10 @@ const ENTRY_DWORDS: u64 = 4;
 
 /// Writes events into the event queue, one per [`CLOCKS`] cycles unless the output waits. The five sources take turns.
 ///
-/// For a page fault, a ring that is half full counts as full: a lost page fault is reported again later, so it must not take the place of an event
-/// that is not. An event that finds the ring full, or no ring, is lost and counted. Arming works as for completion queues. After reset there is no
-/// ring. A consumer index is always accepted. It takes effect when no entry is in progress; a later one that comes before that replaces it, and arms
-/// if either of them did. Levels: 4 and carry chains (fullness, whether the write goes).
+/// For a page fault, a ring that is half full counts as full. A lost page fault is reported again later, other events are not, so the second half of
+/// the ring is reserved for them. An event that finds the ring full, or no ring, is lost and counted. Arming works as for completion queues. After reset there is no
+/// ring. A consumer index is always accepted. It takes effect when no entry is in progress. Another consumer index that comes before that replaces it;
+/// the ring is then armed if either of them arms it. Levels: 4 and carry chains (fullness, whether the write goes).
 #[derive(LogicBlock, Default)]
 pub struct EventQueue {
     pub clock: Signal<In, Clock>,

@@ -29,7 +29,7 @@ pub struct NicConfig {
 
     pub write: Snk<ConfigWrite>,
 
-    // Receive core and payload location: QP, MR and eMTT entries.
+    // Receive core and local translation: QP, MR and eMTT entries.
     pub table: TableWriteSrc,
     /// High for one cycle when the receive core accepts the write.
     pub table_taken: Signal<Out, Bit>,

@@ -72,7 +72,7 @@ impl Bench {
         self.clock += 1;
     }
 
-    /// One cycle: the next event if it may come, payloads of `sending` lanes, and an outcome if `ready`.
+    /// Runs one cycle. With `offer` it inputs the next event if there is space, reports a payload as sent in each lane of `sending`, and takes an outcome if `ready`.
     fn step(&mut self, offer: bool, sending: [bool; 2], ready: bool) {
         self.dut.eval();
         let room = [self.dut.is("room0"), self.dut.is("room1")];

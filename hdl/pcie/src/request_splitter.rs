@@ -64,7 +64,7 @@ fn enables_below(tail: Bits<2>) -> Bits<4> {
     }
 }
 
-/// It makes one chunk per cycle while there are segments. The three stages share one ready signal.
+/// Splits each segment into chunks, one per memory request. It makes one chunk per cycle while there are segments. The three stages share one ready signal.
 ///
 /// `LARGEST` is the highest size code, at most 5. The longest chunk has `128 << LARGEST` bytes. Every cut is at a multiple of the selected size,
 /// which divides 4 KiB, so no chunk crosses a 4 KiB boundary. Levels: prepare 4 (64-bit carry beside), loop 6 (select, compare by carry, select),

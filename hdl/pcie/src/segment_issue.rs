@@ -17,7 +17,7 @@ enum Turn {
     Third,
 }
 
-/// It issues one segment per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
+/// Splits each place command into its one to three segments, of which it issues one per cycle. `B` is log2 of the bytes of a buffer beat, at most 7.
 ///
 /// A command without payload, and a fence, become one segment without bytes. A first length greater than the payload is limited to it, and a
 /// command has three segments only if bytes remain after the first two.

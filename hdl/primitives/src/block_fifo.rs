@@ -7,7 +7,7 @@ use crate::parameters::{Checked, Parameters};
 use crate::ram::BlockRam;
 use crate::stream::{DataOfferSnk, DataSrc};
 
-/// 2^`A` entries of `T`; `C` must be `A + 1`.
+/// A FIFO of 2^`A` entries of `T` in block RAM; `C` must be `A + 1`.
 ///
 /// An entry taken in cycle `n` is offered in cycle `n + 2`: one cycle to write it, one to read it. After that one entry in and one out per
 /// cycle: the memory is always read at the place that will be the head in the next cycle. `in_ready` and `out_valid` are registers.

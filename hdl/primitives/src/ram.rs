@@ -66,7 +66,7 @@ pub type BypassRam<T, const A: usize> = Ram<T, A, Bypassed>;
 /// Data two cycles after the address; read-before-write.
 pub type UltraRam<T, const A: usize> = Ram<T, A, Ultra>;
 
-/// 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`UltraRam`].
+/// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`UltraRam`].
 #[derive(LogicBlock)]
 pub struct Ram<T: Synth, const A: usize, S: Style> {
     pub clock: Signal<In, Clock>,

@@ -16,9 +16,9 @@ use crate::window_row::{with_plane, Prefixes, WindowFlags};
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Forwarding {
     pub same_qp_1: Bit,
-    /// Its PSN is in the same word of the ring.
+    /// The PSN of that token is in the same word of the ring.
     pub same_word_1: Bit,
-    /// Its PSN has the same bit in its word.
+    /// The PSN of that token has the same bit in its word.
     pub same_bit_1: Bit,
     pub same_qp_2: Bit,
     pub same_word_2: Bit,

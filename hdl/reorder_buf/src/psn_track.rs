@@ -28,15 +28,15 @@ pub const NEAR: u32 = 1024;
 
 /// Decides about every token, keeps the receive windows, and requests acknowledgements.
 ///
-/// It takes one token per cycle. Two MRC data packets of one queue pair may follow each other at once if their PSNs are less than [`NEAR`] apart, two RC packets
-/// always; other tokens of one queue pair are at least [`SPACING`] cycles apart. A token that writes a queue pair's context
+/// It takes one token per cycle. Two MRC data packets of one queue pair may come in consecutive cycles if their PSNs are less than [`NEAR`] apart. Two
+/// RC packets of one queue pair always may. Other tokens of one queue pair are at least [`SPACING`] cycles apart. A token that writes a queue pair's context
 /// carries that context in `qp` (from `qp_fetch`) and initialises its window. No token comes in the cycle after a probe: the word memory is read a second
 /// time, for the word of the expected PSN.
 ///
 /// The expected PSN that a packet is compared with may be stale: packets of the same queue pair that are still in the pipeline may have
-/// advanced it. Flags and bitmap word are forwarded, and never stale. The verdict is the same with the stale value. A packet received
-/// meanwhile has its bit in the word. And the first of those packets that advanced the expected PSN had exactly that PSN, so a packet less
-/// than 1,024 after it is outside neither window.
+/// advanced it. Flags and bitmap word are forwarded, and never stale. The verdict is the same with the stale value, for two reasons. If the packet is a
+/// duplicate of one in the pipeline, its bit is already set in the word. And the packet that advanced the expected PSN had the stale value as its
+/// PSN. It is less than [`NEAR`] away from this packet, so this packet is not beyond the window of either value.
 ///
 /// Stages, with levels planned:
 /// * `lookup` (cycle t): read expected PSN, flags and word; compare with the two tokens before: 3.

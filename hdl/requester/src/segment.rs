@@ -35,7 +35,7 @@ pub fn segment_at(message: Message, psn: Psn, mtu_log2: Bits<4>) -> Segment {
     }
 }
 
-/// Adds `rest` and `left`. Levels: two carry chains.
+/// Computes the fields `rest` and `left` of `segment`. Levels: two carry chains.
 #[hdl_fn]
 pub fn measured(message: Message, segment: Segment) -> Segment {
     Segment {

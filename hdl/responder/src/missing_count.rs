@@ -72,7 +72,7 @@ pub struct MissingCount<const Q: usize, const R: usize> {
     /// PSNs of one word that are in the range and have arrived.
     found: DFF<Bits<64>>,
     ones_last: DFF<Bit>,
-    /// Their number; 0 for a word outside the range.
+    /// Number of bits set in `found`; 0 for a word outside the range.
     ones: DFF<Bits<7>>,
     left: DFF<Bits<11>>,
     finished: DFF<Bit>,

@@ -86,9 +86,9 @@ pub struct Compared {
 /// The changes that the packet immediately before makes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Changed {
-    /// Its word is pending now, or its SACK has reported the word.
+    /// The word of the packet is pending now, or the packet's SACK has reported the word.
     pub word: Bit,
-    /// `sack_now_until` is now its PSN.
+    /// `sack_now_until` is now the PSN of the packet.
     pub urgent_psn: Bit,
 }
 

@@ -35,7 +35,7 @@ pub struct StoredFrame {
     pub mac_error: Bit,
 }
 
-/// 2^(`A`+1) beats of `W` bits in two banks of 2^`A`, for even and odd beats, so that two neighbouring beats are read in one cycle.
+/// Stores received frames until their payload is written. It has 2^(`A`+1) beats of `W` bits in two banks of 2^`A`, for even and odd beats, so that two neighbouring beats are read in one cycle.
 ///
 /// Beats are written as they arrive. If there is no space for a beat, the whole frame is removed and its other beats are ignored. A frame without
 /// end occupies one beat. Frames are freed in order, by number of beats, and the space is available one cycle after `free_valid`.

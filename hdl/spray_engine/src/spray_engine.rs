@@ -40,7 +40,7 @@ const SERVED: u64 = AT_ONCE >> 1;
 /// [`crate::cycles`] lists the cycles from the acceptance of a request to its response. `Choose` has a `count` of 1 to 32. It returns one response per path,
 /// at most one per cycle, or a single one that found no path. Responses have no back-pressure.
 ///
-/// LUT levels: 8 at most ([`PlaceSearch`], [`PlaceValue`]; `usable`: 8 from the profile's number).
+/// LUT levels: 8 at most ([`PlaceSearch`], [`PlaceValue`]; and `usable`, from the number of the profile).
 #[derive(LogicBlock, Default)]
 pub struct SprayEngine<const Q: usize = 10> {
     _parameters: Checked<Self>,

@@ -12,7 +12,7 @@ pub struct PayloadEnd {
     pub error: Bit,
 }
 
-/// 2^`A` beats of `W` bits; `C` = `A` + 1.
+/// A FIFO of 2^`A` beats of `W` bits that says when the whole payload of a packet is in it. `C` must be `A` + 1.
 ///
 /// `waiting` means that every beat of the next packet is in the FIFO. So after the packet has begun, the reader can take one beat per cycle without
 /// checking the FIFO. The last beat that enters in cycle `n` is counted in `n + 1` and readable in `n + 2`; a reader that sees `waiting` in `n + 1`

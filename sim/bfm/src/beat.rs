@@ -42,7 +42,7 @@ impl Beat {
         Self { words, bytes, last }
     }
 
-    /// Its words for a port of `width` bytes.
+    /// The beat's words for a port of `width` bytes.
     pub fn for_port(&self, width: usize) -> &[u32] {
         &self.words[..width / 4]
     }

@@ -26,7 +26,7 @@ impl<T: Synth> Field<T> {
         }
     }
 
-    /// Its value in a packed record.
+    /// The field's value in a packed record.
     pub fn get(&self, words: &[u32]) -> u64 {
         self.parts().fold(0, |value, (word, shift, count, at)| {
             let part = u64::from(words[word] >> shift) & ones(count);

@@ -9,7 +9,7 @@ use crate::BEAT;
 /// A beat that a MAC outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MacBeat {
-    /// Its bytes: all of the width, except in the last beat of a frame.
+    /// The beat's bytes: all of the width, except in the last beat of a frame.
     pub beat: Beat,
     /// With the last beat: the frame is damaged.
     pub error: bool,

@@ -20,7 +20,7 @@ pub struct WriteBeat {
 pub struct Accepted {
     /// Address of the write.
     pub address: u64,
-    /// Its address type.
+    /// The write's address type.
     pub at: AddressType,
     /// Bytes of its payload in this beat, in whole double words.
     pub bytes: usize,

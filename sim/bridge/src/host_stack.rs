@@ -117,7 +117,7 @@ impl Device for Queues {
     }
 }
 
-/// The stack.
+/// The IP stack of the simulated host (smoltcp).
 pub struct HostStack {
     interface: Interface,
     queues: Queues,

@@ -43,7 +43,7 @@ impl Message<'_> {
         self.data.len().div_ceil(self.mtu).max(1) as u32
     }
 
-    /// Its frames in sending order, each with an entropy value from `rng`.
+    /// The message's frames in sending order, each with an entropy value from `rng`.
     pub fn frames(&self, rng: &mut impl Rng) -> Vec<RoceFrame> {
         let count = self.packets() as usize;
         (0..count).map(|i| self.frame(i, count, rng)).collect()

@@ -15,7 +15,7 @@ use crate::message::Message;
 
 /// MAC address of the bridged port.
 pub const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
-/// Its addresses. The guest has those that end in 2.
+/// Addresses of the card. The guest has those that end in 2.
 pub const IPV4: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub const IPV6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1);
 /// Addresses of the port that is not bridged.

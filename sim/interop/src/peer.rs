@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Longest time until QEMU has made the serial port's socket.
 const SOCKET: Duration = Duration::from_secs(60);
 
-/// An answer.
+/// Answer of the guest's program to a command.
 #[derive(Debug, Default)]
 pub struct Answer {
     fields: HashMap<String, String>,

@@ -42,7 +42,7 @@ pub struct Options {
 /// Result of one case.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name.
+    /// Name of the case.
     pub name: String,
     /// RoCEv2 packets that the peer sent.
     pub to_card: Counts,

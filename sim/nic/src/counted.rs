@@ -4,7 +4,7 @@ use hdl_requester::StatPulses;
 use sim_bfm::Field;
 use stellar_transport::requester::RequesterCounters;
 
-/// A counter.
+/// Selects one counter of a requester.
 pub type Counter = fn(&mut RequesterCounters) -> &mut u64;
 
 /// The counters of the reference, with the names of the card's fields.

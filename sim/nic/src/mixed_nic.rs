@@ -16,7 +16,7 @@ use crate::RtlNic;
 pub enum MixedNic<const SENDS: bool> {
     /// The Verilated card.
     Rtl(Box<RtlNic>),
-    /// The reference.
+    /// The software reference of the transport.
     Reference(Box<ReferenceNic>),
 }
 

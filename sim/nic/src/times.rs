@@ -18,7 +18,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// It is seen.
+    /// Records an event at `time`.
     pub(crate) fn see(&mut self, time: Time) {
         if self.count == 0 {
             self.first = time;

@@ -1,4 +1,4 @@
-//! One model of the card for every program.
+//! Checks that every program uses the same model of the card, and that each simulation mode has a model of its own.
 
 use hdl_designs::elaborate;
 use sim_models::DesignModels;

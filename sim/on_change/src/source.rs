@@ -23,7 +23,7 @@ pub(crate) struct Definition<'a> {
     pub name: &'a str,
     /// The function contains only combinational logic. Verilator names code of registers, and logic behind a single event, `sequent`.
     pub combinational: bool,
-    /// Its local variables that have several words.
+    /// The function's local variables that have several words.
     pub wide_locals: BTreeSet<&'a str>,
     /// The range of its statements, without the closing brace.
     pub body: Range<usize>,

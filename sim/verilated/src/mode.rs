@@ -30,7 +30,7 @@ pub struct UnknownMode(pub String);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("environment variable {variable}: {unknown}", variable = SimMode::VARIABLE)]
 pub struct ModeVariableError {
-    /// Its content.
+    /// Content of the variable.
     pub unknown: UnknownMode,
 }
 

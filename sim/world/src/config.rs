@@ -60,7 +60,7 @@ pub struct MrcPlan {
     pub mpr: u16,
     /// Retransmission timeout.
     pub rto: Ticks,
-    /// Its growth.
+    /// Growth of the timeout with each retry.
     pub backoff: Backoff,
     /// Retries of a packet.
     pub retry_budget: u8,

@@ -23,7 +23,7 @@ const VA_STRIDE: u64 = 1 << 36;
 pub struct Completed {
     /// Time of the completion, in picoseconds.
     pub time: Time,
-    /// The completion.
+    /// The completion queue entry.
     pub cqe: Cqe,
 }
 
@@ -85,12 +85,12 @@ impl<N: Nic> Host<N> {
         }
     }
 
-    /// Its name in the topology.
+    /// The host's name in the topology.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its NIC.
+    /// The host's NIC.
     pub const fn nic(&self) -> &N {
         &self.nic
     }
@@ -105,7 +105,7 @@ impl<N: Nic> Host<N> {
         &self.events
     }
 
-    /// A region.
+    /// Returns the region `id` of this host.
     pub fn region(&self, id: RegionId) -> &Region {
         &self.regions[id.0]
     }

@@ -18,7 +18,7 @@ const BINS: usize = 24;
 /// A sample of the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Its time, in picoseconds.
+    /// The sample's time, in picoseconds.
     pub time: Time,
     /// Bytes written to each host's memory so far.
     pub placed: Vec<u64>,

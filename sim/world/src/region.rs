@@ -7,7 +7,7 @@ pub(crate) const PD: u32 = 1;
 /// Memory to register.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionSpec {
-    /// Its owner.
+    /// The region's owner.
     pub owner: Owner,
     /// Bytes.
     pub length: u64,
@@ -20,7 +20,7 @@ pub struct RegionSpec {
 /// A registered memory region.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// Its owner.
+    /// The region's owner.
     pub owner: Owner,
     /// L_Key and R_Key.
     pub key: u32,

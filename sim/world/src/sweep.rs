@@ -54,7 +54,7 @@ pub struct Row {
     pub timeouts: u64,
     /// Median completion time of 64 KiB messages at a quarter of the load, in nanoseconds.
     pub p50_ns: u64,
-    /// Its 99th percentile.
+    /// 99th percentile of the completion time, in nanoseconds.
     pub p99_ns: u64,
 }
 

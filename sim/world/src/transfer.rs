@@ -43,7 +43,7 @@ impl Transfer {
 pub struct Run<N = ReferenceNic> {
     /// The world at its end.
     pub world: PairWorld<N>,
-    /// Its numbers.
+    /// The run's numbers.
     pub report: Report,
 }
 

@@ -53,7 +53,7 @@ pub struct Campaign<'a> {
     pub tests: &'a [Test],
     /// Environment of the tests in the first round.
     pub quick: Vec<(&'a str, &'a str)>,
-    /// That of the second round, for what survives the first.
+    /// Environment of the tests in the second round, which runs the mutants that survive the first.
     pub thorough: Vec<(&'a str, &'a str)>,
     /// Mutants that run at the same time.
     pub jobs: usize,

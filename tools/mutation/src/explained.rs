@@ -31,7 +31,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// An explanation.
+/// Why a mutant that survives is no hole in the tests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Explanation {

@@ -15,7 +15,7 @@ pub enum Kind {
     Symbol,
 }
 
-/// A token.
+/// A token of Verilog text.
 #[derive(Clone, Debug)]
 pub struct Token {
     pub kind: Kind,

@@ -22,7 +22,7 @@ use barrier::Barrier;
 /// Settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineConfig {
-    /// Its number in the cluster.
+    /// The engine's number in the cluster.
     pub id: EngineId,
     /// Outstanding writes on each queue pair, 1 to 16,384.
     pub depth: u32,
@@ -145,12 +145,12 @@ impl<N: Nic> Engine<N> {
         })
     }
 
-    /// Its number in the cluster.
+    /// The engine's number in the cluster.
     pub const fn id(&self) -> EngineId {
         self.config.id
     }
 
-    /// Its NICs.
+    /// The engine's NICs.
     pub fn nics(&self) -> &[N] {
         &self.nics
     }

@@ -35,7 +35,7 @@ pub enum Effect {
     Lost(LinkError),
 }
 
-/// A link.
+/// Queue pairs and memory that connect this engine with one peer.
 pub struct Link<N: Nic> {
     /// One for each NIC, then that of messages.
     pub channels: Vec<Channel<N>>,

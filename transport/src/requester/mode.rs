@@ -64,12 +64,12 @@ impl Requester {
         either!(self, deadline())
     }
 
-    /// Its send queue.
+    /// The requester's send queue.
     pub fn messages_mut(&mut self) -> &mut Messages {
         either!(self, messages_mut())
     }
 
-    /// Its counters.
+    /// The requester's counters.
     pub fn counters(&self) -> &RequesterCounters {
         either!(self, counters())
     }

@@ -263,7 +263,7 @@ impl RcRequester {
         self.deadline
     }
 
-    /// Its send queue.
+    /// The requester's send queue.
     pub fn messages_mut(&mut self) -> &mut Messages {
         &mut self.messages
     }
@@ -273,7 +273,7 @@ impl RcRequester {
         &self.path_load
     }
 
-    /// Its counters.
+    /// The requester's counters.
     pub const fn counters(&self) -> &RequesterCounters {
         &self.counters
     }

@@ -27,7 +27,7 @@ pub enum AckBody {
 }
 
 impl AckBody {
-    /// Its kind.
+    /// The acknowledgement's kind.
     pub const fn kind(&self) -> AckKind {
         match self {
             Self::Ack { .. } => AckKind::Ack,

@@ -123,7 +123,7 @@ impl RxLane {
         Some(&self.tracking.get(qp as usize)?.as_ref()?.psn)
     }
 
-    /// Its counters.
+    /// The lane's counters.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -34,7 +34,7 @@ pub struct Tables {
 }
 
 impl Default for Tables {
-    /// Those of the hardware.
+    /// Tables of the hardware's size.
     fn default() -> Self {
         Self::new(Self::QPS, true)
     }

@@ -74,7 +74,7 @@ impl GuestQueuePair {
         }
     }
 
-    /// Its number.
+    /// The queue pair's number.
     pub const fn number(&self) -> u32 {
         self.number
     }

@@ -13,7 +13,7 @@ struct Block {
     /// Number of leases that contain it.
     users: u32,
     pieces: Vec<Piece>,
-    /// Its place in the order of idle blocks.
+    /// The block's place in the order of idle blocks.
     idle_since: Option<u64>,
     /// The IOMMU failed to unmap the block, so a part of it may already be unmapped.
     is_broken: bool,

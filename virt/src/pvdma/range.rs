@@ -7,7 +7,7 @@ use super::error::PvdmaError;
 /// Bytes of a block: PVDMA's page (STELLAR, section 5).
 pub const BLOCK: u64 = 2 << 20;
 
-/// A guest.
+/// Identifier of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GuestId(pub u32);
 

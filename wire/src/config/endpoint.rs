@@ -27,7 +27,7 @@ pub struct PlaneAddress {
 /// Configuration of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointConfig {
-    /// Its address in each plane, all of one IP version.
+    /// The host's address in each plane, all of one IP version.
     pub planes: [PlaneAddress; PORTS],
     /// UDP port and PCIe maximum payload size.
     pub rx: RxConfig,
@@ -42,9 +42,9 @@ pub struct EndpointConfig {
 /// The other end of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Its queue pair, 24 bits.
+    /// The peer's queue pair, 24 bits.
     pub qp: u32,
-    /// Its address in each plane; the MAC is that of the next hop.
+    /// The peer's address in each plane; the MAC is that of the next hop.
     pub planes: [PlaneAddress; PORTS],
 }
 
@@ -65,7 +65,7 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
-    /// Its mode.
+    /// The transport's mode.
     pub const fn mode(&self) -> QpMode {
         match self {
             Self::Mrc(_) => QpMode::Mrc,

@@ -103,7 +103,7 @@ impl AdminCommand {
 /// The ring of commands, as written to [`super::registers::ADMIN_RING`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdminRing {
-    /// Its address in host memory, a multiple of 4,096.
+    /// The ring's address in host memory, a multiple of 4,096.
     pub base: u64,
     /// log2 of its commands, 0 to 15.
     pub log2_entries: u8,

@@ -83,7 +83,7 @@ impl Bar {
     /// Every BAR.
     pub const ALL: [Self; 3] = [Self::Registers, Self::Doorbells, Self::Vectors];
 
-    /// Its number.
+    /// The BAR's number.
     pub const fn index(self) -> u8 {
         match self {
             Self::Registers => 0,

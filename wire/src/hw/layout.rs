@@ -152,7 +152,7 @@ pub mod peth {
     pub const PROBE_ID: usize = 4;
     pub const SOURCE_CONTEXT: usize = 8;
     pub const DESTINATION_CONTEXT: usize = 10;
-    /// A TSETH.
+    /// Length of a TSETH in bytes.
     pub const TSETH: usize = 12;
 }
 

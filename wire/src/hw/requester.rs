@@ -77,7 +77,7 @@ pub struct ControlPacket {
     pub psn: Psn,
     /// The control packet itself carries a congestion mark.
     pub ecn_ce: Bit,
-    /// Its own entropy value.
+    /// Entropy value of the control packet itself.
     pub entropy: Bits<32>,
     /// SACK, NACK: entropy value reflected.
     pub reflected: Bits<32>,

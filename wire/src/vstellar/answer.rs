@@ -50,7 +50,7 @@ pub struct GuestQuota {
 /// What a device is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Its number, which is its doorbell page's.
+    /// The device's number, which is its doorbell page's.
     pub device: u32,
     pub quota: GuestQuota,
     /// Offset of the doorbell page in the shared-memory region.
@@ -86,7 +86,7 @@ code_enum! {
     }
 }
 
-/// An event.
+/// An event about an object of the guest's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuestEvent {
     pub kind: Event,

@@ -58,7 +58,7 @@ pub struct CreateQp {
     pub completion_ring: u64,
 }
 
-/// A request.
+/// A control request of a guest's driver to the host. Each variant is one opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// What the device has, and where it is.
@@ -96,7 +96,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Its opcode.
+    /// The request's opcode.
     pub const fn opcode(&self) -> Opcode {
         match self {
             Self::QueryDevice => Opcode::QueryDevice,

@@ -52,7 +52,7 @@ impl Counting {
         }
     }
 
-    /// The counters.
+    /// Accesses counted so far.
     pub fn accesses(&self) -> Accesses {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Accesses {

@@ -277,7 +277,7 @@ fn a_closed_loop_agrees_over_ten_thousand_sacks() {
     let (mut rises, mut falls) = (0, 0);
     for n in 0..10_000_u32 {
         let before = lockstep.pairs[0].cwnd();
-        // The share of the path changes every 1,000 SACKs. Bytes of the window beyond the share queue.
+        // The queue pair's share of the path changes every 1,000 SACKs. The bytes of the window that exceed the share form a queue, which adds delay.
         let share = 400_000 >> (n / 1_000 % 3);
         let queue = before.saturating_sub(share) / 400;
         now = now.plus(Ticks(10));

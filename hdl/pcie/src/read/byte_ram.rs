@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 
 use crate::sim;
 
-/// 2^`A` words of `W` bits, `N` = `W` / 8 byte lanes. The data comes one cycle after the address. A read of an address that is written in the same
+/// A memory of 2^`A` words of `W` bits with write enables for its `N` = `W` / 8 byte lanes. The data comes one cycle after the address. A read of an address that is written in the same
 /// cycle gives the old contents. 72 bits of width take one RAMB36 with its eight byte write enables, up to 512 words.
 #[derive(LogicBlock)]
 pub struct ByteRam<const W: usize, const N: usize, const A: usize> {

@@ -32,7 +32,7 @@ struct SlotCommand {
     user: Bits<32>,
 }
 
-/// 2^`S` = `K` slots, which are used and freed in the order of commands. The slots form a ring. A command that needs more than one slot takes two
+/// Tracks what each read command still lacks, and allocates its slots. There are `K` = 2^`S` slots, used and freed in the order of commands. The slots form a ring. A command that needs more than one slot takes two
 /// neighbouring ones, and has the number of the first.
 ///
 /// **Reserve before request:** a command is accepted only if there are free slots for all of it. So every requested byte has its place, and

@@ -1,8 +1,10 @@
 //! Arbiters: several clients of one PCIe interface.
 //!
+//! `cycles` is the latency through the arbiter.
+//!
 //! | block | does | cycles |
 //! |---|---|---|
-//! | [`read_arbiter`] | reads of send queue entries and of payload through one [`DmaRead`](crate::read::DmaRead) | 1 in, 0 back (entries 1) |
+//! | [`read_arbiter`] | reads of send queue entries and of payload through one [`DmaRead`](crate::read::DmaRead) | 1 for a request; 0 for its payload, 1 for its entries |
 //! | [`write_arbiter`] | streams of memory writes into one, TLP by TLP | 1 |
 
 pub mod read_arbiter;

@@ -66,7 +66,7 @@ impl Bench {
         self.waiting.is_empty()
     }
 
-    /// One cycle: a beat unless `idle`, a token and a control packet if there are and they may leave.
+    /// Runs one cycle. It inputs a beat unless `idle`, and takes a token if `token_ready` and a control packet if `control_ready`.
     pub fn step(&mut self, idle: bool, token_ready: bool, control_ready: bool) {
         self.drive_mac(idle);
         self.dut.set("out_ready", token_ready.into());

@@ -222,7 +222,7 @@ fn shapes() -> Vec<Vec<u8>> {
 #[test]
 fn a_frame_cut_at_any_byte_gives_one_token() {
     for shape in shapes() {
-        // Each cut in three cycles in a row meets each kind of rubbish beyond its end.
+        // Each length occurs once with each kind of random bytes beyond the end of the frame.
         let frames: Vec<TestFrame> = (1..=shape.len())
             .flat_map(|length| [length; RUBBISH_KINDS])
             .map(|length| TestFrame::good(shape[..length].to_vec()))

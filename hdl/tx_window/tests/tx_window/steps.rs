@@ -9,7 +9,7 @@ use stellar_transport::time::Ticks;
 use crate::burst::Pace;
 use crate::server::Server;
 
-/// A PSN.
+/// A PSN of a step, relative to the window.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     FromUna(i32),

@@ -92,7 +92,7 @@ impl<M: Memory> Card<M> {
         })
     }
 
-    /// The pins.
+    /// The model, for access to the pins.
     pub fn model_mut(&mut self) -> &mut NicModel {
         &mut self.model
     }

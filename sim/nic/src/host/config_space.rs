@@ -16,7 +16,7 @@ pub enum ConfigEffect {
     MsiX,
 }
 
-/// The registers.
+/// PCI configuration space of a simulated card.
 pub struct ConfigSpace {
     words: [u32; WORDS],
 }

@@ -23,7 +23,7 @@ pub struct SentFrame {
     pub time: u64,
     /// Port by which it left.
     pub port: usize,
-    /// Its bytes.
+    /// The frame's bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ pub trait Line: Send {
     fn sent(&mut self, frame: SentFrame);
 }
 
-/// The wires.
+/// What the ports of the cards are connected to.
 pub enum Wire {
     /// A fabric; the cards are at hosts of its topology.
     Fabric(Box<Plugged>),

@@ -15,7 +15,7 @@ pub struct Manifest {
     pub library: PathBuf,
     /// Name of the top module.
     pub top: String,
-    /// Its ports and parameters.
+    /// The model's ports and parameters.
     pub interface: TopModule,
     /// Built with waves.
     pub trace: bool,

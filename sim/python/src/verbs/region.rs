@@ -15,7 +15,7 @@ use crate::world::invalid;
 #[pyclass(frozen, module = "openstellar._native")]
 pub struct MemoryRegion {
     region: Mutex<Option<Region>>,
-    /// Its memory, if that is GPU memory.
+    /// The region's memory, if that is GPU memory.
     gpu: Option<GpuRange>,
 }
 

@@ -29,9 +29,9 @@ pub struct Series {
     pub goodput_gbps: Vec<f64>,
     /// Window of the first queue pair in bytes.
     pub cwnd: Vec<u32>,
-    /// Its bytes in flight.
+    /// The queue pair's bytes in flight.
     pub in_flight: Vec<u32>,
-    /// Its latest round trip in nanoseconds; 0 before the first.
+    /// The queue pair's latest round trip in nanoseconds; 0 before the first.
     pub rtt_ns: Vec<u64>,
     /// The deepest queues, deepest first. Hosts' ports are left out: they hold the frames that their NIC has sent early.
     pub queues: Vec<QueueSeries>,

@@ -72,16 +72,16 @@ impl Setup {
 
 /// A scenario between two NICs of one kind.
 pub struct Scenario<N> {
-    /// Its name on the command line.
+    /// The scenario's name on the command line.
     pub name: &'static str,
-    /// Its description.
+    /// The scenario's description.
     pub what: &'static str,
     run: fn(&Setup) -> Result<Outcome<N>, WorldError>,
 }
 
 /// A scenario that succeeded.
 pub struct Outcome<N = ReferenceNic> {
-    /// Its plan.
+    /// The scenario's plan.
     pub plan: Plan,
     /// The world at its end.
     pub world: PairWorld<N>,
@@ -90,7 +90,7 @@ pub struct Outcome<N = ReferenceNic> {
 }
 
 impl<N: Nic> Outcome<N> {
-    /// Its numbers.
+    /// The scenario's numbers.
     pub fn report(&self) -> Report {
         Report::of(&self.plan, &self.world, self.verified)
     }

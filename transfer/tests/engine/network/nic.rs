@@ -116,7 +116,7 @@ impl Drop for NetQueuePair {
     }
 }
 
-/// A NIC.
+/// A NIC of the simulated network.
 pub struct NetNic {
     network: Network,
     index: usize,

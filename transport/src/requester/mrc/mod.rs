@@ -113,7 +113,7 @@ impl MrcRequester {
         self.deadline
     }
 
-    /// Its send queue.
+    /// The requester's send queue.
     pub fn messages_mut(&mut self) -> &mut Messages {
         &mut self.messages
     }
@@ -148,7 +148,7 @@ impl MrcRequester {
         &self.path_loads
     }
 
-    /// Its counters.
+    /// The requester's counters.
     pub const fn counters(&self) -> &RequesterCounters {
         &self.counters
     }

@@ -45,7 +45,7 @@ impl Numbers {
 pub struct Runs {
     what: &'static str,
     have: u32,
-    /// Length by first number. Runs neither touch nor overlap.
+    /// Free runs of numbers: length by first number. Runs are not adjacent and do not overlap.
     free: BTreeMap<u32, u32>,
 }
 

@@ -262,7 +262,7 @@ impl Device {
         &self.0.config
     }
 
-    /// UDP source port of the first entropy value of multi-path queue pairs; those of the others follow, the even ones of plane 0.
+    /// UDP source port of the first entropy value of multi-path queue pairs. The other values follow it; even ones belong to plane 0.
     pub fn first_entropy(&self) -> u16 {
         self.0
             .profile
@@ -302,7 +302,7 @@ impl Shared {
         collected
     }
 
-    /// The same, but only if there are on-demand regions: their faults must not wait until the application reads events. Returns whether there are.
+    /// Does what [`Self::collect_events`] does if there are on-demand regions: their faults must not wait until the application reads events. Returns whether there are.
     pub fn serve_faults(&self) -> Result<bool, Error> {
         let expected = lock(&self.events).expect_faults();
         if expected {

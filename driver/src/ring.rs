@@ -80,7 +80,7 @@ impl Ring {
         self.taken
     }
 
-    /// The next entry, if the card has written it. One that cannot be read counts as taken.
+    /// Takes the next entry, if the card has written it. An entry that cannot be parsed is consumed too.
     pub fn take<E: Entry>(&mut self) -> Result<Option<E>, Error> {
         let entries = 1 << self.log2_entries;
         let at = (self.taken % entries) as usize * E::LENGTH;

@@ -56,7 +56,7 @@ pub enum SetupError {
         /// Its error.
         error: NicError,
     },
-    /// The number of regions is not that of the NICs.
+    /// The number of regions differs from the number of NICs.
     #[error("{regions} regions for {nics} NICs; register the memory with every one")]
     Regions {
         /// Number of regions.
@@ -167,7 +167,7 @@ pub enum LinkError {
     /// A queue pair failed.
     #[error("queue pair {channel} of the link failed ({})", status.map_or("reason unknown", WcStatus::name))]
     QueuePair {
-        /// Number of the queue pair in the link, from 0: one for each NIC, then that of messages.
+        /// Number of the queue pair in the link, from 0: one for each NIC, then the one for messages.
         channel: usize,
         /// The reason; `None` if it is unknown.
         status: Option<WcStatus>,

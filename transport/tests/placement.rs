@@ -223,7 +223,7 @@ proptest! {
     ) {
         let max_payload = MaxPayload::new(mps).expect("a legal size");
         let payload = pattern(7, lengths.0 + lengths.1);
-        // Far apart, so that neither reaches into the other.
+        // The two pieces lie far apart, so that they do not overlap.
         let second = second + (1 << 41);
         let pieces = [(first, lengths.0, false), (second, lengths.1, true)].map(
             |(address, length, translated)| Piece { address, length, translated },

@@ -27,7 +27,7 @@ macro_rules! extension_headers {
             }
         }
 
-        /// Extension headers of one packet. Which of them an opcode calls for: [`Opcode::ext_kinds`].
+        /// Extension headers of one packet. [`Opcode::ext_kinds`] says which of them an opcode requires.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct ExtHeaders { $(pub $field: Option<$kind>),+ }
 

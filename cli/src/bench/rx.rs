@@ -129,7 +129,7 @@ fn session(library: &Library, width: LaneWidth, length: u64) -> anyhow::Result<S
     Ok(session)
 }
 
-/// One-packet MRC WRITEs of `payload` bytes, `qps` queue pairs in turn, IPv4, to consecutive addresses.
+/// Builds MRC WRITEs of one packet over IPv4, with `payload` bytes each, from `qps` queue pairs in turn, to consecutive addresses.
 fn frames(payload: usize, packets: u32, qps: u32) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let data: Vec<u8> = (0..payload).map(|i| (i * 31 + 5) as u8).collect();

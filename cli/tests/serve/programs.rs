@@ -49,7 +49,7 @@ pub fn refuse(command: &mut Command, parts: &[&str]) {
     refuse_with(1, command, parts);
 }
 
-/// The same with another exit status: 2 is that of invalid options.
+/// Does what [`refuse`] does for another exit status. Invalid options have status 2.
 #[track_caller]
 pub fn refuse_with(status: i32, command: &mut Command, parts: &[&str]) {
     let output = run(command);

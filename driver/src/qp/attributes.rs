@@ -39,7 +39,7 @@ impl fmt::Display for Transport {
 pub struct QueuePairConfig {
     /// Entries of its send queue, a power of two from 2 to 2^15.
     pub send_entries: u32,
-    /// The queue pair's transport, for good.
+    /// The queue pair's transport. It cannot be changed later.
     pub transport: Transport,
 }
 

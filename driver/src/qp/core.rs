@@ -171,7 +171,7 @@ impl<C: Completions> Core<C> {
         self.completions.ended(&self.shared)
     }
 
-    /// Stops it: posting is refused from the start of this call, and when it returns the card neither accepts nor sends its packets.
+    /// Stops the queue pair. Posting is refused from the start of this call. When it returns, the card neither accepts nor sends packets of the queue pair.
     fn stop(&self) -> Result<(), DeviceError> {
         let card = &self.domain.context.device.card;
         let config = {

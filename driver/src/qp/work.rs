@@ -111,7 +111,7 @@ impl<'a> WorkRequest<'a> {
         }
     }
 
-    /// The same with immediate data: the peer gets it when this WRITE and all earlier ones have arrived.
+    /// Adds immediate data to a WRITE. The peer gets it when this WRITE and all earlier ones have arrived.
     #[must_use]
     pub const fn with_immediate(mut self, immediate: u32) -> Self {
         self.opcode = WrOpcode::RdmaWriteWithImm;
@@ -119,21 +119,21 @@ impl<'a> WorkRequest<'a> {
         self
     }
 
-    /// The same, without a completion for success.
+    /// Requests no completion in case of success.
     #[must_use]
     pub const fn unsignaled(mut self) -> Self {
         self.signaled = false;
         self
     }
 
-    /// The same, behind a fence.
+    /// Puts a fence before the work request: it starts after all earlier ones have completed.
     #[must_use]
     pub const fn fenced(mut self) -> Self {
         self.fence = true;
         self
     }
 
-    /// The same, pushed to the card.
+    /// Pushes the entry to the card with the doorbell, so that the card need not read it.
     #[must_use]
     pub const fn pushed(mut self) -> Self {
         self.push = true;

@@ -21,7 +21,7 @@ pub fn load(bar: &VolatileSlice<'_>, access: Access) -> u64 {
     word.expect(INSIDE)
 }
 
-/// Writes one, of four bytes the low ones of `value`. What was stored to memory before is seen by the card before this.
+/// Writes a register or doorbell. An access of four bytes writes the low half of `value`. The card sees all earlier stores to memory before this write.
 pub fn store(bar: &VolatileSlice<'_>, access: Access, value: u64) {
     let (at, order) = (access.offset() as usize, Ordering::Relaxed);
     fence(Ordering::SeqCst);

@@ -49,7 +49,7 @@ impl Pages {
         }))
     }
 
-    /// Whether an access is a store to a slot: those of the pages that are memory.
+    /// Whether an access is a store to a slot, the part of a doorbell page that can be mapped memory.
     pub fn has(access: Access) -> bool {
         let place = access.offset() % PAGE_BYTES;
         let is_slot = place >= u64::from(Doorbell::SLOTS);

@@ -22,7 +22,7 @@ const MOST_LINES: u64 = 8;
 const LINE_LOG2: u64 = 3;
 /// Bits of a count of translations.
 const COUNT_BITS: usize = PageList::COUNT_BITS;
-/// Bits of a count of lines: those of the longest list.
+/// Bits of a count of lines, enough for the longest list.
 const LINES_BITS: usize = COUNT_BITS - LINE_LOG2 as usize;
 /// Bits of the sum of a row and a count.
 const END_BITS: usize = COUNT_BITS + 1;

@@ -91,7 +91,7 @@ impl Logic for RegisterView {
         self.settled_valid.d.next = self.reading_valid.q.val();
         self.settled.d.next = self.reading.q.val();
 
-        // pick: single registers, and beside them the table words.
+        // pick: choose a single register and, in parallel, a table word.
         let at = self.settled.q.val();
         let state = self.state.val();
         let mut fence = bits::<64>(0);

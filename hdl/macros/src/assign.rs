@@ -168,7 +168,7 @@ fn lower_struct(
     Ok(lowered)
 }
 
-/// The code for the field `f.g` of a target whose type is that of the native expression `like`.
+/// Returns the code for the nested field `fields` of `target`. The native expression `like` has the type of `target`.
 fn field_target(target: TokenStream, like: TokenStream, fields: &[&Ident]) -> TokenStream {
     let mut target = target;
     let mut like = like;

@@ -20,7 +20,7 @@ impl Lowered {
         }
     }
 
-    /// The same code in both halves: constants.
+    /// A piece that has the same code for the hardware and for the connections, such as a constant.
     pub fn both(code: impl ToTokens) -> Self {
         Self {
             hdl: code.to_token_stream(),

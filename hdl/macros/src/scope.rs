@@ -32,7 +32,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The same place, inside a block that yields a value.
+    /// Returns the scope of a block at this place that yields a value.
     pub fn inside_value(&self) -> Self {
         let mut inner = self.clone();
         inner.value = true;
@@ -50,7 +50,7 @@ impl Scope {
         Ok(())
     }
 
-    /// The same place, one hardware condition deeper.
+    /// Returns the scope of the body of a hardware condition at this place.
     pub fn deeper(&self) -> Self {
         let mut inner = self.clone();
         inner.depth += 1;

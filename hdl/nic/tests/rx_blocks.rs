@@ -42,7 +42,7 @@ fn fence_barrier_is_its_verilog() {
 
 #[test]
 fn ack_order_queue_is_its_verilog() {
-    // The number of payloads that leave equals the number that was placed, and the queue holds no more than fit.
+    // Inputs keep to the contract: as many payloads leave as were placed, and no more outcomes come than the queue has space for.
     let mut since = 3;
     let mut inside = 0;
     let mut owed = [0, 0];

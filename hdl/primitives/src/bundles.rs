@@ -39,7 +39,7 @@ pub struct TlpSrc<const W: usize> {
     pub ready: Signal<In, Bit>,
     /// Byte lanes that are not enabled, and those after the last double word, are zero.
     pub data: Signal<Out, Bits<W>>,
-    /// The same in every beat of a TLP.
+    /// Header of the TLP; it is the same in every beat of the TLP.
     pub header: Signal<Out, WriteTlpHeader>,
     pub first: Signal<Out, Bit>,
     pub last: Signal<Out, Bit>,
@@ -49,7 +49,7 @@ pub struct TlpSrc<const W: usize> {
 #[bundle]
 pub struct CompletionSrc<const W: usize> {
     pub valid: Signal<Out, Bit>,
-    /// The same in every beat of a completion.
+    /// Header of the completion; it is the same in every beat of the completion.
     pub record: Signal<Out, CompletionHeader>,
     pub data: Signal<Out, Bits<W>>,
     pub last: Signal<Out, Bit>,

@@ -43,7 +43,7 @@ impl<const W: usize, const N: usize> Logic for ByteMask<W, N> {
     }
 }
 
-/// The same word in all groups of four byte lanes, but 0 in the lanes that are not enabled. Combinational, part of one LUT level.
+/// Repeats a 4-byte word over all byte lanes, with 0 in the lanes that are not enabled. Combinational, part of one LUT level.
 #[derive(LogicBlock, Default)]
 pub struct WordMask<const W: usize, const N: usize> {
     _parameters: Checked<Self>,

@@ -39,7 +39,7 @@ pub struct DataSrc<T: Synth> {
     pub ready: Signal<In, Bit>,
 }
 
-/// As [`DataSrc`], but the source may withdraw an offer or offer another word instead, as long as `ready` is low.
+/// The driving end of a stream like [`DataSrc`], but the source may withdraw an offer or offer another word instead, as long as `ready` is low.
 #[bundle]
 pub struct DataOfferSrc<T: Synth> {
     pub valid: Signal<Out, Bit>,

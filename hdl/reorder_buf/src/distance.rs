@@ -15,20 +15,22 @@ pub struct Place {
     pub outside: Bit,
 }
 
-/// The position for each of the two cases of the low bits.
+/// The position of a PSN relative to the expected PSN, for both possible results of a comparison of their places in their words.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Distance {
-    /// Its place in its word is not below that of the expected PSN.
+    /// Position if the place of the PSN in its word is not below that of the expected PSN.
     pub above: Place,
+    /// Position if it is below.
     pub below: Place,
 }
 
-/// The distance of a word from that of the expected PSN; `same`: it is 0, `opposite`: half way round. Levels: 3.
+/// Returns the position of a PSN whose word lies `words` after the word of the expected PSN. `same`: the distance is 0. `opposite`: it is half of
+/// the PSN circle. Levels: 3.
 #[hdl_fn]
 pub fn distance(words: Bits<18>, same: Bit, opposite: Bit) -> Distance {
     let back = words.get_bit(17);
     let far = words.get_bits::<13>(4).any();
-    // If the place of the PSN in its word is below that of the expected PSN, it is ahead by `words` - 1 whole words and some PSNs.
+    // If the place of the PSN in its word is below that of the expected PSN, the PSN is ahead by `words` - 1 whole words and some PSNs.
     let behind_below = (back & !opposite) | same;
     Distance {
         above: Place {

@@ -95,7 +95,7 @@ pub fn written_by(decided: DecideReg) -> Written {
 pub struct PrefixReg {
     pub decision: Decision,
     pub ring_word: Bits<32>,
-    /// Ones from bit 0 up of its word.
+    /// Number of consecutive ones from bit 0 up in the word of the packet.
     pub prefix: Bits<7>,
     /// Words of the ring that hold packets of the window.
     pub live: Bits<32>,

@@ -24,7 +24,7 @@ pub struct RcState {
     pub epsn: Psn,
     /// Messages completed: AETH.MSN.
     pub msn: Bits<24>,
-    /// A first packet was accepted, its last was not yet.
+    /// The first packet of a message was accepted, and its last packet was not.
     pub in_message: Bit,
     /// Address of the next payload of the message.
     pub va: Bits<64>,

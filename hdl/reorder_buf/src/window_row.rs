@@ -40,7 +40,7 @@ fn expected_wrap_bits(epsn: Psn) -> Bits<32> {
     }
 }
 
-/// Words that hold received packets of the window; the others read as zero, and their prefixes too. Levels: 2.
+/// Returns the words that hold received packets of the window. All other words, and their prefixes, read as zero. Levels: 2.
 #[hdl_fn]
 pub fn live_words(wrap_bits: Bits<32>, epsn: Psn) -> Bits<32> {
     !(wrap_bits ^ expected_wrap_bits(epsn))
@@ -62,7 +62,7 @@ pub fn with_plane(plane: Bits<32>, word: Bits<32>, value: Bit) -> Bits<32> {
     }
 }
 
-/// The prefixes with that of one word replaced; `word` is one-hot. Levels: 1.
+/// Returns the prefixes with the prefix of one word replaced. `word` is one-hot. Levels: 1.
 #[hdl_fn]
 pub fn with_prefix(old: Prefixes, word: Bits<32>, prefix: Bits<7>) -> Prefixes {
     Prefixes {
@@ -76,7 +76,7 @@ pub fn with_prefix(old: Prefixes, word: Bits<32>, prefix: Bits<7>) -> Prefixes {
     }
 }
 
-/// The prefixes of some words; those of the others are zero. Levels: 1.
+/// Returns the prefixes of the words in `words`, and zero for all others. Levels: 1.
 #[hdl_fn]
 pub fn of_words(prefixes: Prefixes, words: Bits<32>) -> Prefixes {
     Prefixes {
@@ -90,7 +90,7 @@ pub fn of_words(prefixes: Prefixes, words: Bits<32>) -> Prefixes {
     }
 }
 
-/// Ones from bit 0 up of a word that is not full. Levels: 3 (a 32:1 multiplexer).
+/// Returns the prefix of a word that is not full: its number of consecutive ones from bit 0 up. Levels: 3 (a 32:1 multiplexer).
 #[hdl_fn]
 pub fn prefix_of(prefixes: Prefixes, word: Bits<5>) -> Bits<6> {
     let mut prefix = bits::<6>(0);

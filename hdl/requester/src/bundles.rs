@@ -19,7 +19,7 @@ pub struct ConfigureSrc {
     pub ready: Signal<In, Bit>,
 }
 
-/// The driving end of the settings that a configuration writes: those of its kind are valid with it.
+/// The driving end of the settings that a configuration writes. Only the settings of the configuration's kind are valid with it.
 #[bundle]
 pub struct EngineSettingsSrc {
     pub requester: Signal<Out, RequesterConfig>,

@@ -85,7 +85,7 @@ pub fn bytes_of(segment: Segment, count: Bits<6>, mtu_log2: Bits<4>) -> Bits<24>
     }
 }
 
-/// Opcode bits that differ between a packet over MRC and the same packet over RC: those of the transport.
+/// Opcode bits that select the transport: they differ between a packet over MRC and the same packet over RC.
 const MRC: u64 = (Opcode::MrcWriteFirst.code() ^ Opcode::RcWriteFirst.code()) as u64;
 
 /// Returns the opcode of the packet. Levels: 1.

@@ -19,7 +19,7 @@ struct Asked {
     touched: Bit,
 }
 
-/// Ones of a byte.
+/// Returns the number of ones in a byte.
 #[hdl_fn]
 fn ones_of_byte(octet: Bits<8>) -> Bits<4> {
     let mut count = bits::<4>(0);
@@ -29,7 +29,7 @@ fn ones_of_byte(octet: Bits<8>) -> Bits<4> {
     count
 }
 
-/// Ones of a word. Levels planned: 5 (sums of bytes 2, three sums).
+/// Returns the number of ones in a word. Levels planned: 5 (sums of bytes 2, three sums).
 #[hdl_fn]
 fn ones_of(word: Bits<64>) -> Bits<7> {
     let mut count = bits::<7>(0);

@@ -73,7 +73,7 @@ pub struct Compared {
     /// The cumulative PSN is beyond the packet.
     pub in_order: Bit,
     pub urgent_psn: VsUrgentPsn,
-    /// The pending word of the packet's parity, and that of the other parity.
+    /// The packet compared with the pending word of its own parity and with the pending word of the other parity.
     pub own: VsPendingWord,
     pub other: VsPendingWord,
     /// The packet immediately before, compared as if it were `sack_now_until` and a pending word.

@@ -11,7 +11,7 @@ pub struct OuterHeaders {
     pub encapsulated: Bit,
     /// The EtherType, or the next-header field of the outer header, announces IPv6; otherwise IPv4.
     pub ipv6: Bit,
-    /// The EtherType announces neither.
+    /// The EtherType announces neither IPv4 nor IPv6.
     pub foreign: Bit,
     /// The frame ends before its IP header begins.
     pub runt: Bit,

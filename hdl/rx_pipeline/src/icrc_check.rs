@@ -66,7 +66,7 @@ impl<const W: usize> Default for IcrcCheck<W> {
     }
 }
 
-/// Cycles that the CRC of this width is faster than that of 1,024 bits.
+/// Cycles by which the CRC of this width is faster than the CRC of 1,024 bits. They are added, so that both widths have one latency.
 const fn spare_cycles(crc_latency: usize) -> usize {
     LATENCY - 2 - crc_latency
 }

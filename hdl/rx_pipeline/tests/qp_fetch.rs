@@ -20,7 +20,7 @@ const CONTEXT_BITS: usize = QpContext::BITS;
 /// Destinations of which some are ours and some only have the low bits of ours.
 const NUMBERS: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x80_0002];
 
-/// The same for table indices, which have 20 bits.
+/// Table indices (20 bits) of which some are in the table and some only have the low bits of one that is.
 const INDICES: [u32; 9] = [0, 1, 2, 3, 513, 1023, 1024, 1026, 0x8_0002];
 
 fn one_of<T: Copy>(rng: &mut TestRng, values: &[T]) -> T {

@@ -10,7 +10,7 @@ use crate::row::{PairRow, PlaneRow, Planes};
 /// A search: which places, and where it starts. In a rotation a place is a slot, and the search starts at a position of the rotation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Search {
-    /// All places that match, wherever the search starts, skipped ones included.
+    /// All places that match, including those before the start and skipped ones.
     pub all: Bits<72>,
     /// The places to search.
     pub eligible: Bits<72>,

@@ -23,7 +23,7 @@ pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
 
     pub header: Snk<FrameHeader>,
 
-    /// The same as in [`crate::PayloadBuffer`].
+    /// This and the following `payload_` signals connect to the outputs of [`crate::PayloadBuffer`], which describes them.
     pub payload_waiting: Signal<In, Bit>,
     pub payload_start: Signal<Out, Bit>,
     pub payload_data: Signal<In, Bits<W>>,

@@ -23,7 +23,7 @@ pub enum TlpError {
         last: bool,
         /// Length in the header.
         dwords: usize,
-        /// Bytes up to this beat, at most those of the length.
+        /// Number of data bytes up to this beat, limited to the length.
         bytes: usize,
     },
     /// A request with an address that is neither translated nor untranslated.

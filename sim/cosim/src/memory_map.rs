@@ -127,7 +127,7 @@ impl MemoryMap {
         (fabric, map)
     }
 
-    /// As STELLAR's platform sets it: untranslated peer requests are redirected, translated ones go straight.
+    /// The ACS setting of STELLAR's platform: untranslated peer requests are redirected, translated ones go directly to the peer.
     pub fn stellar_acs() -> AcsConfig {
         AcsConfig {
             request_redirect: true,

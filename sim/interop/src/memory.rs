@@ -38,7 +38,7 @@ impl Image {
         self.bytes[at..at + length].copy_from_slice(&source.bytes[from..from + length]);
     }
 
-    /// The same for a message that may be incomplete: any number of its bytes, from the first on.
+    /// Does what [`Self::expect`] does for a message that may be incomplete: any number of its bytes, from the first on.
     pub fn expect_part(&mut self, at: u64, source: &Self, from: u64, length: u32) {
         let (from, length) = (from as usize, length as usize);
         let message = source.bytes[from..from + length].to_vec();

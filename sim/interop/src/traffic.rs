@@ -73,7 +73,7 @@ impl Traffic {
                 self.requested.insert((to_card, psn));
                 None
             }
-            // Its PSN is that of a request that is missing, which may be lost before the bridge sees it.
+            // A sequence NAK names the PSN of a missing request, which may have been lost before the bridge saw it.
             Ok(frame) if is_sequence_nak(&frame) => None,
             Ok(frame) if self.requested.contains(&(!to_card, frame.bth.psn)) => None,
             Ok(frame) => Some(format!(

@@ -30,7 +30,7 @@ const COUNTERS: [(&str, Counter); 19] = [
     ("ack_ignored", |to| &mut to.acks_ignored),
 ];
 
-/// The first ones of them belong to the queue pair `sent_qp`.
+/// This number of counters at the start of the list belongs to the queue pair `sent_qp`.
 const SENT: usize = 2;
 
 /// The fields of the counters in the card's output.

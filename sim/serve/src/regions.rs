@@ -65,7 +65,7 @@ pub fn regions(clock_page: &ClockPage, pages: Option<&Pages>) -> Vec<ServerRegio
         .collect()
 }
 
-/// A region. If it has a file, all of it can be mapped.
+/// Describes region `index` to the peer. If it has a file, all of it can be mapped.
 fn region(index: u32, file: Option<RawFd>) -> ServerRegion {
     let region = Region::of(index);
     let size = match (region, file) {

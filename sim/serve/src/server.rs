@@ -65,7 +65,7 @@ impl Server {
         })
     }
 
-    /// The same with one card, at `nic0.sock`. One of its ports is connected to `bridge`; frames that leave by the other port are lost.
+    /// Starts a server with one card, at `nic0.sock`. One of its ports is connected to `bridge`; frames that leave by the other port are lost.
     ///
     /// # Errors
     /// [`ServeError`].

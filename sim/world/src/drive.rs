@@ -15,7 +15,7 @@ impl<N: Nic> World<N> {
         self.run_watched(limit, |_| {})
     }
 
-    /// As [`Self::run`], but calls `watch` after every moment with an event, until the last completion.
+    /// Does what [`Self::run`] does, and calls `watch` after every moment with an event, until the last completion.
     ///
     /// # Errors
     /// The errors of [`Self::run`].
@@ -123,7 +123,7 @@ impl<N: Nic> World<N> {
         host.nic.on_timer(now);
         host.poll_all(now);
         host.wake(now);
-        // A deadline is a lower bound. One that has passed without effect must not stop time.
+        // A deadline is a lower bound. A deadline that has passed without effect must not keep time from advancing.
         let next = Ticks::PICOSECONDS + now;
         host.deadline = host.deadline.map(|deadline| deadline.max(next));
     }

@@ -224,7 +224,7 @@ impl HostMemory {
         space.backed.remove(&address);
     }
 
-    /// As [`Self::map`], with other memory behind the mapping, which the NIC reads and writes.
+    /// Does what [`Self::map`] does, with `backing` as the memory that the NIC reads and writes.
     pub fn map_backed(&mut self, address: u64, length: u64, backing: Arc<dyn Backing>) {
         self.map(Owner::Host, address, length);
         self.host.backed.insert(address, backing);

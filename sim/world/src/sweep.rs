@@ -14,7 +14,7 @@ pub const LOSSES: [f64; 4] = [0.0, 0.001, 0.01, 0.03];
 /// Transports compared: paths of MRC, `None` for RC.
 pub const TRANSPORTS: [Option<u8>; 3] = [Some(4), Some(128), None];
 
-/// The goodput run: one queue pair, this many messages of this length, all posted at once.
+/// The run that measures goodput. One queue pair posts all of these messages at once.
 const SATURATED: Transfer = Transfer {
     bytes: 1 << 20,
     messages: 32,

@@ -55,7 +55,7 @@ pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError
     run_watched(plan, transfer, |_| {})
 }
 
-/// As [`run`], but calls `watch` as [`World::run_watched`] does.
+/// Does what [`run`] does, and calls `watch` as [`World::run_watched`] does.
 ///
 /// # Errors
 /// The errors of [`run`].

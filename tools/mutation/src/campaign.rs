@@ -14,7 +14,7 @@ use crate::plan::{tests_of, Block, Mutant};
 use crate::programs::{Outcome, Program, OVERLAY};
 use crate::schema::SELECTOR;
 
-/// A mutant's time is this many times that of the tests without one, and at least [`LEAST`].
+/// A mutant may take this many times as long as the tests take without a mutant, and at least [`LEAST`].
 const PATIENCE: u32 = 4;
 const LEAST: Duration = Duration::from_secs(20);
 /// A test that takes longer runs after the others.

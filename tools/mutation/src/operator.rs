@@ -161,7 +161,7 @@ impl Finder<'_> {
     }
 }
 
-/// Numbers of the same width beside `number`: one more, and one with the lowest bit inverted.
+/// Returns numbers of the same width that differ from `number`: the next larger one, and one with the lowest bit inverted.
 fn other_numbers(number: &str) -> Vec<String> {
     let digits = |base: u32, text: &str| u64::from_str_radix(&text.replace('_', ""), base).ok();
     let Some((width, rest)) = number.split_once('\'') else {

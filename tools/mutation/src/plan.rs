@@ -158,7 +158,7 @@ fn is_owner(test: &Test, block: &str) -> bool {
     is_of(block, &test.program.package)
 }
 
-/// The tests that can find a mutant of `block`: those of its own crate that build it, and if there are none, those of other crates.
+/// Returns the tests that can find a mutant of `block`: the tests of its own crate that build it, or, if there are none, those of other crates.
 pub fn tests_of<'a>(block: &Block, tests: &'a [Test]) -> Vec<&'a Test> {
     let building: Vec<&Test> = tests
         .iter()
@@ -209,7 +209,7 @@ pub fn line_of(text: &str, at: usize) -> String {
 
 fn choose_sites(block: &Block, count: usize, seed: u64) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    // Blocks have places of their own, and a new block changes nothing for the others.
+    // The random stream depends on the block's name, so a new block does not change the mutants of others.
     let mix = |all: u64, byte| all.wrapping_mul(131).wrapping_add(u64::from(byte));
     rng.set_stream(block.name.bytes().fold(0, mix));
     let mut by_operator: BTreeMap<Operator, Vec<usize>> = BTreeMap::new();

@@ -167,7 +167,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Goes behind the bracket that closes the one here.
+    /// Moves behind the bracket that closes the bracket at the current token.
     fn skip_brackets(&mut self, open: &str, close: &'static str) -> Result<(), SyntaxError> {
         let mut depth = 0;
         loop {

@@ -37,7 +37,7 @@ pub enum Effect {
 
 /// Queue pairs and memory that connect this engine with one peer.
 pub struct Link<N: Nic> {
-    /// One for each NIC, then that of messages.
+    /// One channel for each NIC, then the channel of messages.
     pub channels: Vec<Channel<N>>,
     /// The memory to which the peer writes.
     ours: ControlBlock,

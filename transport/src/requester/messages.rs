@@ -80,7 +80,8 @@ impl Messages {
 
     /// Returns the outstanding message that a PSN belongs to.
     pub fn holding(&self, psn: Psn) -> Option<&Message> {
-        // A message may have half of all numbers: the start of the oldest, unlike that of others, may lie further back.
+        // A message may have up to half of all PSNs. So the first PSN of the oldest message may lie so far back that a comparison modulo 2^24 fails; the
+        // first PSNs of the others do not.
         let oldest = self.under_way.front()?.wqe.slot;
         let begun = |message: &Message| message.wqe.slot == oldest || !psn.is_behind(message.first);
         let last = &self.under_way[self.under_way.partition_point(begun) - 1];

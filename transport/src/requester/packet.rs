@@ -27,7 +27,7 @@ pub struct RequestPacket {
     pub slot: Option<u16>,
 }
 
-/// The extension headers a request can have: far smaller than [`ExtHeaders`], which has room for those of every opcode.
+/// The extension headers that a request can have. It is far smaller than [`ExtHeaders`], which has space for every extension header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestExt {
     Write(WriteExt),

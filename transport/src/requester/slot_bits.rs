@@ -23,7 +23,7 @@ impl SlotBits {
         self.words[(slot / 64) as usize] &= !(1 << (slot % 64));
     }
 
-    /// The 64 slots from `start` on, round the ring: bit i is slot `start + i`.
+    /// Returns the 64 slots from `start` on, around the ring: bit i is slot `start + i`.
     pub const fn word(&self, start: u32) -> u64 {
         let (word, bit) = ((start / 64) as usize, start % 64);
         let low = self.words[word] >> bit;
@@ -33,7 +33,7 @@ impl SlotBits {
         low | self.words[(word + 1) % WORDS] << (64 - bit)
     }
 
-    /// Steps from slot `start` round the ring to the first slot of the set at least `from` steps away, if any.
+    /// Returns the number of steps from slot `start` around the ring to the first slot of the set that is at least `from` steps away, if there is one.
     pub fn next(&self, start: u32, from: u32) -> Option<u32> {
         let mut step = from;
         while step < SLOTS {

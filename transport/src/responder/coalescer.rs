@@ -43,9 +43,10 @@ struct Pending {
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     every: u8,
-    /// One for even words and one for odd ones, because spraying spreads the packets in flight over more than one word.
+    /// Pending packets of even words and of odd words: there are two because spraying spreads the packets in flight over more than one word.
     pending: [Pending; 2],
-    /// The packet that closes the last gap before this PSN is acknowledged at once: an AckReq has requested that, or there was no gap.
+    /// The packet that closes the last gap before this PSN is acknowledged at once. It is the PSN of the newest packet with AckReq, or of the newest
+    /// packet that arrived without a gap before it.
     urgent_to: Psn,
 }
 

@@ -29,7 +29,7 @@ impl WriteTlp {
         let length_dw = (lead + bytes.len()).div_ceil(DW);
         let mut data = vec![0; length_dw * DW];
         data[lead..lead + bytes.len()].copy_from_slice(bytes);
-        // Byte enables of one double word: those of its four lanes that the write covers.
+        // Byte enables of one double word: a bit for each of its four lanes that the write covers.
         let enables = |dw: usize| {
             (0..DW)
                 .filter(|lane| (lead..lead + bytes.len()).contains(&(dw * DW + lane)))

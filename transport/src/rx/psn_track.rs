@@ -198,7 +198,7 @@ impl PsnTrack {
         let behind = self.epsn.distance_from(base);
         let ahead = base.distance_from(self.epsn);
         if behind < 64 {
-            // The low bits lie behind the window; in the ring they are those of its end.
+            // The low bits lie behind the window. In the ring they are the bits of the end of the window.
             return low_bits(behind) | word & !low_bits(behind);
         }
         if ahead < WINDOW {

@@ -40,7 +40,7 @@ impl RealParams {
         }
     }
 
-    /// The same with the gains of the hardware (51/64 and 1/64).
+    /// Returns these parameters with the gains of the hardware (51/64 and 1/64).
     pub fn with_hardware_gains(self) -> Self {
         Self {
             gamma: 51.0 / 64.0,

@@ -22,7 +22,7 @@ pub struct ConsumerIndex {
     /// Entries before this index have been consumed. It is a count of entries modulo 2^24, not a place in the ring. An index that is behind the
     /// previous one, or ahead of the written entries, is refused.
     pub index: u32,
-    /// Asks for one interrupt when an entry at or behind `index` is written; at once if one already is. An interrupt disarms.
+    /// Requests one interrupt when an entry at or behind `index` is written, or at once if there is one already. The interrupt disarms the ring.
     pub arm: bool,
 }
 
@@ -31,7 +31,7 @@ impl ConsumerIndex {
     pub const LEN: usize = 8;
     /// Offset in a doorbell page at which it is written.
     pub const OFFSET: u16 = 8;
-    /// Where in a doorbell page its slots begin, as those of doorbells do ([`super::Doorbell::SLOTS`]).
+    /// Offset in a doorbell page of the slots of consumer indices, which follow the slots of doorbells ([`super::Doorbell::SLOTS`]).
     pub const SLOTS: u16 = Doorbell::SLOTS + Doorbell::SLOT_COUNT * Doorbell::LEN as u16;
     /// Lowest bit of the queue pair.
     pub const QP_BIT: usize = 0;

@@ -1,4 +1,4 @@
-//! The same requests for the engine and the reference.
+//! Sends the same requests to the engine and to the reference, and compares their responses.
 
 use hdl_congestion::nscc_engine::max_cycles;
 use rust_hdl::prelude::*;

@@ -18,7 +18,7 @@ const CLOCKS: u64 = 120;
 /// A small region table: Yosys takes minutes over the initial contents of a block RAM of 4,096 words.
 const FEW_REGION_BITS: usize = 6;
 
-/// The same random traffic on every run, starting with the table set-up.
+/// Random traffic that is the same on every run. It starts with the set-up of the tables.
 fn steps() -> Cycle<IntoIter<Option<Step>>> {
     let tree = traffic(150)
         .new_tree(&mut TestRunner::deterministic())

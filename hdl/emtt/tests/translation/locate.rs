@@ -42,7 +42,7 @@ fn request(packet: &LocalPacket, tag: u32) -> TranslateRequest {
     }
 }
 
-/// The traffic of the receive lane's stages, its packets as those of local messages.
+/// Converts the traffic of the receive lane's test: its packets become packets of local messages.
 fn clocks(ops: &[Op]) -> Vec<Clock> {
     let mut world = World::default();
     let mut out = vec![];

@@ -258,7 +258,7 @@ fn no_packet(tag: u32) -> Packet {
     }
 }
 
-/// The token with neither access reason nor segments.
+/// The expected output for a token that passes unchanged, with neither access reason nor segments.
 fn untouched(input: AddressedToken) -> Step {
     Step {
         input,

@@ -15,7 +15,7 @@ const VERILOG_KEYWORDS: &str = "always and assign automatic begin buf bufif0 buf
     scalared showcancelled signed small specify specparam strong0 strong1 supply0 supply1 table task time tran tranif0 \
     tranif1 tri tri0 tri1 triand trior trireg unsigned use uwire vectored wait wand weak0 weak1 wire wor xnor xor";
 
-/// The names one module uses; hands out fresh ones for the wires that `let`s become.
+/// The names that one module uses. It supplies new names for the wires that `let` statements become.
 pub struct Elaboration {
     used: HashSet<String>,
 }

@@ -89,7 +89,7 @@ fn two_ports_of_small_packets_fill_the_core() {
     both_ports(1024, 128, 2, OWN);
 }
 
-/// The same with one queue pair, whose packets come through both ports.
+/// One queue pair whose packets come through both ports also fills the core.
 #[test]
 fn one_queue_pair_fills_the_core() {
     both_ports(512, 32, 2, SHARED);

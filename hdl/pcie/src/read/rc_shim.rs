@@ -38,7 +38,7 @@ pub struct RcShim<const W: usize, const N: usize, const U: usize, const D: usize
     pub rc_tlast: Signal<In, Bit>,
     pub rc_tuser: Signal<In, Bits<U>>,
 
-    /// The same on every beat of a completion.
+    /// The completion as header and data. The header is the same on every beat of a completion.
     pub completion: CompletionSrc<W>,
 
     /// A completion has begun and not ended.

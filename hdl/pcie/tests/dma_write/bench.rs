@@ -104,7 +104,7 @@ impl Bench {
         self.queue(offset, length, &[segment], true);
     }
 
-    /// The same, to three pages of 4 KiB at random addresses, with `first` bytes in the first page.
+    /// Queues a command like [`Self::place`], but to three pages of 4 KiB at random addresses, with `first` bytes in the first page.
     pub fn place_in_pages(&mut self, offset: usize, length: usize, first: usize) {
         let lengths = [first, WHOLE_PAGE, length - first - WHOLE_PAGE];
         let mut starts = [0x7000, 0x3_0000_0000, 0x5000];

@@ -24,7 +24,7 @@ fn readers_take_turns_and_a_command_leaves_in_every_clock() {
     for width in [512, 1024] {
         let mut bench = Bench::new(width, 1);
         bench.queue(60);
-        // Entries are accepted at once, and every read has one beat or two: the engine keeps up with the requests for a while.
+        // Entries are accepted without delay, and every read has one or two beats, so the engine is never the bottleneck in these 60 cycles.
         for _ in 0..60 {
             bench.step(Pace::FULL);
         }

@@ -27,7 +27,7 @@ fn agrees_with_its_simulation() {
             out = out + usize::from(uut.take.val()) - usize::from(uut.give.val());
         }
         uut.reset.next = Bits::<6>::random(rng) == 7;
-        // The count is neither overdrawn nor below zero, whatever `room` is.
+        // Inputs keep the count from 0 to the limit, whatever `room` is.
         uut.take.next = out < LIMIT && bool::random(rng);
         uut.give.next = out > 0 && bool::random(rng);
     };

@@ -51,7 +51,7 @@ impl<const W: usize> Logic for Gate<W> {
     }
 }
 
-/// Two gates in a row, all bundles joined; those of the MAC are arrays of two.
+/// Two gates one behind the other, with all bundles joined. The bundles of the MAC are arrays of two.
 #[derive(LogicBlock, Default)]
 struct TwoGates {
     clock: Signal<In, Clock>,

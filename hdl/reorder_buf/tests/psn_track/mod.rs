@@ -111,7 +111,7 @@ fn interleaved_queue_pairs_at_one_token_per_clock_take_permuted_arrivals_over_ma
     }
 }
 
-/// Tokens of the queue pairs in turn, one per cycle.
+/// Sends tokens of the queue pairs in turn, one per cycle, in an order that differs from the order of PSNs.
 fn take_permuted_arrivals(queue_pairs: usize) {
     const PACKETS: u32 = 4096;
     let initial = [0xff_f700, 5, 0x7f_fc3f, 0];

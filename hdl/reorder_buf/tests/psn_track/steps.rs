@@ -12,7 +12,7 @@ pub enum Number {
     Ahead(i32),
     /// At this position in the window, in thousandths.
     Within(u32),
-    /// The one before this many packets again.
+    /// The PSN of the packet this many packets ago, again.
     Again(usize),
 }
 

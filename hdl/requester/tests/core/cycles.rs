@@ -46,7 +46,7 @@ fn answer(rig: &mut Rig, ahead: u32, syndrome: u8) -> Observed {
     rig.control(control, 0)
 }
 
-/// Sends a burst of `packets`, which must take at most one cycle per packet and `beside` cycles more.
+/// Sends a burst of `packets`. It must take at most one cycle per packet, and `beside` further cycles.
 fn sends(rig: &mut Rig, packets: usize, beside: u32) {
     let observed = rig.transmit(QP, 0, 0);
     rig.settle();

@@ -10,7 +10,7 @@ use stellar_wire::{Aeth, Syndrome};
 use crate::core::lockstep::Bench;
 
 pub const ACK: u8 = 0x1f;
-/// NAK for a PSN out of order. The next four codes refuse a packet for good.
+/// NAK for a PSN out of order. The next four codes are fatal NAKs.
 pub const SEQUENCE_NAK: u8 = 0x60;
 /// The requester ignores the MSN.
 const MSN: u32 = 0x12_3456;
@@ -72,7 +72,7 @@ impl Bench {
         self.ack(qp, psn.plus(0xff_ffe8), syndromes[(dice & 7) as usize]);
     }
 
-    /// Refuses the oldest packet in flight; in some cases for good.
+    /// Refuses the oldest packet in flight, in some cases with a fatal NAK.
     pub fn refuse_rc(&mut self, qp: usize, dice: u64) {
         let Some(packet) = self.pairs[qp].flying.first().copied() else {
             return;

@@ -55,7 +55,7 @@ pub struct Response {
 /// Kinds of byte that lie beyond the end of a frame, one cycle each.
 pub const RUBBISH_KINDS: usize = 3;
 
-/// The byte in lanes that carry nothing: any value, or one that would make an outer IPv6 header of a cut frame.
+/// The byte in lanes that carry nothing: any value, or a next-header value that would make a cut frame look like an encapsulated one.
 const fn rubbish(clock: u64) -> u8 {
     match clock % RUBBISH_KINDS as u64 {
         0 => 0xcc ^ clock as u8,
@@ -115,7 +115,7 @@ impl Front {
         self.waiting.is_empty()
     }
 
-    /// One cycle. Bytes beyond the end of a frame, and idle data, are rubbish.
+    /// Runs one cycle. Bytes beyond the end of a frame, and idle data, have values that must be ignored ([`rubbish`]).
     pub fn step(&mut self, stimulus: Stimulus) -> Response {
         self.drive_mac(stimulus.idle);
         self.dut.set("out_ready", stimulus.ready.into());

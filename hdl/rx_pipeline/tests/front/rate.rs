@@ -30,7 +30,7 @@ fn write_only(payload: usize, encapsulated: bool) -> TestFrame {
     TestFrame::good(frame.emit().expect("frame"))
 }
 
-/// Sends `frames` without a gap and frees at once; returns the cycles from each frame's last beat to its token.
+/// Sends `frames` without a gap, and frees buffer space as soon as a token comes. Returns the cycles from each frame's last beat to its token.
 fn stream(width: usize, frames: &[TestFrame]) -> Vec<u64> {
     let mut front = Front::new(width);
     for frame in frames {

@@ -154,7 +154,7 @@ impl Pair {
             self.left_over = vec![there.split_off(entries)];
             return;
         }
-        // Entries after pushed ones are read before wake-ups tell that the pushed ones were used.
+        // The block reads entries after pushed ones before a wake-up shows that the pushed ones were used.
         while self.pushed.contains(&self.asked) && address != self.address(self.asked) {
             self.use_pushed();
         }

@@ -180,7 +180,7 @@ fn entries_behind_a_pushed_one_are_read_before_its_wake() {
 fn a_read_behind_a_pushed_entry_may_leave_after_configure() {
     let mut server = quick(4);
     start_before_pushed(&mut server, 0.0);
-    // Neither the wake-up nor the read of the entries after it was seen.
+    // The wake-up and the read of the following entries have not been observed yet.
     server.configure(0);
     reads_the_old_ring_first(&mut server, 2);
 }

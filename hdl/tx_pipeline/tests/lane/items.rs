@@ -268,7 +268,7 @@ struct Decided {
     payload: Vec<u8>,
 }
 
-/// The extension headers of an opcode, from a record of all of them.
+/// Returns the extension headers that `opcode` has, from a record with every extension header.
 fn headers(opcode: Opcode, extensions: TxExtensions) -> ExtHeaders {
     let mut record = TxPacket {
         extensions,

@@ -29,7 +29,7 @@ fn pace() -> impl Strategy<Value = Pace> {
         )
 }
 
-/// Makes the payload of some requests unreadable, but of no more than there is space for reports.
+/// Makes the payload of some requests unreadable, at most as many as there is space for fault reports. Returns their number.
 fn spoil(items: &mut [Item], rng: &mut TestRng) -> usize {
     let mut spoiled = 0;
     for item in items {

@@ -57,7 +57,7 @@ pub struct SackStep {
     bitmap: u64,
     /// Changed so that it can be accepted, if possible.
     mended: bool,
-    /// The stamp is that of the last transmission.
+    /// The SACK reflects the time stamp of the last transmission.
     stamped: bool,
 }
 

@@ -66,7 +66,7 @@ impl PairOptions {
         }
     }
 
-    /// The same retry count at both ends.
+    /// Sets the retry count of both ends.
     pub const fn retries(self, retries: u8) -> Self {
         Self {
             card_retries: retries,

@@ -135,7 +135,7 @@ impl Bed {
         Ok(())
     }
 
-    /// The same for messages that both ends have posted on one queue pair.
+    /// Does what [`Self::complete`] does for messages that both ends have posted on one queue pair.
     pub fn complete_both(&mut self, pair: &Pair, messages: &[Message]) -> anyhow::Result<()> {
         let immediates = immediates(messages);
         let count = messages.len() + immediates.len();

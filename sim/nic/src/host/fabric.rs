@@ -32,7 +32,7 @@ impl FabricPair {
         Self::with_library(plan, NicModel::shared()?)
     }
 
-    /// The same with the model in `library`, such as one with waves ([`NicModel::spec`]).
+    /// Does what [`Self::new`] does with the model in `library`, such as one with waves ([`NicModel::spec`]).
     ///
     /// # Errors
     /// [`NicError`].

@@ -35,7 +35,7 @@ impl<M: Memory> Hosts<M> {
         Self::with_library(memories, Wire::cables(false), NicModel::shared()?)
     }
 
-    /// The same with one card, whose ports are at the near end of a line.
+    /// One host with a card whose ports are at the near end of `line`.
     ///
     /// # Errors
     /// [`NicError`].

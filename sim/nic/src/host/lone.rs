@@ -19,7 +19,7 @@ impl LoneCard {
         Ok(Self(SimHosts::new(1, Wire::Loose(Vec::new()))?))
     }
 
-    /// The same with the ports at the near end of `line`: frames come from there and go there, and [`Self::take_sent`] returns nothing.
+    /// A host whose card has its ports at the near end of `line`: frames come from there and go there, and [`Self::take_sent`] returns nothing.
     ///
     /// # Errors
     /// [`NicError`].

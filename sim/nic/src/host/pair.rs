@@ -21,7 +21,7 @@ impl CardPair {
         Ok(Self(SimHosts::new(2, Wire::cables(false))?))
     }
 
-    /// As [`Self::new`], and captures every frame, at both ends of its cable.
+    /// Does what [`Self::new`] does, and captures every frame at both ends of its cable.
     ///
     /// # Errors
     /// [`NicError`].

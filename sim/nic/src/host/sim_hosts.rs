@@ -72,7 +72,7 @@ impl SimHosts {
         }
     }
 
-    /// Ends recording, and returns that of each host's card; none if none was started.
+    /// Ends recording, and returns the recording of each host's card. Returns none if none was started.
     pub fn take_recordings(&self) -> Vec<Recording> {
         let mut hosts = self.lock();
         let count = hosts.count();

@@ -26,7 +26,7 @@ pub fn verb(error: Error) -> PyErr {
     }
 }
 
-/// The same for errors of posting.
+/// Converts an error of posting, by the rules of [`verb`].
 pub fn post(error: PostError) -> PyErr {
     match error {
         PostError::Opcode(_)
@@ -40,7 +40,7 @@ pub fn post(error: PostError) -> PyErr {
     }
 }
 
-/// The same for errors of memory.
+/// Converts an error of memory, by the rules of [`verb`].
 pub fn memory(error: DeviceError) -> PyErr {
     match error {
         DeviceError::OutsideBuffer { .. } => PyValueError::new_err(error.to_string()),

@@ -159,7 +159,7 @@ proptest! {
     }
 }
 
-/// The same test with driver and server at the same time.
+/// The driver stores words from one thread while the server polls from another.
 #[test]
 fn a_driver_and_a_server_at_the_same_time_lose_nothing() {
     const WORDS: u64 = 100_000;

@@ -25,7 +25,7 @@ pub use series::{QueueSeries, Series};
 pub const RC_OVERHEAD: u64 =
     (Ethernet::LEN + Ipv4::LEN + Udp::LEN + Bth::LEN + icrc::LEN + FCS + PREAMBLE + GAP) as u64;
 
-/// The same for MRC, which has METH and RETH in every packet. A TSETH is optional and not included: its 4 bytes lower the ratio to the wire limit.
+/// Overhead of an MRC packet, which always has METH and RETH. A TSETH is optional and not included: its 4 bytes lower the ratio to the wire limit.
 pub const MRC_OVERHEAD: u64 = RC_OVERHEAD + (Meth::LEN + Reth::LEN) as u64;
 
 /// Latencies of work requests, from posting to completion.

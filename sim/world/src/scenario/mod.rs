@@ -43,7 +43,7 @@ const LONG_CABLES: &str =
 pub struct Setup {
     /// Seed of everything random.
     pub seed: u64,
-    /// Messages are shorter by this factor (1 or more), in scenarios that mean the same with shorter ones.
+    /// Messages are shorter by this factor (1 or more), in scenarios that do not depend on the length of messages.
     pub shrink: u32,
     /// The clock that shows the world's time while it runs ([`Plan::clock`]).
     pub clock: Option<Arc<AtomicU64>>,

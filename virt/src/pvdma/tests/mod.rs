@@ -108,7 +108,7 @@ proptest! {
         check_nothing_is_left(&machine, &pvdma);
     }
 
-    /// The same on a machine whose pins, maps, unmaps and fences fail. Leased memory stays mapped, no block is unpinned before it is unmapped (the
+    /// Random operations on a machine whose pins, maps, unmaps and fences fail. Leased memory stays mapped, no block is unpinned before it is unmapped (the
     /// machine checks that), and an eviction that failed succeeds when it is tried again.
     #[test]
     fn failures_leave_nothing_unmapped_that_is_used(ops in prop::collection::vec(op_or_failure(), 1..80)) {

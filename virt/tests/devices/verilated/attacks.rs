@@ -117,7 +117,7 @@ fn the_card_refuses_what_is_another_devices() {
     world.remove([a, b]);
 }
 
-/// The same for another slot.
+/// Returns `entry` with another send queue index.
 fn at_slot(entry: Wqe, slot: u16) -> Wqe {
     Wqe { slot, ..entry }
 }

@@ -108,7 +108,7 @@ impl Width {
         }
     }
 
-    /// What a read of this width shows where nothing answers.
+    /// The result of a read of this width to which nothing responds: all ones.
     pub const fn ones(self) -> u64 {
         u64::MAX >> (64 - 8 * self.bytes() as u32)
     }
@@ -160,7 +160,7 @@ impl Access {
 pub trait DmaMemory: Send + Sync {
     /// Bus address of the first byte, a multiple of 4,096.
     fn address(&self) -> u64;
-    /// Bytes.
+    /// Length in bytes.
     fn length(&self) -> usize;
     /// Copies out. The caller has checked the bounds.
     fn load(&self, offset: usize, into: &mut [u8]);
@@ -338,7 +338,7 @@ impl DmaBuffer {
         self.memory.address()
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub fn length(&self) -> usize {
         self.memory.length()
     }

@@ -73,7 +73,7 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Everything is free.
+    /// Makes the allocator. All resources are free.
     pub fn new(limits: &Limits) -> Self {
         let from = |what, first: u32, count: u32| Numbers::new(what, first, first + count);
         let vectors = limits.completion_vectors.into();

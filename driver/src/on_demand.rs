@@ -190,7 +190,7 @@ impl OnDemand {
         lock(&self.resident).first = None;
     }
 
-    /// The card has not released the pages: they are never freed.
+    /// Keeps the pages forever, because the card has not released them.
     pub fn abandon(&self) {
         std::mem::forget(std::mem::take(&mut lock(&self.resident).pages));
     }

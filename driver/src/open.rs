@@ -134,7 +134,7 @@ impl Shared {
     }
 }
 
-/// A row of the eMTT in a list of the admin queue.
+/// Packs a row of the eMTT for a list of the admin queue.
 fn packed(row: &EmttRow) -> u64 {
     let words = row.pack();
     u64::from(words[1]) << 32 | u64::from(words[0])
@@ -200,7 +200,7 @@ impl Probe {
         Ok(all_counters(&Card::new(Arc::clone(self.function())))?)
     }
 
-    /// PCIe sizes as the host set them, and the UDP port.
+    /// Writes the UDP port, and the PCIe sizes that the host has set.
     fn set_sizes(&self, card: &Card, endpoint: &EndpointConfig) -> Result<(), DeviceError> {
         let code = |bytes: u32| u64::from(bytes.ilog2() - 7);
         card.write(MAX_PAYLOAD, code(self.max_payload))?;

@@ -285,7 +285,7 @@ impl MemoryRegion {
         self.registered.address
     }
 
-    /// Bytes.
+    /// Length in bytes.
     pub fn length(&self) -> u64 {
         self.registered.length
     }

@@ -15,7 +15,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "tests" / "cocotb")]
 
 
 def main() -> int:
-    """The command line."""
+    """Runs the command line."""
     import stock
     from clean import run_in_clean_environment
     from comparison import choose, compare

@@ -1,4 +1,4 @@
-"""The same benches on both simulators, and their differences."""
+"""Runs the same benches on both simulators, and lists the differences of their outcomes."""
 
 from __future__ import annotations
 

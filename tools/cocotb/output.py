@@ -1,4 +1,4 @@
-"""Output of simulators and compilers."""
+"""Captures the output of simulators and compilers in files."""
 
 from __future__ import annotations
 

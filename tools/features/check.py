@@ -20,7 +20,7 @@ LAYER = ("stellar-wire", {"hdl"})
 
 
 def cargo(*arguments: str) -> dict:
-    """What cargo prints, as JSON."""
+    """Runs cargo. Returns its output, parsed as JSON."""
     environment = {**os.environ, "RUSTC_BOOTSTRAP": "1"}
     return json.loads(subprocess.run(["cargo", *arguments], env=environment, check=True, stdout=subprocess.PIPE).stdout)
 

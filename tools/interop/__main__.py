@@ -15,27 +15,27 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 def positive(text: str) -> float:
-    """A number above 0."""
+    """Parses a number above 0."""
     if not (number := float(text)) > 0:
         raise argparse.ArgumentTypeError("it takes a number above 0")
     return number
 
 
 def bit(text: str) -> str:
-    """A bit of a header, in the syntax of stellar-cli."""
+    """Parses a bit of a header. Returns it in the syntax of stellar-cli."""
     if not re.fullmatch(r"\d+\.[0-7]", text):
         raise argparse.ArgumentTypeError(f"'{text}' names no bit; write BYTE.BIT, counted from the base transport header on")
     return text
 
 
 def add_common(command: argparse.ArgumentParser, seconds: float) -> None:
-    """The options of every command."""
+    """Adds the options that every command has."""
     command.add_argument("--seconds", type=positive, default=seconds, help="longest the guest may run, on the wall (default: %(default)s)")
     command.add_argument("--required", action="store_true", help="fail where QEMU or a guest cannot be had, instead of skipping")
 
 
 def arguments() -> argparse.ArgumentParser:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(prog="./stellar interop", description="the cards and the driver with other people's software")
     commands = parser.add_subparsers(dest="command", required=True)
     vfio = commands.add_parser("vfio", help="the driver in a Linux guest, through its kernel's VFIO, on Verilated cards")
@@ -55,7 +55,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def run_rxe(options: argparse.Namespace, target: Path) -> int:
-    """`interop rxe`."""
+    """Runs `interop rxe`."""
     from programs import build
     from rxe import interop_rxe
 
@@ -71,7 +71,7 @@ def run_rxe(options: argparse.Namespace, target: Path) -> int:
 
 
 def run_vfio(options: argparse.Namespace, target: Path) -> int:
-    """`interop vfio`."""
+    """Runs `interop vfio`."""
     from vfio import interop_vfio
 
     return interop_vfio(ROOT / ".stellar/interop", target, options.seconds)

@@ -48,7 +48,7 @@ class GuestError(Exception):
 
 @dataclass
 class Guest:
-    """The parts of a guest."""
+    """What a guest is started with: script, files, kernel modules and devices."""
 
     script: str
     programs: dict[str, Path] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Guest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a guest."""
+    """Result of a guest that has ended."""
 
     output: str
     status: int

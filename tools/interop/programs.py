@@ -1,4 +1,4 @@
-"""The project's own programs."""
+"""Builds the project's own programs, and measures the processor time that they use."""
 
 from __future__ import annotations
 

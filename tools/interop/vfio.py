@@ -79,7 +79,7 @@ class Server:
 
 
 def interop_vfio(state: Path, target: Path, seconds: float) -> int:
-    """Runs it. Raises Unavailable where there is no QEMU."""
+    """Runs `interop vfio`. Raises Unavailable where there is no QEMU."""
     emulator = Emulator.provide(state)
     emulator.require_device("vfio-user-pci")
     built = build(target, "--bin", "stellar-cli", "--example", "bring_up")

@@ -65,7 +65,7 @@ def hardware(directory: Path) -> list[list[str]]:
 
 
 def software(summary: dict, root: Path) -> list[list[str]]:
-    """A row for each crate: what share of its lines was met."""
+    """Returns a row for each crate: which share of its lines was executed."""
     crates: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for data in summary["data"]:
         for file in data["files"]:
@@ -81,7 +81,7 @@ def software(summary: dict, root: Path) -> list[list[str]]:
 
 
 def share(met: int, known: int) -> list[str]:
-    """`met of known` and the percentage."""
+    """Returns the text `met of known` and the percentage."""
     return [f"{met} of {known}", f"{100 * met / known:.0f} %" if known else ""]
 
 
@@ -94,7 +94,7 @@ def table(title: str, head: list[str], rows: list[list[str]]) -> str:
 
 
 def report(models: Path, summary: dict, root: Path) -> str:
-    """Both tables."""
+    """Returns both tables, of hardware and of software."""
     return "\n".join([
         table("Rust", ["crate", "lines", ""], software(summary, root)),
         table("Verilog", ["module", "lines and branches", "", "bits that toggled", ""], hardware(models)),
@@ -102,7 +102,7 @@ def report(models: Path, summary: dict, root: Path) -> str:
 
 
 def main() -> int:
-    """The command line."""
+    """Runs the command line."""
     models, summary = map(Path, sys.argv[1:])
     print(report(models, json.loads(summary.read_text()), Path.cwd()))
     return 0

@@ -9,7 +9,7 @@ from coverage import hardware, report, software
 
 
 def point(module: str, kind: str, line: int, what: str, count: int) -> str:
-    """A line of Verilator's."""
+    """Returns a line of Verilator's coverage file."""
     fields = {"f": "top.v", "l": line, "n": 3, "page": f"v_{kind}/{module}", "o": what, "h": f"TOP.top.{module}"}
     return "C '" + "".join(f"\x01{name}\x02{value}" for name, value in fields.items()) + f"' {count}\n"
 

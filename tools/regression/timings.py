@@ -63,7 +63,7 @@ def table(title: str, head: list[str], rows: list[list[str]]) -> str:
 
 
 def report(logs: Path, cache: Path) -> str:
-    """All tables."""
+    """Returns all tables."""
     log = logs / "tests.log"
     tests = tests_of(log.read_text(errors="replace")) if log.exists() else []
     programs: dict[str, list[float]] = defaultdict(list)
@@ -86,7 +86,7 @@ def report(logs: Path, cache: Path) -> str:
 
 
 def main() -> int:
-    """The command line: the directory of logs, and that of models."""
+    """Runs the command line. Its arguments are the directory of logs and the directory of models."""
     logs, cache = map(Path, sys.argv[1:])
     print(report(logs, cache))
     return 0

@@ -148,7 +148,7 @@ impl<N: Nic> Channel<N> {
         self.alive && self.posted.len() < depth && self.queue.front().is_some_and(has_room)
     }
 
-    /// A write has ended; returns its purpose, if it is known.
+    /// Records that a write has ended. Returns its purpose, if it is known.
     pub fn end(&mut self, id: u64) -> Option<Posted> {
         self.posted.remove(&id)
     }

@@ -95,7 +95,7 @@ impl<W> Counters<W> {
         Some(expectation.who)
     }
 
-    /// A peer is lost; returns the expectations that end with it.
+    /// Records that a peer is lost. Returns the expectations that end with it.
     pub fn lose(&mut self, peer: PeerId) -> Vec<(u32, W)> {
         let depends = |expectation: &Expectation<W>| expectation.senders.include(peer);
         let lost: Vec<u32> = self

@@ -82,7 +82,7 @@ impl Incoming {
         (self.telling.is_none() && free >= (self.room / 2).max(1)).then_some(self.taken)
     }
 
-    /// A write with the total was posted.
+    /// Records that a write with the total was posted.
     pub fn tell(&mut self, taken: u64) {
         self.telling = Some(taken);
     }

@@ -60,7 +60,7 @@ impl Outbox {
         Some((self.window.send(), letter))
     }
 
-    /// The write of a message has ended.
+    /// Records the end of a message's write.
     pub fn end(&mut self, number: u64) {
         self.ended.insert(number);
     }

@@ -239,7 +239,7 @@ impl Planner<'_> {
     }
 }
 
-/// `end` is `None` if the offset does not fit a number.
+/// Checks that the bytes up to `end` lie inside. `end` is `None` if the offset does not fit a number.
 fn check_bounds(
     side: &'static str,
     begin: u64,

@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Compared with a list of flags.
+        /// Compares the set with a list of flags.
         #[test]
         fn the_floor_is_the_first_that_is_missing(numbers in prop::collection::vec(0u64..20, 0..60)) {
             let mut sequence = Sequence::default();

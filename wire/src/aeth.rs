@@ -33,7 +33,7 @@ impl Syndrome {
     /// Credit code for "no end-to-end flow control".
     pub const UNLIMITED_CREDITS: u8 = 0x1f;
 
-    /// From the wire.
+    /// Parses the syndrome byte of an AETH.
     pub const fn from_byte(byte: u8) -> Self {
         let value = byte & 0x1f;
         match byte >> 5 {
@@ -70,7 +70,7 @@ pub struct Aeth {
 }
 
 impl Default for Aeth {
-    /// Positive acknowledgement, unlimited credits.
+    /// The default is a positive acknowledgement with unlimited credits.
     fn default() -> Self {
         Self {
             syndrome: Syndrome::Ack {

@@ -40,7 +40,7 @@ pub struct Bth {
 const RESV7_MASK: u8 = 0x4f;
 
 impl Default for Bth {
-    /// SEND Only to QP 0, default partition 0xffff, everything else zero.
+    /// The default is SEND Only to QP 0 in the default partition 0xffff, with zero in all other fields.
     fn default() -> Self {
         Self {
             opcode: Opcode::RcSendOnly,

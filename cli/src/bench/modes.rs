@@ -44,7 +44,7 @@ pub struct Arguments {
 /// The cards of the recording.
 const CARDS: [&str; 2] = ["sender", "receiver"];
 
-/// Records, compares, times and prints.
+/// Records a run, compares the modes on it, measures their speed, and prints the result.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.recorded.choose();
     let Run {

@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// One WRITE from GPU memory to GPU memory over the leaf-spine fabric.
+/// Runs one WRITE from GPU memory to GPU memory over the leaf-spine fabric.
 fn between_cards(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.sim_mode.choose();
     let bytes = check_bytes(arguments.bytes)?;

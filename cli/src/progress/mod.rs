@@ -34,7 +34,7 @@ fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// A line of progress for logs; a terminal shows a bar instead.
+/// Prints a line of progress for logs. A terminal shows a bar instead.
 pub fn say(line: &str) {
     if !is_quiet() {
         eprintln!("{line}");

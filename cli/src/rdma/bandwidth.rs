@@ -14,7 +14,7 @@ use super::times::{Rates, Times};
 /// Longest time, on the cards' clock, from the sender's completion until the data has reached the receiver's program.
 const LAG: Duration = Duration::from_millis(1);
 
-/// Kind of the test.
+/// RDMA operation whose bandwidth is measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     Write,
@@ -93,7 +93,7 @@ pub fn both(hosts: &[Host; 2], load: Load) -> anyhow::Result<(Found, Found)> {
     Ok((Found::by_sender(&times)?, receiver.finish()?))
 }
 
-/// The sender's end.
+/// Runs the sender's end.
 pub fn send(end: &mut End, load: Load) -> anyhow::Result<Found> {
     end.peer.meet()?;
     let sender = Sender {
@@ -104,7 +104,7 @@ pub fn send(end: &mut End, load: Load) -> anyhow::Result<Found> {
     Found::by_sender(&sender.transfer(|| end.peer.expect_silence())?)
 }
 
-/// The receiver's end, until the sender reports that it has finished.
+/// Runs the receiver's end, until the sender reports that it has finished.
 pub fn receive(end: &mut End, load: Load) -> anyhow::Result<Found> {
     let mut receiver = Receiver::new(&end.host, load)?;
     end.peer.meet()?;

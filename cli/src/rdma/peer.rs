@@ -70,7 +70,7 @@ impl Peer {
         bail!("cannot reach server {server}: {reason}; start the same test there without HOST first, with the same --port");
     }
 
-    /// Both ends exchange their test parameters.
+    /// Exchanges the test parameters with the peer.
     fn greet(stream: TcpStream, name: String, terms: &Terms) -> anyhow::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(GREETING))?;
@@ -134,7 +134,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Both ends exchange their results; returns this end's and the peer's.
+    /// Exchanges the results with the peer. Returns this end's and the peer's.
     pub fn report<T>(&mut self, mine: anyhow::Result<T>) -> anyhow::Result<(T, T)>
     where
         T: Serialize + DeserializeOwned,

@@ -22,12 +22,12 @@ pub struct Rates {
 }
 
 impl Times {
-    /// A message was posted.
+    /// Records that a message was posted at `now`.
     pub fn post(&mut self, now: Duration) {
         self.posted.push(now);
     }
 
-    /// `count` messages have completed.
+    /// Records that `count` messages completed at `now`.
     pub fn complete(&mut self, count: usize, now: Duration) {
         let before = self.completed.last().map_or(0, |(count, _)| *count);
         self.completed.push((before + count, now));

@@ -90,7 +90,7 @@ fn both(hosts: &[Host; 2], size: u32, iters: u32) -> anyhow::Result<Option<Laten
     Ok(Latencies::of(&rounds))
 }
 
-/// The end that sends first, and measures.
+/// Runs the end that sends first, and measures.
 fn send(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
     let side = Side::new(&end.host, end.told.target, size)?;
     end.peer.meet()?;
@@ -102,7 +102,7 @@ fn send(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latencies
     Ok(Latencies::of(&rounds))
 }
 
-/// The end that replies, until the other end is silent.
+/// Runs the end that replies, until the other end sends no more messages.
 fn receive(end: &mut End, size: u32, iters: u32) -> anyhow::Result<Option<Latencies>> {
     let side = Side::new(&end.host, end.told.target, size)?;
     end.peer.meet()?;
@@ -185,7 +185,7 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// The other end's last message has arrived.
+    /// Waits until the other end's last message has arrived.
     fn until_completed(&self) -> anyhow::Result<()> {
         let look = || Ok(self.host.poll(1)?.pop());
         self.host.until("completion", look).map(drop)

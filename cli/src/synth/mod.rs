@@ -175,7 +175,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `align_1024` is block `align`; `align_stage` is not.
+/// Whether `module` is a form of `block`: `align_1024` is one of `align`, `align_stage` is not.
 fn is_block(module: &str, block: &str) -> bool {
     module
         .strip_prefix(block)

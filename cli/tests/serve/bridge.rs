@@ -198,7 +198,7 @@ fn check_write_to_card(driver: &Driver, peer: &Peer) {
     assert_eq!(driver.context.poll_event().expect("events"), None);
 }
 
-/// The card writes to the peer, which acknowledges.
+/// Checks that the card writes to the peer, which acknowledges.
 fn check_write_to_peer(driver: &Driver, peer: &Peer) {
     let source = driver.region.slice(16, 100).expect("it is inside");
     let write = WorkRequest::write(7, source, 0x1122_3344_5566, 0x77);

@@ -44,7 +44,7 @@ pub struct QueuePairConfig {
 }
 
 impl Default for QueuePairConfig {
-    /// 128 entries, MRC.
+    /// The default has 128 entries and uses MRC.
     fn default() -> Self {
         Self {
             send_entries: 128,
@@ -129,7 +129,7 @@ pub(super) fn check(field: &'static str, value: u64, least: u64, most: u64) -> R
     }
 }
 
-/// log2 of a path MTU.
+/// Checks that `log2` is the log2 of a path MTU.
 pub(super) fn check_mtu(field: &'static str, log2: u8) -> Result<(), Error> {
     check(
         field,
@@ -139,7 +139,7 @@ pub(super) fn check_mtu(field: &'static str, log2: u8) -> Result<(), Error> {
     )
 }
 
-/// A span in ticks, as long as it fits.
+/// Converts a span to ticks. Returns an error if it does not fit.
 pub(super) fn ticks(field: &'static str, span: Duration) -> Result<Ticks, Error> {
     let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
     let tick = u64::from(Ticks::NANOSECONDS);
@@ -147,7 +147,7 @@ pub(super) fn ticks(field: &'static str, span: Duration) -> Result<Ticks, Error>
     Ok(Ticks::from_ns(ns))
 }
 
-/// A first PSN, as long as it has 24 bits.
+/// Converts a first PSN. Returns an error if it has more than 24 bits.
 pub(super) fn first_psn(field: &'static str, value: u32) -> Result<Psn, Error> {
     check(field, value.into(), 0, (Psn::MODULUS - 1).into())?;
     Ok(Psn::new(value))

@@ -43,7 +43,7 @@ pub struct Core<C> {
 }
 
 impl<C: Completions> Core<C> {
-    /// In RESET, with a number of its own. `ring` has the entries of `config`.
+    /// Makes a queue pair in RESET with a new number. `ring` has the number of entries that `config` names.
     pub fn new(
         domain: Arc<Domain>,
         completions: Arc<C>,
@@ -133,7 +133,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// `config` makes its rows from the attributes of INIT.
+    /// Moves the queue pair to RTR. `config` makes its rows from the attributes of INIT.
     fn enter_rtr(
         &self,
         config: impl FnOnce(InitAttributes) -> Result<QpConfig, Error>,
@@ -146,7 +146,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// `complete` adds the attributes of RTS to its configuration.
+    /// Moves the queue pair to RTS. `complete` adds the attributes of RTS to its configuration.
     fn enter_rts(
         &self,
         complete: impl FnOnce(&QpConfig) -> Result<QpConfig, Error>,

@@ -82,10 +82,10 @@ impl Completions for ForeignCompletions {
         Ok(card.write_row(ConfigSelect::CompletionQueue, shared.number, &self.row)?)
     }
 
-    /// The owner of the ring writes its consumer index.
+    /// Does nothing, because the owner of the ring writes its consumer index.
     fn set_live(&self, _qp: u32, _live: bool) {}
 
-    /// The owner keeps its own list of posted work requests.
+    /// Does nothing, because the owner keeps its own list of posted work requests.
     fn ended(&self, _shared: &Shared) -> Result<(), Error> {
         Ok(())
     }

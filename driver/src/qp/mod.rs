@@ -84,7 +84,7 @@ impl Shared {
         lock(&self.inner).work.flush(self.number)
     }
 
-    /// The card has put it in error.
+    /// Records that the card has moved the queue pair to the error state.
     pub fn has_failed(&self) {
         let mut inner = lock(&self.inner);
         if matches!(inner.state, QpState::Rtr | QpState::Rts) {
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// A completion of its send side.
+    /// Processes a completion of the send side.
     pub fn completed(&self, cqe: &Cqe) -> Result<(), Error> {
         if cqe.status != WcStatus::Success {
             self.has_failed();

@@ -37,7 +37,7 @@ impl Vectors {
         Ok(Self(events))
     }
 
-    /// A vector. Earlier signals that were not consumed are discarded.
+    /// Returns a vector's event. Earlier signals that were not consumed are discarded.
     pub fn get(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
         let event = self.0.get(usize::from(vector)).cloned();
         let vectors = self.0.len() as u16;

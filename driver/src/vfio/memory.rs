@@ -31,7 +31,7 @@ impl Reach for Opened {
         Ok(region)
     }
 
-    /// The card's next access fails at the IOMMU.
+    /// Unmaps the memory. A later access of the card to it fails at the IOMMU.
     fn unmap(&self, address: u64, bytes: usize) -> bool {
         self.device.iommu().unmap(address, bytes).is_ok()
     }

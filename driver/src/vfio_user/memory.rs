@@ -61,7 +61,7 @@ impl Reach for SharedFiles {
         shown.map(|()| region)
     }
 
-    /// The card's next access is a bad access.
+    /// Unmaps the memory. A later access of the card to it is counted as a bad access.
     fn unmap(&self, address: u64, bytes: usize) -> bool {
         for (offset, length) in self.windows(bytes) {
             let what = "unmapping memory of the card";

@@ -59,9 +59,10 @@ fn lines_of(count: Bits<COUNT_BITS>) -> Bits<LINES_BITS> {
     ((count + ((1 << LINE_LOG2) - 1)) >> LINE_LOG2).get_bits::<LINES_BITS>(0)
 }
 
-/// Executes the commands of a ring in host memory ([`AdminCommand`]) in order, and writes the rows of the registers between them.
+/// Executes the commands of a ring in host memory ([`AdminCommand`]) in order. Rows that software writes by registers go to the tables between those of
+/// the commands.
 ///
-/// Rows leave at `config`, one at a time; rows of the registers have priority. `AdminState` is the number of commands that are done, which means that
+/// Rows leave at `config`, one at a time. Rows from the registers have priority. `AdminState` is the number of commands that are done, which means that
 /// their tables have accepted the rows. An error stops the queue until software writes a ring again. Errors are a failed read, an invalid command,
 /// and a command for rows that do not exist.
 ///

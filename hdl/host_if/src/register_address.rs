@@ -27,7 +27,7 @@ pub fn command(register: &Register) -> bool {
     register.access == Access::Command
 }
 
-/// The address is this place, in units of registers.
+/// Whether the address is this place, in units of registers.
 #[hdl_fn]
 pub fn is_at(address: Bits<16>, place: u64) -> Bit {
     address == (place * 8)

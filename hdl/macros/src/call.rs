@@ -28,7 +28,7 @@ pub fn integer_conversion_width(call: &ExprCall) -> Option<usize> {
     integer_name_width(&segments.next()?.ident.to_string())
 }
 
-/// A method call on a hardware value.
+/// Lowers a method call on a hardware value.
 pub fn lower_method(
     call: &ExprMethodCall,
     like: Option<&TokenStream>,

@@ -29,7 +29,7 @@ impl Parse for Joins {
 }
 
 impl Joins {
-    /// What it does in a native simulation.
+    /// Returns the code of a native simulation.
     pub fn native(&self) -> TokenStream {
         let joins = self.0.iter();
         let joins =
@@ -37,7 +37,7 @@ impl Joins {
         quote!({ #(#joins)* })
     }
 
-    /// What it is in hardware.
+    /// Returns the code that elaborates the hardware.
     pub fn lower(&self, scope: &Scope) -> Result<Lowered> {
         let mut lowered = Lowered::default();
         for (from, to) in &self.0 {
@@ -112,7 +112,7 @@ impl Fanout {
         self.wires.iter().flat_map(of_wire)
     }
 
-    /// What it does in a native simulation.
+    /// Returns the code of a native simulation.
     pub fn native(&self) -> TokenStream {
         let assignments = self.connections().map(|(wire, sink)| {
             let from = &wire.from;
@@ -123,7 +123,7 @@ impl Fanout {
         quote!({ #(#assignments)* })
     }
 
-    /// What it is in hardware.
+    /// Returns the code that elaborates the hardware.
     pub fn lower(&self, scope: &Scope) -> Result<Lowered> {
         let mut lowered = Lowered::default();
         for (wire, sink) in self.connections() {

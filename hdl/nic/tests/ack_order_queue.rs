@@ -58,7 +58,7 @@ impl Bench {
         bench
     }
 
-    /// A cycle of reset, which discards everything in progress.
+    /// Runs a cycle of reset, which discards everything in progress.
     fn reset(&mut self) {
         self.dut.set("reset", 1);
         self.dut.set("in_valid", 0);

@@ -50,7 +50,7 @@ impl<const W: usize> Crc32Wide<W> {
     /// Cycles from a frame's last beat to its CRC.
     pub const LATENCY: usize = 3 + Self::PAD_STAGES;
 
-    /// What the register starts each frame at.
+    /// The value of the register at the start of each frame.
     pub(crate) const fn initial(&self) -> u32 {
         self._initial
     }

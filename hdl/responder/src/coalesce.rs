@@ -34,7 +34,7 @@ fn is_covered(word: Bits<18>, epsn: Psn) -> Bit {
     (word - epsn.get_bits::<18>(6)).get_bit(17)
 }
 
-/// Levels: 1, behind a carry chain.
+/// Compares the packet of `outcome` with `urgent_psn`. Levels: 1, behind a carry chain.
 #[hdl_fn]
 fn vs_urgent_psn(urgent_psn: Psn, outcome: RxOutcome) -> VsUrgentPsn {
     VsUrgentPsn {
@@ -43,7 +43,7 @@ fn vs_urgent_psn(urgent_psn: Psn, outcome: RxOutcome) -> VsUrgentPsn {
     }
 }
 
-/// Levels: 3.
+/// Compares the packet of `outcome` with a pending word. Levels: 3.
 #[hdl_fn]
 fn vs_pending_word(word: Bits<18>, outcome: RxOutcome) -> VsPendingWord {
     VsPendingWord {

@@ -70,7 +70,7 @@ pub fn yosys(design: &Design) -> Result<(), ToolError> {
     run(command.args(["-q", "-p", &script]), "yosys", design)
 }
 
-/// All three.
+/// Runs all three tools.
 pub fn check(design: &Design) -> Result<(), ToolError> {
     lint(design)?;
     icarus(design)?;

@@ -22,7 +22,7 @@ pub struct ExtensionSet {
     pub words: Bits<4>,
 }
 
-/// `ExtKind::ALL[kind]` is an extension header of `opcode`.
+/// Whether `opcode` has the extension header `ExtKind::ALL[kind]`.
 #[hdl_fn]
 fn has(opcode: Bits<8>, kind: usize) -> Bit {
     let mut found = bits::<1>(0);

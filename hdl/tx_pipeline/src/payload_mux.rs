@@ -26,7 +26,7 @@ pub struct PayloadFault {
 ///
 /// A failed read becomes a beat with `payload_error`, which makes [`crate::TxFrameBuilder`] drop the frame, and a report. Reports never delay payload: if 32
 /// of them are pending, further ones are dropped. The frames of dropped reports are lost, and are reported when they are retransmitted. So the
-/// receiver of the reports may wait for the packet builder. LUT levels: 3 (source, select, ready).
+/// receiver of the reports may itself wait for the packet builder without a deadlock. LUT levels: 3 (source, select, ready).
 #[derive(LogicBlock, Default)]
 pub struct PayloadMux<const W: usize> {
     pub clock: Signal<In, Clock>,

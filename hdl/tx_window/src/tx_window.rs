@@ -32,7 +32,7 @@ use crate::step::{step_after_walk, Step};
 /// * `Allocate`, `Rollback`: 3, or 4 if the packets lie in two words.
 /// * `MarkRetransmitted`: 3. For the first packet lost on a plane it is 4, or 6 if the next lost packet is in another word.
 /// * `Sack`: 4 if it is refused, or if it newly acknowledges only the answered packet. Records are read four per cycle, one from each bank (PSN mod 4). A
-///   word costs as many cycles as the most packets that it has in one bank, at least 1. In the word of the answered packet the first of these cycles is
+///   word costs one cycle for each packet in the bank that has most of its packets, at least 1. In the word of the answered packet the first of these cycles is
 ///   included in the 4. Every further word costs one cycle more, and the latency of the reads adds 3 once. The search for `una` costs 1 if the result is in
 ///   the last word walked. Every other search costs 2. A search that goes to another word costs 2 more. Searches overlap with the reads.
 ///

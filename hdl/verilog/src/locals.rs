@@ -51,7 +51,7 @@ pub(crate) fn declare(
     Ok(wires)
 }
 
-/// A local that is assigned to a record signal has the fields of that record.
+/// Gives the fields of a record to a local that is assigned to a signal of that record type.
 fn describe_by_use(symbols: &mut Symbols, program: &[Statement]) {
     for s in program.iter().rev() {
         match s {

@@ -86,7 +86,7 @@ impl Pacer {
         }
     }
 
-    /// A frame is queued while none waits.
+    /// Ends an idle period: a frame is queued while no other waits.
     pub(crate) fn end_idle(&mut self) {
         if let Self::Line {
             bytes_per_clock,
@@ -99,7 +99,7 @@ impl Pacer {
         }
     }
 
-    /// A cycle begins.
+    /// Begins a cycle.
     pub(crate) fn tick(&mut self) {
         match self {
             Self::Line { clock, .. } => *clock += 1,

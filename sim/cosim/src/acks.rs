@@ -39,7 +39,7 @@ pub fn meaningful(reference: &AckRequest, lane: &[u32]) -> Vec<u32> {
     words
 }
 
-/// A request in one line.
+/// Describes an acknowledgement request in one line.
 pub fn describe(lane: &[u32]) -> String {
     let f = Record::<ack::AckRequest>::new(lane);
     format!(

@@ -55,7 +55,7 @@ pub struct SessionConfig {
 }
 
 impl SessionConfig {
-    /// Line rate, maximum payload 256 bytes, STELLAR's ACS setting.
+    /// A configuration with line rate, maximum payload 256 bytes and STELLAR's ACS setting.
     pub fn new(width: LaneWidth) -> Self {
         Self {
             width,

@@ -50,13 +50,13 @@ impl Layout {
         message
     }
 
-    /// One WRITE of each length.
+    /// Adds one WRITE of each length.
     pub fn writes(&mut self, lengths: &[u32]) -> Vec<Message> {
         let lengths = lengths.iter();
         lengths.map(|&length| self.message(length, None)).collect()
     }
 
-    /// One WRITE with immediate of each length.
+    /// Adds one WRITE with immediate of each length.
     pub fn writes_with_immediate(&mut self, lengths: &[u32]) -> Vec<Message> {
         let immediates = 0xabcd_0000..;
         let pairs = lengths.iter().zip(immediates);

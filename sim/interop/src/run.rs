@@ -81,7 +81,7 @@ impl Report {
         rows.filter(|row| row.outcome.is_err()).count()
     }
 
-    /// No case failed, and tshark found no fault.
+    /// Whether no case failed and tshark found no fault.
     pub fn is_good(&self) -> bool {
         self.failed() == 0 && self.tshark.is_ok()
     }

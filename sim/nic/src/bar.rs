@@ -58,7 +58,7 @@ impl Bar {
         ]);
     }
 
-    /// Largest PCIe payload and read: 128 bytes shifted left by the codes.
+    /// Writes the maximum payload and read size of PCIe: 128 bytes shifted left by the codes.
     pub fn write_sizes(&mut self, payload_code: u64, read_code: u64) {
         self.accesses.extend([
             Access::Register(MAX_PAYLOAD.offset, payload_code),

@@ -149,12 +149,12 @@ impl Endpoint {
         accepted.unwrap_or_else(|error| panic!("the card writes over PCIe: {error}"))
     }
 
-    /// The link carries so many bytes of a write.
+    /// Charges the link for `bytes` bytes of a write.
     pub fn charge(&mut self, bytes: usize) {
         self.write_credit = self.write_credit.saturating_sub(8 * bytes as u64);
     }
 
-    /// A read request. Returns whether its address is translated.
+    /// Accepts a read request. Returns whether its address is translated.
     ///
     /// # Panics
     /// If the card breaks a rule of PCIe.
@@ -166,7 +166,7 @@ impl Endpoint {
         translated
     }
 
-    /// Memory answers the requests that have reached it.
+    /// Reads memory for the requests that have reached it.
     pub fn serve(&mut self, clock: u64, memory: &mut impl Memory) {
         while self.reads.front().is_some_and(|(due, _)| *due <= clock) {
             let Some((due, read)) = self.reads.pop_front() else {

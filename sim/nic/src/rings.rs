@@ -95,7 +95,7 @@ impl Rings {
         base
     }
 
-    /// A write by the card.
+    /// Executes a write by the card.
     pub fn write(&mut self, tlp: &WriteTlp) {
         self.memory.write(tlp);
         self.written.extend(self.owners.get(&number(tlp.address)));

@@ -74,7 +74,7 @@ pub struct PinTimes {
 }
 
 impl PinTimes {
-    /// A write to a doorbell page.
+    /// Records a write to a doorbell page.
     pub(crate) fn page_write(&mut self, offset: u16, time: Time) {
         match offset {
             Doorbell::OFFSET | Doorbell::PUSHED_OFFSET | Doorbell::SLOTS..ConsumerIndex::SLOTS => {

@@ -189,7 +189,7 @@ class World:
 
     @property
     def time_ns(self) -> float:
-        """Present time."""
+        """Simulated time now, in nanoseconds."""
         return self._native.now_ps() / PICOSECONDS
 
     def run(self, limit_ns: float = 1e10) -> None:

@@ -72,7 +72,7 @@ def _all_passed() -> bool:
 
 
 def main() -> int:
-    """The command line."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m openstellar.process",
         usage="%(prog)s MODEL [--waves FILE] [-- ARGUMENT...]",

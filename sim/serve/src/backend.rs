@@ -166,7 +166,7 @@ impl Backend {
         })
     }
 
-    /// A peer connects, and maps these doorbell pages.
+    /// Accepts a new peer, which maps these doorbell pages.
     pub fn connect(&self, pages: Option<Arc<Pages>>) {
         self.call(|simulation, host| {
             let peer = &mut simulation.peers[host];

@@ -53,7 +53,7 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
-/// The reply to a message with an invalid request.
+/// Makes the reply to a message with an invalid request.
 pub(crate) fn invalid(reason: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, reason)
 }

@@ -55,7 +55,7 @@ impl Backend {
         }
     }
 
-    /// The operating system has enabled MSI-X. The vectors keep their targets.
+    /// Enables MSI-X, as the operating system requests. The vectors keep their targets.
     pub fn enable_vectors(&self) {
         let vectors = self.call(|simulation, host| simulation.peers[host].interrupts.vectors());
         for vector in vectors {

@@ -103,7 +103,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The time at which the clock has stopped.
+/// Waits until the clock has stopped. Returns its time.
 fn rest(function: &VfioUser) -> Duration {
     let mut then = function.now();
     until("the clock stands still", || {

@@ -49,7 +49,7 @@ fn register(function: &dyn PciFunction, register: Register) -> u64 {
         .unwrap()
 }
 
-/// Identity, capabilities, and the sizes of the BARs.
+/// Checks identity, capabilities, and the sizes of the BARs.
 fn check_configuration(function: &dyn PciFunction) {
     assert_eq!(function.config_read16(header::VENDOR_ID).unwrap(), VENDOR);
     assert_eq!(function.config_read16(header::DEVICE_ID).unwrap(), DEVICE);
@@ -224,7 +224,7 @@ fn check_one_driver_at_a_time(socket: &Path, first: VfioUser) {
     assert_eq!(third.config_load(0).unwrap() as u16, VENDOR);
 }
 
-/// The clock, by a message.
+/// Reads the clock by a message.
 fn clock(client: &mut Client) -> Duration {
     let mut word = [0; 8];
     client

@@ -104,7 +104,7 @@ fn pattern(length: usize, salt: u8) -> Vec<u8> {
         .collect()
 }
 
-/// The process that dies: the driver of card 0.
+/// Runs the process that dies: the driver of card 0.
 #[test]
 #[ignore = "runs as a process of its own, started by the test below"]
 fn the_other_process() {

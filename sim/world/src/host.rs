@@ -261,7 +261,7 @@ impl<N: Nic> Host<N> {
         }
     }
 
-    /// The NIC may have something to send now.
+    /// Lets the NIC check whether it can send now.
     pub(crate) fn wake(&mut self, now: Time) {
         for port in &mut self.ports {
             port.awake = true;

@@ -58,7 +58,7 @@ pub trait Nic: Sized {
         reads: PcieReads,
     ) -> Result<Self, WorldError>;
 
-    /// A frame arrived at `port`.
+    /// Accepts a frame that arrived at `port`.
     fn receive(&mut self, port: usize, frame: &[u8], now: Time);
     /// Requests a frame for `port`. `None`: there is nothing to send until another call changes something.
     fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing>;
@@ -66,7 +66,7 @@ pub trait Nic: Sized {
     fn next_deadline(&self, now: Time) -> Option<Time>;
     /// Executes the timers that are due.
     fn on_timer(&mut self, now: Time);
-    /// The link of a port came up or went down.
+    /// Notifies the NIC that the link of a port came up or went down.
     fn set_port(&mut self, port: usize, up: bool);
 
     /// Writes a memory region or a page translation.

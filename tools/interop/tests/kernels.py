@@ -1,4 +1,4 @@
-"""A directory that looks like an unpacked kernel package."""
+"""Makes a directory that looks like an unpacked kernel package."""
 
 import lzma
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command line of `./stellar interop`."""
+"""Tests the command line of `./stellar interop`."""
 
 import subprocess
 import sys

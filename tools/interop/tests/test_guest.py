@@ -20,7 +20,7 @@ def emulator(tmp_path: Path) -> Emulator:
 
 
 def behave(emulator: Emulator, text: str) -> None:
-    """Says what the stand-in does."""
+    """Sets what the stand-in for QEMU does."""
     loader = emulator.qemu / "usr/lib64/ld-linux-x86-64.so.2"
     loader.parent.mkdir(parents=True, exist_ok=True)
     loader.write_text(QEMU + text)

@@ -1,4 +1,4 @@
-"""The guest's file system, read back by another parser."""
+"""Tests the guest's file system: another parser reads it back."""
 
 import gzip
 import stat

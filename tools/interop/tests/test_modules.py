@@ -1,4 +1,4 @@
-"""Which kernel modules are loaded, and in which order."""
+"""Tests which kernel modules are loaded, and in which order."""
 
 from pathlib import Path
 

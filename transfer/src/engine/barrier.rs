@@ -138,7 +138,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// A transfer has ended. Barriers that waited for it may continue.
+    /// Continues the barriers that waited for a transfer, which has ended.
     pub(super) fn passed(&mut self, transfer: TransferId) {
         let waited =
             |barrier: &mut Barrier| barrier.before.remove(&transfer) && barrier.before.is_empty();
@@ -152,7 +152,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// A part of a barrier has ended, with or without success.
+    /// Handles the end of a part of a barrier, with or without success.
     pub(super) fn barrier_part(
         &mut self,
         id: TransferId,

@@ -89,7 +89,7 @@ impl<N: Nic> Engine<N> {
         Ok(id)
     }
 
-    /// A message has arrived.
+    /// Processes a message that has arrived.
     pub(super) fn received(
         &mut self,
         peer: PeerId,

@@ -85,7 +85,7 @@ impl<N: Nic> Engine<N> {
         });
     }
 
-    /// A NIC cannot be polled: its outstanding writes will not end.
+    /// Gives up a NIC that cannot be polled: its outstanding writes will not end.
     fn lose_nic(&mut self, rail: usize, error: &NicError) {
         let peers: Vec<PeerId> = self.links.keys().copied().collect();
         for peer in peers {
@@ -178,7 +178,7 @@ impl<N: Nic> Engine<N> {
         }
     }
 
-    /// A link has failed: every operation that waits for the peer ends.
+    /// Ends every operation that waits for the peer of a link that has failed.
     fn lost(&mut self, lost: PeerLost) {
         let peer = lost.peer;
         for (immediate, notify) in self.counters.lose(peer) {

@@ -64,7 +64,7 @@ impl<N: Nic> Engine<N> {
         TransferId(self.next_transfer)
     }
 
-    /// The runs to peers with working links.
+    /// Queues the runs to peers with working links.
     pub(super) fn enqueue(&mut self, id: TransferId, runs: Vec<Run<N>>, notify: Notify) {
         let count = |run: &Run<N>| run.pieces.count() as u64;
         let under_way = UnderWay {

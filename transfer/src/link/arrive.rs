@@ -9,7 +9,7 @@ use crate::error::{LinkError, ProtocolError};
 use crate::nic::{Memory, Nic, NicError};
 
 impl<N: Nic> Link<N> {
-    /// A write has ended.
+    /// Handles the end of a write.
     pub fn sent(
         &mut self,
         nics: &[N],
@@ -32,7 +32,7 @@ impl<N: Nic> Link<N> {
         ended(what, lost, effects);
     }
 
-    /// A write with immediate has arrived.
+    /// Handles a write with immediate that has arrived.
     pub fn arrived(
         &mut self,
         nics: &[N],

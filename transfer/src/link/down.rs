@@ -8,7 +8,7 @@ use crate::error::LinkError;
 use crate::nic::Nic;
 
 impl<N: Nic> Link<N> {
-    /// A queue pair has failed.
+    /// Handles the failure of a queue pair.
     pub fn fail_channel(
         &mut self,
         nics: &[N],
@@ -62,7 +62,7 @@ impl<N: Nic> Link<N> {
         }
     }
 
-    /// A NIC is unusable: its outstanding writes will not end by themselves.
+    /// Gives up a NIC that is unusable: its outstanding writes will not end by themselves.
     pub fn abandon(&mut self, index: usize, effects: &mut Vec<Effect>) {
         for what in self.channels[index].abandon() {
             ended(what, true, effects);

@@ -133,7 +133,7 @@ impl<N: Nic> Link<N> {
         self.outbox.push(letter);
     }
 
-    /// The application consumes a message, which frees its slot.
+    /// Frees the slot of a message that the application has consumed.
     pub fn take_message(&mut self, number: u64) {
         let taken = self.inbox.take(number);
         let messages = self.messages();
@@ -141,7 +141,7 @@ impl<N: Nic> Link<N> {
     }
 }
 
-/// A write of a transfer has ended.
+/// Handles the end of a write of a transfer.
 fn ended(what: Posted, lost: bool, effects: &mut Vec<Effect>) {
     if let Posted::Piece(id) | Posted::Message(id, _) = what {
         let pieces = 1;

@@ -208,7 +208,7 @@ impl Nscc {
         adapt
     }
 
-    /// The four quadrants of mark and delay.
+    /// Changes the window by one of the four combinations of mark and delay.
     fn respond(&mut self, delay: u16, ecn: bool, acked: u32, now: Ticks) {
         let &NsccRegisters {
             target,
@@ -293,7 +293,7 @@ impl Nscc {
     }
 }
 
-/// A byte counter that saturates at [`MAX_WINDOW`].
+/// Adds to a byte counter that saturates at [`MAX_WINDOW`].
 fn count(bytes: u32, more: u32) -> u32 {
     (bytes + more).min(MAX_WINDOW)
 }

@@ -46,7 +46,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// No work yet.
+    /// Makes the messages of `queue`. There is no work yet.
     pub const fn new(queue: SendQueue, local_qp: u32, max_wimm: u16) -> Self {
         Self {
             queue,

@@ -93,7 +93,7 @@ impl Window {
         self.next.distance_from(self.una)
     }
 
-    /// Everything sent has been received.
+    /// Whether everything sent has been received.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }

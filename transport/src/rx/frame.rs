@@ -211,12 +211,12 @@ fn parse_packet(inner: &Inner<'_>, udp_port: u16) -> Result<PacketHeaders, DropR
     })
 }
 
-/// RC and MRC RDMA WRITE, with and without immediate.
+/// Whether the lane executes the opcode: RC and MRC RDMA WRITE, with and without immediate.
 fn is_supported(opcode: Opcode) -> bool {
     opcode.is_write() && matches!(opcode.transport(), Transport::Rc | Transport::Mrc)
 }
 
-/// RC requests other than WRITE, which this lane does not execute.
+/// Whether the opcode is an RC request other than WRITE, which this lane does not execute.
 fn is_refused(opcode: Opcode) -> bool {
     opcode.transport() == Transport::Rc && !opcode.is_write() && !opcode.is_response()
 }

@@ -191,7 +191,7 @@ impl PsnTrack {
         (base, self.received_from(base))
     }
 
-    /// Bit i set: the PSN `base + i` was received; `base` is a multiple of 64.
+    /// Returns the received PSNs of a word: bit i is set if `base + i` was received. `base` is a multiple of 64.
     fn received_from(&self, base: Psn) -> u64 {
         const BEHIND: u32 = Psn::MODULUS / 2;
         let word = self.ahead[word_of(base)];

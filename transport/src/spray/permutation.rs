@@ -21,7 +21,7 @@ impl Lfsr32 {
         self.0
     }
 
-    /// One shift.
+    /// Shifts the register once.
     pub fn step(&mut self) {
         self.0 = self.0 >> 1 ^ if self.0 & 1 == 1 { Self::TAPS } else { 0 };
     }

@@ -140,7 +140,7 @@ impl Spray {
         Some(due)
     }
 
-    /// The port of `plane` (0 or 1) came up or went down.
+    /// Records that the port of `plane` (0 or 1) came up or went down.
     pub fn set_plane(&mut self, plane: u8, up: bool) {
         self.planes_up = self.planes_up.with(plane, up);
     }

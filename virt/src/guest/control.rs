@@ -132,7 +132,7 @@ impl GuestDriver {
             .store(self.made.to_le(), index, Ordering::Release)
     }
 
-    /// The host has processed every chain that was made available.
+    /// Whether the host has processed every chain that was made available.
     fn is_used(&self) -> Result<bool, GuestMemoryError> {
         let index = GuestAddress(self.queue.used + INDEX);
         let used: u16 = self.memory.load(index, Ordering::Acquire)?;

@@ -11,7 +11,7 @@ use stellar_wire::vstellar::{
 
 use crate::pvdma::PvdmaError;
 
-/// An address for a message.
+/// Converts an address for a message.
 pub const fn port(address: PortAddress) -> Port {
     Port {
         mac: address.mac,
@@ -92,7 +92,7 @@ pub fn step(step: Step) -> driver::Modify {
     }
 }
 
-/// A state for a message.
+/// Converts a state for a message.
 pub const fn state(state: QpState) -> GuestQpState {
     match state {
         QpState::Reset => GuestQpState::Reset,
@@ -103,7 +103,7 @@ pub const fn state(state: QpState) -> GuestQpState {
     }
 }
 
-/// An event for a message; `None` for events that a guest cannot get.
+/// Converts an event for a message. Returns `None` for events that a guest cannot get.
 pub fn event(event: AsyncEvent) -> Option<GuestEvent> {
     let (kind, qp, data) = match event {
         AsyncEvent::QueuePairFatal { qp, status } => {

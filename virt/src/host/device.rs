@@ -170,7 +170,7 @@ impl VirtualDevice {
 }
 
 impl Drop for VirtualDevice {
-    /// First of all, no doorbell may ring any more.
+    /// Stops the doorbells before anything else is released.
     fn drop(&mut self) {
         self.window.revoke();
     }

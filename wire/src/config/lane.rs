@@ -31,7 +31,7 @@ impl MaxPayload {
 }
 
 impl Default for MaxPayload {
-    /// 256 bytes.
+    /// The default is 256 bytes.
     fn default() -> Self {
         Self(256)
     }
@@ -47,7 +47,7 @@ pub struct RxConfig {
 }
 
 impl Default for RxConfig {
-    /// Port 4791, 256 bytes.
+    /// The default is port 4791 and 256 bytes.
     fn default() -> Self {
         Self {
             udp_port: ROCE_UDP_PORT,

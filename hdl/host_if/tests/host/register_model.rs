@@ -127,7 +127,7 @@ impl Model {
         })
     }
 
-    /// A write, and the other inputs of the same cycle.
+    /// Executes one cycle with a write and the other inputs of the cycle.
     pub fn step(&mut self, write: Option<Write>, world: &World) {
         let before = self.clone();
         if world.settings_ready {
@@ -220,7 +220,7 @@ impl Model {
         }
     }
 
-    /// Every output of the registers in this clock.
+    /// Compares every output of the registers in this cycle.
     pub fn check(&self, dut: &Dut) {
         assert_eq!(dut.is("settings_valid"), self.commit.is_some());
         if let Some((select, index)) = self.commit {

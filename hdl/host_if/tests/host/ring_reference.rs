@@ -64,7 +64,7 @@ impl Ring {
         }
     }
 
-    /// Half of its places are taken, or more.
+    /// Whether half of the ring or more is in use.
     pub fn is_half_full(&self) -> bool {
         2 * (self.produced - self.consumer) >= 1 << self.settings.log2_entries
     }

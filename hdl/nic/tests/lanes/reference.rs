@@ -131,7 +131,7 @@ impl Reference {
         bench.requests.push_back(Request::Fence);
     }
 
-    /// A frame, for hardware and reference. Returns its outcome.
+    /// Sends a frame to hardware and reference. Returns its outcome.
     pub fn send(&mut self, bench: &mut Bench, lane: usize, frame: Vec<u8>) -> DropReason {
         let reason = match parse_control(&frame, self.lane.config()) {
             Some(control) => self.control(lane, &control),

@@ -19,7 +19,7 @@ const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
 /// Maximum number of requests of one command: 8,192 bytes are 64 of the smallest size, and each of three segments may add a shorter one at both ends.
 const MOST_REQUESTS: usize = 70;
 
-/// A command of this number of bytes takes two slots.
+/// Whether a command of this number of bytes takes two slots.
 #[hdl_fn]
 pub fn takes_two(length: Bits<LENGTH_BITS>) -> Bit {
     length > (SLOT_BYTES as u64)

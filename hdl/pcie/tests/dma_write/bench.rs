@@ -175,7 +175,7 @@ impl Bench {
         self.commands.push_back(fence);
     }
 
-    /// Random commands of every kind, to the end.
+    /// Runs random commands of every kind until all have finished.
     pub fn run(&mut self, load: Load) {
         self.rng = ChaCha8Rng::seed_from_u64(load.seed);
         self.mps_code = load.mps_code;

@@ -96,7 +96,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// A command was valid.
+    /// Records that a command was valid, and accepted if `ready`.
     fn offer(&mut self, command: &ReadCommand, ready: bool) {
         let slots = 1 + u64::from(command.length.index() > SLOT_BYTES);
         if self.clock >= 4 && ready && self.used + slots <= 4 {

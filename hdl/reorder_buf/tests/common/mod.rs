@@ -197,7 +197,7 @@ pub fn fence() -> CoreToken {
     }
 }
 
-/// PSNs with the places where something wraps.
+/// PSNs, often close to a value at which something wraps.
 pub fn psn() -> impl Strategy<Value = u32> {
     prop_oneof![
         Just(0),
@@ -208,12 +208,12 @@ pub fn psn() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// One of the values.
+/// Returns one of `values` at random.
 pub fn one_of<T: Copy>(rng: &mut TestRng, values: &[T]) -> T {
     values[rng.random_range(0..values.len())]
 }
 
-/// Any token, good or senseless, on few queue pairs so that states meet.
+/// Returns any token, valid or not. There are few queue pairs, so that tokens of one queue pair come close together.
 pub fn random_token(rng: &mut TestRng) -> CoreToken {
     let near: Bits<4> = Bits::random(rng);
     let length = one_of(rng, &[0_u64, 1, 255, 256, 257, 512, 1024]);

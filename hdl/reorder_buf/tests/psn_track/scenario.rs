@@ -122,7 +122,7 @@ impl Scenario {
         self.expected.push(output);
     }
 
-    /// A good packet.
+    /// Adds a good packet.
     pub fn good(&mut self, at: usize, number: Number) {
         let step = Step::Packet {
             number,

@@ -83,7 +83,7 @@ proptest! {
     }
 }
 
-/// A packet that continues or begins a message as it should.
+/// Returns a valid packet that continues or begins a message.
 fn good(full_packets: u32) -> (usize, usize, Step) {
     let step = Step::Packet {
         ahead: 0,

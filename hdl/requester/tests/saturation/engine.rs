@@ -53,7 +53,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A port sends a packet in `port_cycles` / 100 cycles.
+    /// Makes an engine whose ports send a packet in `port_cycles` / 100 cycles.
     pub fn new(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
         let mut bench = Self {
             dut: Dut::new::<RequesterEngine16>(),

@@ -126,7 +126,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// `seed` and `eagerness` (1 to 8) say when receivers take.
+    /// Makes a bench. `seed` and `eagerness` (1 to 8) determine when receivers are ready.
     pub fn new(seed: u64, eagerness: u32) -> Self {
         let mut bench = Self {
             dut: Dut::new::<SmallResponder>(),

@@ -107,7 +107,7 @@ impl Pair {
         }
     }
 
-    /// A message of `packets`, the last of which has `last_length` bytes.
+    /// Sends a message of `packets`, the last of which has `last_length` bytes.
     pub fn message(&mut self, packets: u32, last_length: u32, immediate: Option<u32>) {
         let mtu = 1_u32 << self.setup.mtu_log2;
         let length = (packets - 1) * mtu + last_length;

@@ -111,7 +111,7 @@ impl Scenario {
         (0..self.pairs.len()).for_each(|at| self.arm(at, 0));
     }
 
-    /// A packet the peer should not send, or sends again.
+    /// Adds a packet that the peer should not send, or that it sends again.
     pub fn send_other(&mut self, at: usize, change: impl FnOnce(&mut PacketHeaders, Psn)) {
         let pair = &mut self.pairs[at];
         pair.prepare(1, &mut self.rng);
@@ -128,7 +128,7 @@ impl Scenario {
         self.arrive(at, headers, RcClass::Expected, reason);
     }
 
-    /// RC: a gap.
+    /// RC: adds a packet that leaves a gap before it.
     pub fn gap(&mut self, at: usize) {
         let pair = &mut self.pairs[at];
         pair.prepare(2, &mut self.rng);
@@ -271,7 +271,7 @@ impl Scenario {
         self.expected.answers.push(answer_fields(&to_words(record)));
     }
 
-    /// A probe arrives.
+    /// Adds a probe.
     pub fn probe(&mut self, at: usize) {
         let pair = &mut self.pairs[at];
         let probe = Peth {

@@ -14,7 +14,7 @@ use stellar_wire::{
 /// Queue pairs with a peer.
 pub const QPS: [u32; 4] = [2, 3, 0x155, 1023];
 
-/// Two modes, both address families.
+/// Returns the peer of a queue pair. Among the queue pairs are both modes and both address families.
 pub fn peer(qp: u32) -> ControlPeer {
     let addresses = if qp % 4 == 3 {
         [1, 2].map(|n| IpAddr::V6(Ipv6Addr::new(0xfd00, 7, 0, 0, 0x8000, 0, qp as u16, n)))

@@ -93,7 +93,7 @@ impl Front {
         front
     }
 
-    /// One cycle of reset; forgets frames that were not sent.
+    /// Runs one cycle of reset, and forgets frames that were not sent.
     pub fn reset(&mut self) {
         self.waiting.clear();
         self.sent = 0;

@@ -31,7 +31,7 @@ impl<const W: usize> Beats<W> {
         }
     }
 
-    /// Short enough for the slow simulation to see many.
+    /// Returns a frame that is short, so that the slow simulation runs many of them.
     fn frame(runner: &mut TestRunner) -> TestFrame {
         let short = any_frame().prop_filter("long", |f| f.bytes.len() < 600);
         let tree = short.new_tree(runner).expect("a short frame");

@@ -36,7 +36,7 @@ pub enum Step {
     },
     Feedback(Named, Feedback),
     Reflect(Named, Feedback),
-    /// The value that this number would have in the profile, plus an offset.
+    /// Reflects the entropy value with this number in the profile, changed by an offset, so that it may be in no profile.
     ReflectNumber(u8, u32),
     /// Probes after this number of ticks.
     Probe(u32),

@@ -93,7 +93,7 @@ impl Front {
         front
     }
 
-    /// One cycle of reset, which discards everything in progress.
+    /// Runs one cycle of reset, which discards everything in progress.
     pub fn reset(&mut self) {
         self.packets.clear();
         self.payload.clear();

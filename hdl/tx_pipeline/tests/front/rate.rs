@@ -10,7 +10,7 @@ use crate::front::packets::{fill, Shape, TestPacket};
 
 const PACKETS: usize = 600;
 
-/// The largest headers of each kind, with every nesting.
+/// Returns packets of `opcode` with the largest headers that they can have in this nesting.
 fn packets(opcode: Opcode, payload_length: usize, nesting: u8) -> Vec<TestPacket> {
     let mut rng = TestRng::seed_from_u64(payload_length as u64);
     let shape = Shape {

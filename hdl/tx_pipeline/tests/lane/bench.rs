@@ -268,7 +268,7 @@ impl Bench {
         }
     }
 
-    /// The expected fault reports if only this number is stored.
+    /// Keeps only the first `kept` expected fault reports: the block stores no more.
     pub fn forget_faults_after(&mut self, kept: usize) {
         self.faults.truncate(kept);
     }

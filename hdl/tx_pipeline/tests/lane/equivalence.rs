@@ -37,7 +37,7 @@ fn read_beat(rng: &mut TestRng) -> ReadBeat {
 #[test]
 fn tx_packet_builder_is_its_verilog() {
     let tables = Tables::random(&mut TestRng::seed_from_u64(1));
-    // Requested beats, of which that many may be freed. A record is valid for one cycle or more, and not in the cycle before.
+    // Payload beats that were requested and not freed yet: at most that many may be freed. A record counts in its first valid cycle only.
     let mut owed = 0;
     let mut offered = false;
     check(

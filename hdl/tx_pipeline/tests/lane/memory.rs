@@ -62,7 +62,7 @@ impl Memory {
         });
     }
 
-    /// The lane requests a read; its first beat is there at `due`.
+    /// Records that the lane requested a read, whose first beat is there at `due`.
     pub fn asked(&mut self, words: &[u32], due: u64) {
         let read = self.expected.pop_front().expect("a read is due");
         assert_eq!(words, to_words(read.command), "{:?}", read.command);
@@ -96,7 +96,7 @@ impl Memory {
         read.beats.front()
     }
 
-    /// The lane accepted the beat.
+    /// Records that the lane accepted the beat.
     pub fn taken(&mut self) {
         let read = self.reads.front_mut().expect("a read under way");
         read.beats.pop_front();
@@ -105,7 +105,7 @@ impl Memory {
         }
     }
 
-    /// Everything was requested, and everything was returned.
+    /// Whether every read was requested, and all payload was returned.
     pub fn is_done(&self) -> bool {
         self.expected.is_empty() && self.reads.is_empty()
     }

@@ -12,7 +12,7 @@ use stellar_wire::hw::window::SentPacket;
 pub struct Pace(pub Vec<u32>);
 
 impl Pace {
-    /// A packet in every cycle.
+    /// A pace with a packet in every cycle.
     pub fn full(packets: usize) -> Self {
         Self(vec![0; packets])
     }

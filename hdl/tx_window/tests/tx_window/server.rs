@@ -243,7 +243,7 @@ impl Server {
         self.burst(qp, &[sent], &Pace::full(1));
     }
 
-    /// The packet must be lost.
+    /// Marks a lost packet as retransmitted. The packet must be lost.
     pub fn resend(&mut self, qp: usize, psn: Psn, sent: Sent) {
         self.let_leave_for(qp, &[psn]);
         let window = &mut self.windows[qp];
@@ -269,7 +269,7 @@ impl Server {
         self.compare(request, expected, Cycles::Exactly(3));
     }
 
-    /// The packet must be in flight.
+    /// Marks a packet as lost. The packet must be in flight.
     pub fn lose(&mut self, qp: usize, psn: Psn, retries: u8) {
         self.let_leave_for(qp, &[psn]);
         let window = &mut self.windows[qp];
@@ -282,7 +282,7 @@ impl Server {
         self.compare(request, expected, cycles);
     }
 
-    /// `from` must be in the window or its end.
+    /// Searches for the next packet in flight. `from` must be in the window or its end.
     pub fn next_in_flight(&mut self, qp: usize, from: Psn) {
         let found = self.windows[qp].next_in_flight(from);
         self.let_leave_for(qp, found.as_slice());

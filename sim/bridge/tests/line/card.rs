@@ -126,7 +126,7 @@ impl Card {
         assert_eq!(self.arrived.len(), count);
     }
 
-    /// A frame leaves the card.
+    /// Sends a frame from the card.
     pub fn send(&mut self, port: usize, bytes: Vec<u8>) {
         let time = self.now;
         self.bridge.sent(SentFrame { time, port, bytes });
@@ -141,7 +141,7 @@ impl Card {
     }
 }
 
-/// A path without a socket.
+/// Whether there is no socket at `path`.
 pub fn is_free(path: &Path) -> bool {
     path.symlink_metadata().is_err()
 }

@@ -32,7 +32,7 @@ impl<M: Memory> Hosts<M> {
         })
     }
 
-    /// A double word of the configuration space; all ones outside.
+    /// Reads a double word of the configuration space. It is all ones beyond the end.
     pub fn config_load(&mut self, host: usize, offset: u16) -> u32 {
         self.card(host).config.load(offset)
     }
@@ -97,7 +97,7 @@ impl<M: Memory> Hosts<M> {
         Ok(true)
     }
 
-    /// The BARs of a card answer: memory space is on, and it is not in reset.
+    /// Whether the BARs of a card respond: memory space is enabled, and the card is not in reset.
     fn answers(&mut self, host: usize) -> bool {
         self.card(host).config.has_memory() && !self.is_resetting(host)
     }

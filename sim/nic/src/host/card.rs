@@ -117,12 +117,12 @@ impl<M: Memory> Card<M> {
         self.windows.clear();
     }
 
-    /// A frame has arrived at a port.
+    /// Accepts a frame that has arrived at a port.
     pub fn receive(&mut self, port: usize, frame: Vec<u8>) {
         self.ports[port].rx.push(frame, false);
     }
 
-    /// A complete frame that has left a port.
+    /// Returns a complete frame that has left a port, if there is one.
     pub fn transmitted(&mut self, port: usize) -> Option<Vec<u8>> {
         self.ports[port].tx.pop()
     }
@@ -206,7 +206,7 @@ impl<M: Memory> Card<M> {
         }
     }
 
-    /// A beat of a write: to the address of interrupt messages, or to memory.
+    /// Executes a beat of a write to the address of interrupt messages, or to memory.
     fn take_write(&mut self, index: usize, write: &WriteBeat) {
         let endpoint = &mut self.ports[index].endpoint;
         let accepted = endpoint.accept(write);
@@ -225,7 +225,7 @@ impl<M: Memory> Card<M> {
         }
     }
 
-    /// An interrupt message with a vector.
+    /// Executes an interrupt message for `vector`.
     fn raise(&mut self, vector: u8) {
         if self.config.has_msi_x() && u16::from(vector) < self.config.vectors() {
             self.raised |= 1 << vector;

@@ -31,7 +31,7 @@ impl ConfigSpace {
         Self { words }
     }
 
-    /// A double word.
+    /// Reads a double word.
     pub fn load(&self, offset: u16) -> u32 {
         self.words
             .get(usize::from(offset / 4))
@@ -102,7 +102,7 @@ impl ConfigSpace {
         (self.load(self.capability(MSI_X_ID)) >> 16) as u16 & msi_x::ENABLE != 0
     }
 
-    /// The settings of the host's firmware: the sizes of PCIe requests, as codes.
+    /// Sets the sizes of PCIe requests, as codes. On a real host the firmware does this.
     pub fn set_sizes(&mut self, payload_code: u16, read_code: u16) {
         let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
         let value =

@@ -144,7 +144,7 @@ impl DmaMemory for SimMemory {
 }
 
 impl Drop for SimMemory {
-    /// The card's next access is a bad access.
+    /// Unmaps the memory. A later access of the card to it is counted as a bad access.
     fn drop(&mut self) {
         let mut hosts = lock(&self.hosts);
         let host = hosts.memory(self.host);

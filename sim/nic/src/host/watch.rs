@@ -43,14 +43,14 @@ impl Watch {
         });
     }
 
-    /// A frame has arrived at a card.
+    /// Records a frame that has arrived at a card.
     pub fn arrived(&mut self, card: usize, frame: &[u8]) {
         if let Some(bth) = packet::bth(frame) {
             self.record.arrived(card, &bth);
         }
     }
 
-    /// A frame has left a card.
+    /// Records a frame that has left a card.
     pub fn left(&mut self, card: usize, frame: &[u8]) {
         if card != 0 {
             return;

@@ -117,7 +117,7 @@ impl RtlNic {
         NicModel::shared().map(|_| ())
     }
 
-    /// When what was seen at the pins.
+    /// Times of the events at the pins.
     pub const fn times(&self) -> &PinTimes {
         &self.times
     }

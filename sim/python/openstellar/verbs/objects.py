@@ -102,9 +102,9 @@ class QueuePair:
     def ready_to_send(
         self, psn: int = 0, *, timeout_ns: int = 250_000, retry_count: int = 7, window: int = 1024, early_loss: int = 128
     ) -> None:
-        """RTR to RTS: sends from `psn` on, which the peer must have from `connection`.
+        """RTR to RTS. The first packet has `psn`, which the peer must know: it is part of `connection`.
 
-        `timeout_ns` is the retransmission timeout of a first transmission, growing linearly for `retry_count` times; `window` is the most packets in
+        `timeout_ns` is the retransmission timeout of a first transmission, growing linearly for `retry_count` times; `window` is the maximum number of packets in
         flight. A packet counts as lost if it is `early_loss` or more behind the latest acknowledged packet (128 or more; 0 waits for the timeout).
         """
         self._native.to_rts(psn, timeout_ns, retry_count, window, early_loss)

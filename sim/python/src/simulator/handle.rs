@@ -186,7 +186,7 @@ impl Handle {
         })
     }
 
-    /// Verilator's tables do not distinguish signed from unsigned.
+    /// Always returns unsigned, because Verilator's tables do not distinguish signed from unsigned.
     fn get_signed(&self) -> i8 {
         0
     }
@@ -276,7 +276,7 @@ impl Handle {
         self.write(self::action(action)?, &words)
     }
 
-    /// cocotb has checked that the value fits; it is signed or unsigned.
+    /// Sets an integer, signed or unsigned. cocotb has checked that it fits.
     fn set_signal_val_int(&self, action: u8, value: i64) -> PyResult<()> {
         let words = [value as u32, (value >> 32) as u32];
         self.write(self::action(action)?, &words)
@@ -349,7 +349,7 @@ fn root_iterate() -> PyResult<HandleIterator> {
     })
 }
 
-/// A model does not keep packages.
+/// Returns none, because a model does not keep packages.
 #[pyfunction]
 fn package_iterate() -> Option<HandleIterator> {
     None

@@ -136,6 +136,6 @@ fn stop_simulator() -> PyResult<()> {
 #[pyo3(signature = (_log_func, _get_logger))]
 fn initialize_logger(_log_func: Bound<'_, PyAny>, _get_logger: Bound<'_, PyAny>) {}
 
-/// See [`initialize_logger`].
+/// Does nothing: see [`initialize_logger`].
 #[pyfunction]
 fn set_gpi_log_level(_level: i32) {}

@@ -23,12 +23,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// The world cannot execute the call.
+/// The Python exception for a call that the world cannot execute.
 pub fn failed(error: impl std::fmt::Display) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// An argument that is not valid.
+/// The Python exception for an argument that is not valid.
 pub fn invalid(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -98,7 +98,7 @@ impl MrcRequester {
         self.messages.flush(failed, card.memory, card.cq);
     }
 
-    /// A port went up or down.
+    /// Records that a port went up or down.
     pub fn set_plane(&mut self, plane: u8, up: bool) {
         self.spray.set_plane(plane, up);
     }

@@ -170,7 +170,7 @@ pub enum PostError {
         /// Its size.
         entries: u32,
     },
-    /// Too many bytes to come with the entry.
+    /// More inline bytes than an entry can hold.
     #[error("{0} bytes inline; an entry holds at most {most}", most = Wqe::INLINE)]
     Inline(usize),
     /// The bytes are not completely inside the region.

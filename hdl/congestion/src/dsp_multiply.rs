@@ -6,9 +6,9 @@ use rust_hdl::prelude::*;
 
 use crate::sim;
 
-/// `product` is `a * b` of two cycles ago. The registers before and after the multiplier are those of the DSP (AREG, BREG, MREG).
+/// Multiplies two unsigned numbers with one DSP. `product` is `a * b` of two cycles ago. The registers before and after the multiplier are those of the DSP (AREG, BREG, MREG).
 ///
-/// Unsigned. A DSP48E2 multiplies 27 by 18 signed bits, so `A` is at most 26, `B` at most 17, and `P` = `A` + `B`. There is no reset; two cycles flush the
+/// A DSP48E2 multiplies 27 by 18 signed bits, so `A` is at most 26, `B` at most 17, and `P` = `A` + `B`. There is no reset; two cycles flush the
 /// pipeline.
 #[derive(LogicBlock, Default)]
 pub struct DspMultiply<const A: usize, const B: usize, const P: usize> {

@@ -8,7 +8,7 @@ use stellar_transport::congestion::RECIPROCAL_ROM;
 
 use crate::sim;
 
-/// `reciprocal` is the entry of [`RECIPROCAL_ROM`] for the `mantissa` of the previous cycle. 256 bytes in LUTs. Levels: 2.
+/// Looks up reciprocals for divisions. `reciprocal` is the entry of [`RECIPROCAL_ROM`] for the `mantissa` of the previous cycle. 256 bytes in LUTs. Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct ReciprocalRom {
     pub clock: Signal<In, Clock>,

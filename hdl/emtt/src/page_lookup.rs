@@ -93,7 +93,7 @@ struct PageWrite {
     entry: EmttEntry,
 }
 
-/// The extended memory translation table and the translation, for one request per cycle.
+/// Stores the extended memory translation table (eMTT), and translates one request per cycle to bus addresses.
 ///
 /// `BANK`: address bits of each of the four banks of the table; 17 (524,288 entries) at full size. Pages whose entries would lie beyond
 /// the table are invalid, and table writes beyond it are ignored.

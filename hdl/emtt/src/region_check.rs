@@ -61,7 +61,7 @@ struct Bounds {
     limit: Bits<64>,
 }
 
-/// The region table and the check, for one request per cycle.
+/// Stores the region table, and checks one request per cycle.
 ///
 /// `A`: address bits of the table; 12 (4,096 regions) at full size. A key whose index is beyond the table is a `BadKey`; a table write
 /// beyond it is ignored.

@@ -1,4 +1,4 @@
-//! Outcomes wait until their payload has left, and stay in order per queue pair.
+//! Queue of outcomes that wait until their payload has left.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{BypassRam, SyncFifo};
@@ -44,7 +44,9 @@ fn reached(next: Bits<NUMBER_BITS>, number: Bits<NUMBER_BITS>) -> Bit {
     !(next - number).get_bit(NUMBER_BITS - 1)
 }
 
-/// A queue per lane. The head of a queue leaves when the lane's DMA write engine has sent its payload, and when the other queue holds no older
+/// Holds each outcome until its payload has left, and keeps the outcomes of a queue pair in order.
+///
+/// There is a queue per lane. The head of a queue leaves when the lane's DMA write engine has sent its payload, and when the other queue holds no older
 /// outcome of the same queue pair. So a lane whose PCIe link stalls holds up the other only in queue pairs that used both.
 ///
 /// One row per queue pair holds the number of its last outcome in each lane. A row may hold an old number before its first outcome or after a reset.

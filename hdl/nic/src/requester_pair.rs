@@ -48,7 +48,7 @@ fn of_engine(odd: Bit, engine0: Bit, engine1: Bit) -> Bit {
     }
 }
 
-/// 1,024 queue pairs. Bit 0 of the number of a queue pair selects its engine. The engines share only the ports to their neighbours.
+/// Two requester engines with 1,024 queue pairs together. Bit 0 of the number of a queue pair selects its engine. The engines share only the ports to their neighbours.
 ///
 /// The ports are those of [`RequesterEngine`]. Requests, packets and completions of both engines take turns. Both may count events in the same cycle, so each
 /// has its own statistics ports.

@@ -13,6 +13,8 @@ pub const FIFO_ENTRIES: usize = 1 << FIFO_ADDRESS;
 /// Address bits of the output FIFO.
 pub const FIFO_ADDRESS: usize = 5;
 
+/// Reads the payload of memory writes from the packet buffer, one beat per cycle.
+///
 /// `B` is log2 of the bytes of a beat, 4 to 7.
 ///
 /// A beat for the output FIFO is sent only after an entry of the FIFO is reserved; this includes fences, which pass through the FIFO too. The FIFO

@@ -20,7 +20,7 @@ pub type DmaWrite512 = DmaWrite<512, 6, 64>;
 
 /// Cycles from the address of a buffer read to its data.
 pub const READ_LATENCY: usize = 2;
-/// 1,024 bytes.
+/// PCIe code of the largest maximum payload size, 1,024 bytes.
 const LARGEST_MPS_CODE: usize = 3;
 const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
 
@@ -34,7 +34,7 @@ fn disabled(enables: Bits<4>) -> Bits<11> {
     count
 }
 
-/// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8.
+/// The DMA write engine: it turns place commands into memory write TLPs. A beat has `W` bits; `B` = log2(W / 8) and `N` = W / 8.
 ///
 /// It sends one TLP beat per cycle while `tlp_ready` is high. TLPs, frees and fences leave in the order of their commands.
 /// The first TLP beat of a command is valid [`DmaWrite::LATENCY`] cycles after the command is accepted, if the engine was idle.

@@ -10,6 +10,8 @@ pub type RqShim1024 = RqShim<1024, 7, 32, 373>;
 /// For 512 bits (PCIE4, PCIE4C, PL PCIE5; PG213, PG343): `tuser` of 137 bits, byte enables of the first TLP at bits 3:0 and 11:8.
 pub type RqShim512 = RqShim<512, 6, 16, 137>;
 
+/// Converts write TLPs to AMD's requester request stream: the descriptor in band, then the payload, one TLP at a time.
+///
 /// A beat has `W` bits: `B` = log2(W / 8), and `N` = W / 32 double words. `tuser` has `U` bits.
 ///
 /// It supports the dword-aligned mode without straddle. A TLP of `n` double words takes ceil((16 + 4 n) / (W / 8)) beats: 256 bytes are 3 beats of

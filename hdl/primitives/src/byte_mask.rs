@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 use crate::parameters::{Checked, Parameters};
 use crate::sim;
 
-/// Combinational, part of one LUT level. `N` is the number of byte lanes, `W` = 8 `N`.
+/// Zeroes the byte lanes of a beat that are not enabled. Combinational, part of one LUT level. `N` is the number of byte lanes, `W` = 8 `N`.
 #[derive(LogicBlock, Default)]
 pub struct ByteMask<const W: usize, const N: usize> {
     _parameters: Checked<Self>,

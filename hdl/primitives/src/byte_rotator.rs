@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 use crate::parameters::{Checked, Parameters};
 use crate::sim;
 
-/// `out_data` is the `W` bits at byte `in_offset` of the window `{in_high, in_low}`, two cycles later.
+/// Takes a beat at any byte offset out of two neighbouring beats: `out_data` is the `W` bits at byte `in_offset` of the window `{in_high, in_low}`, two cycles later.
 ///
 /// Cycle 1 shifts by the upper half of the offset, cycle 2 by the lower half: at `W` = 1,024 that is 16:1 and 8:1, two levels of 4:1
 /// multiplexers (one LUT6 each) per cycle. `out_data` holds while no valid window passes.

@@ -3,7 +3,7 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 
-/// `delayed` is `data` of `N` cycles ago. No reset: it is flushed after `N` cycles, and synthesis may use shift-register LUTs.
+/// A delay line: `delayed` is `data` of `N` cycles ago. It has no reset, because it is flushed after `N` cycles, and synthesis may use shift-register LUTs.
 #[derive(LogicBlock)]
 pub struct Delay<T: Synth, const N: usize> {
     pub clock: Signal<In, Clock>,

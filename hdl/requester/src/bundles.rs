@@ -60,7 +60,7 @@ pub struct DeadlineSrc {
     pub valid: Signal<Out, Bit>,
     pub qp: Signal<Out, Qpn>,
     pub armed: Signal<Out, Bit>,
-    /// Ticks of 8 ns.
+    /// Deadline in ticks of 8 ns.
     pub record: Signal<Out, Bits<32>>,
 }
 

@@ -39,7 +39,9 @@ fn ones_of(word: Bits<64>) -> Bits<7> {
     count
 }
 
-/// A ring of 32 words of 64 PSNs for each of 2^`Q` queue pairs; `R` must be `Q` + 5. The word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
+/// Stores which PSNs of the receive windows have arrived, and counts the missing ones in a range.
+///
+/// The memory has a ring of 32 words of 64 PSNs for each of 2^`Q` queue pairs. `R` must be `Q` + 5. The word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
 ///
 /// A count takes 5 cycles plus one for each word of its range, at most 22. Arrivals are accepted in every cycle; a count includes those of earlier
 /// cycles. The memory is never cleared, so the caller says which words are valid (`touched`).

@@ -9,7 +9,7 @@ use stellar_wire::hw::Qpn;
 
 use crate::records::{Committed, ThresholdReached, UpdateReg};
 
-/// A FIFO for each output stream. An operation in the stage `commit` may write all of them in one cycle, so it waits until all of them have space.
+/// The output FIFOs of the responder, one for each output stream. An operation in the stage `commit` may write all of them in one cycle, so it waits until all of them have space.
 /// Levels: room 1, completions 2.
 #[derive(LogicBlock, Default)]
 pub struct OutputFifos {

@@ -16,6 +16,8 @@ pub const LATENCY: usize = 1;
 const LOW_BITS: usize = 512;
 const HIGH_BITS: usize = WINDOW_BITS - LOW_BITS;
 
+/// Collects the first bytes of each frame, which contain the headers, and counts all bytes.
+///
 /// Each frame has one window, which leaves after its last beat: one per cycle if all frames are single beats.
 /// If the frame is shorter than the window, the bytes after its last one are undefined and may belong to another frame.
 /// LUT levels: 2 (beat count 8 bits; length is a concatenation and an 8-bit add, 2).

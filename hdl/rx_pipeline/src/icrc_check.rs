@@ -19,7 +19,7 @@ fn icrc_variant_mask<const W: usize>(version6: bool) -> Bits<W> {
         .fold(Bits::default(), |mask, bit| mask.replace_bit(bit, true))
 }
 
-/// There is one result per frame, in order. It is undefined for frames that are not RoCE.
+/// Checks the invariant CRC of each aligned frame. There is one result per frame, in order. It is undefined for frames that are not RoCE.
 /// LUT levels: masking 1, comparison with the residue 3; the rest is [`Crc32Wide`].
 #[derive(LogicBlock)]
 pub struct IcrcCheck<const W: usize> {

@@ -45,6 +45,8 @@ struct Decoded {
     flow_label: Bits<16>,
 }
 
+/// Parses and checks lengths, UDP, BTH, extension headers and payload length of each packet.
+///
 /// Stages: `decode` (lengths, port, opcode), `extract` (extension headers to their fields), `measure` (payload length), `check` (first reason).
 /// LUT levels: decode 5 (opcode 4), extract 3 (multiplexers of 3 and 4 places; 14-bit subtraction and comparison), measure 3, judge 3.
 #[derive(LogicBlock, Default)]

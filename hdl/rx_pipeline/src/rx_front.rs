@@ -23,6 +23,8 @@ const HEADERS_WAIT: usize = icrc_check::LATENCY - header_window::LATENCY - parse
 /// Cycles by which the result of the packet buffer is delayed, to meet the iCRC.
 const STORED_WAIT: usize = icrc_check::LATENCY - packet_buffer::LATENCY;
 
+/// The front end of the receive lane of one port.
+///
 /// Each frame from the MAC becomes a token for the core, in order. Its bytes, from the IP header on, are in the packet buffer.
 ///
 /// `W` is the lane width. The packet buffer holds 2^(`A`+1) beats: 512 by default, which at 1,024 bits is 64 KiB.

@@ -10,7 +10,7 @@ use crate::order::{
 /// Cycles from a map to its permutation, in both directions.
 pub const LATENCY: usize = 2;
 
-/// Both directions of a rotation's order in parallel. The key must be stable while a map passes.
+/// Permutes maps from slots to positions of a rotation and, in parallel, from positions to slots. The key must be stable while a map passes.
 ///
 /// LUT levels: 7 in each of the two cycles (28 layers, two per level).
 #[derive(LogicBlock, Default)]

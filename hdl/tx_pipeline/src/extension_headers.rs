@@ -19,7 +19,7 @@ pub const EXTENSION_BITS: usize = 8 * (Seth::LEN + CcState::LEN);
 /// Bits of RETH and immediate.
 const TAIL_BITS: usize = 160;
 
-/// One packet per cycle. Bytes of `out_words` beyond the headers are zero. LUT levels: 2 for the opcode and 2 to select; then 1 for one of three
+/// Packs the extension headers of a packet, in the order of the wire and without holes. It accepts one packet per cycle. Bytes of `out_words` beyond the headers are zero. LUT levels: 2 for the opcode and 2 to select; then 1 for one of three
 /// places and the control headers, 2 to count.
 #[derive(LogicBlock, Default)]
 pub struct ExtensionHeaders {

@@ -29,7 +29,7 @@ fn header_bytes(nesting: usize) -> u64 {
     (shift_bytes(nesting & 1 != 0, nesting & 2 != 0) + ip + Udp::LEN + Bth::LEN) as u64
 }
 
-/// One packet per cycle, for beats of 2^`B` bytes. LUT levels: sums of at most 14 bits (a carry chain, 2); the length of the headers also selects one
+/// Computes the lengths of a frame and the positions of its parts, in beats of 2^`B` bytes. It accepts one packet per cycle. LUT levels: sums of at most 14 bits (a carry chain, 2); the length of the headers also selects one
 /// of 8 constants (1).
 #[derive(LogicBlock, Default)]
 pub struct FrameLayouts<const B: usize> {

@@ -50,7 +50,7 @@ pub struct OuterFields {
     pub version6: Bit,
 }
 
-/// One frame per cycle, without stalls. Beats of 2^`B` bytes.
+/// Builds all headers of a frame from its record: one frame per cycle, without stalls. A beat has 2^`B` bytes.
 ///
 /// Extension headers, lengths and checksum are computed one after the other. Then `packet` combines the headers from the IP header on, and `frame`
 /// adds the headers in front of it. LUT levels: `packet` 1 (version), `frame` 2 (one of four places), more only in the parts.

@@ -46,7 +46,8 @@ fn masks<const W: usize>(nesting: usize, beat: usize) -> (Bits<W>, Bits<W>) {
     })
 }
 
-/// `W` bits a beat, `N` = W / 8. One beat per cycle, without stalls; pauses inside a frame are allowed.
+/// Computes the invariant CRC of each frame and inserts it behind the pad. A beat has `W` bits, `N` = W / 8. It passes one beat per cycle, without
+/// stalls. Pauses inside a frame are allowed.
 ///
 /// A beat waits for the CRC of its frame, which is ready when the beat with its first byte leaves. If the second half of the CRC is in the next beat,
 /// the same CRC is still there, because the next frame's comes later. LUT levels: mask 2, lanes 3, insertion 1; the rest is [`Crc32Wide`].
@@ -83,7 +84,7 @@ pub struct IcrcInsert<const W: usize, const N: usize> {
     last: [DFF<Bit>; 2],
     data: DFF<Bits<W>>,
 
-    /// Of first beats; of all others everything stays.
+    /// The results of `masks` by nesting: bits of a first beat that stay (in later beats all bits stay), and bits of the first two beats that become ones.
     _stays: [Bits<W>; NESTINGS],
     _ones: [[Bits<W>; 2]; NESTINGS],
 }

@@ -15,7 +15,7 @@ pub const VERSION_IHL: u64 = 0x45;
 /// Flags and fragment offset: do not fragment.
 pub const DO_NOT_FRAGMENT: u64 = 0x4000;
 
-/// Nine half-words are summed in a tree, then the carries are folded in twice. One header per cycle. LUT levels: every stage is one sum of up to 20
+/// Computes the IPv4 header checksum (RFC 1071) of one header per cycle. Nine half-words are summed in a tree, then the carries are folded in twice. LUT levels: every stage is one sum of up to 20
 /// bits (a carry chain, 2), with three inputs where the length is added (3).
 #[derive(LogicBlock, Default)]
 pub struct IpChecksum {

@@ -32,7 +32,8 @@ const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
 const _: () = assert!(header_build::LATENCY + 3 < 1 << HEADER_ADDRESS);
 const _: () = assert!(frame_assembler::LATENCY + icrc_insert::LATENCY + 4 < 1 << BEAT_ADDRESS);
 
-/// `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` + 1: [`TxFrameBuilder1024`], [`TxFrameBuilder512`].
+/// Builds frames from header records and payload. A beat has `W` bits, `N` = W / 8 = 2^`B`. The payload buffer has 2^`A` beats, `C` = `A` + 1. Use it by its
+/// names [`TxFrameBuilder1024`] and [`TxFrameBuilder512`].
 ///
 /// Frames leave in the order of their records. A frame begins when all of its payload has arrived; then its beats follow each other as fast as the
 /// MAC accepts them. Between the record FIFO and the output FIFO nothing stalls: beats are issued against credits of the output FIFO.

@@ -19,8 +19,8 @@ pub type TxLane512 = TxLane<10, 512, 64, 6, 9, 10>;
 /// Cycles from an accepted packet without payload to the first beat of its frame, if nothing is before it.
 pub const LATENCY: usize = tx_packet_builder::LATENCY + tx_frame_builder::LATENCY;
 
-/// [`TxPacketBuilder`], [`PayloadMux`] and [`TxFrameBuilder`] together. 2^`Q` queue pairs, `W` bits a beat, `N` = W / 8 = 2^`B`, 2^`A` beats of payload, `C` = `A` +
-/// 1.
+/// The transmit lane of one port: [`TxPacketBuilder`], [`PayloadMux`] and [`TxFrameBuilder`] together. It has 2^`Q` queue pairs. A beat has `W` bits,
+/// `N` = W / 8 = 2^`B`. The payload buffer has 2^`A` beats, `C` = `A` + 1.
 #[derive(LogicBlock, Default)]
 pub struct TxLane<
     const Q: usize,

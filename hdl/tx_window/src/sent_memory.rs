@@ -62,7 +62,7 @@ fn of_bank(slots: Bits<64>, bank: usize) -> Bits<16> {
     own
 }
 
-/// Four banks. Writes or reads one record per cycle. During a walk it adds up the lengths of up to four packets per cycle that a SACK acknowledges.
+/// Stores the transmission records of all queue pairs in four banks. It writes or reads one record per cycle. During a walk it adds up the lengths of up to four packets per cycle that a SACK acknowledges.
 ///
 /// LUT levels: behind the memory 3 and two carry chains.
 #[derive(LogicBlock, Default)]

@@ -24,7 +24,7 @@ fn one_of_four(
     }
 }
 
-/// One bank for each of the 16 words, so all words of a queue pair are read together and cleared together.
+/// Stores the slots of all queue pairs. There is one bank for each of the 16 words, so all words of a queue pair are read together and cleared together.
 ///
 /// A read returns the contents before the cycle: a word written in cycle n is read by an address of cycle n + 1 or later. LUT levels: 2 behind the memory.
 #[derive(LogicBlock, Default)]

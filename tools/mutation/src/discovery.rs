@@ -23,8 +23,8 @@ pub struct Test {
 /// Longest time for one test on the Verilog as it is.
 const LONGEST: Duration = Duration::from_secs(1_800);
 
-/// Runs every test of `programs` once and keeps what it builds in `overlay`. Tests of which `known` says it already are not run again.
-/// `before` is called before a test runs, and `after` when it has.
+/// Runs every test of `programs` once and keeps what it builds in `overlay`. Tests whose models `known` already has are not run again.
+/// Calls `before` before each test, and `after` when the test has ended.
 ///
 /// # Errors
 /// When a program cannot be run, or a test fails on the Verilog as it is.

@@ -18,7 +18,7 @@ struct BeatPlace {
     report: SlotReport,
 }
 
-/// One beat of `W` bits per cycle, without stalls. `B` = log2(W / 8), `N` = W / 8.
+/// Writes the bytes of completions to their places in the buffer: one beat of `W` bits per cycle, without stalls. `B` = log2(W / 8), `N` = W / 8.
 ///
 /// The beat is rotated so that each byte is in the lane of its place, and written to one word and the next with byte enables. The rotation is here
 /// and not at the read side, so that a slot is a contiguous range of bytes: completions of one slot begin at any lane, and the segments of a command

@@ -25,7 +25,8 @@ pub type DmaRead512 = DmaRead<512, 6, 64, 5, 32, 10>;
 const LARGEST_MRRS_CODE: usize = 5;
 const COUNTER_BITS: usize = 48;
 
-/// `W` bits a beat, `B` = log2(W / 8), `N` = W / 8; 2^`S` = `K` slots of 4 KiB, in two banks of 2^`A` words.
+/// The DMA read engine: it executes read commands, and returns their payload in the order of the commands. A beat has `W` bits; `B` = log2(W / 8) and
+/// `N` = W / 8. There are `K` = 2^`S` slots of 4 KiB, in two banks of 2^`A` words.
 ///
 /// After reset, the first request leaves after 256 cycles. Reset discards outstanding requests. Hold it until every completion has arrived or the
 /// completion timeout of the platform has passed, because a later completion may meet a tag that is in use again.

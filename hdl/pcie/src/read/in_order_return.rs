@@ -15,7 +15,7 @@ use super::slot_buffer::READ_LATENCY;
 const FIFO_ADDRESS: usize = 5;
 const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
 
-/// One beat of `W` bits per cycle, without a pause between slots. `B` = log2(W / 8), `N` = W / 8.
+/// Reads complete slots and outputs their bytes: one beat of `W` bits per cycle, without a pause between slots. `B` = log2(W / 8), `N` = W / 8.
 ///
 /// A beat is read only after an entry of the output FIFO was reserved for it, so the pipeline to the FIFO never stalls. Levels: 4 (load: 13-bit
 /// subtract, select).

@@ -14,6 +14,8 @@ pub type RcShim512 = RcShim<512, 16, 161, 96>;
 /// Double words of the descriptor.
 const DESCRIPTOR_DWORDS: usize = rc_descriptor::BITS / 32;
 
+/// Converts AMD's requester completion stream to completions: the descriptor leaves the stream and becomes the header.
+///
 /// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits, of which bit `D` is `discontinue`.
 ///
 /// The shim is for the dword-aligned mode without straddle, and never stalls. The 12-byte descriptor shifts the payload, so each output beat consists

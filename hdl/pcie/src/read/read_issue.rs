@@ -30,7 +30,7 @@ struct MeasuredChunk {
     bytes: Bits<13>,
 }
 
-/// One request per cycle while there are tags and PCIe accepts requests. Two stages. Levels: 5 (deadline: 32-bit sum).
+/// Gives each request its tag, and stores by tag where its bytes go. It sends one request per cycle while there are tags and PCIe accepts requests. It has two stages. Levels: 5 (deadline: 32-bit sum).
 #[derive(LogicBlock, Default)]
 pub struct ReadIssue {
     pub clock: Signal<In, Clock>,

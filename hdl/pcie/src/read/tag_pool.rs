@@ -8,7 +8,7 @@ use super::records::{TagUse, TAG_BITS};
 
 const COUNT_BITS: usize = TAG_BITS + 1;
 
-/// A FIFO of all 256 tags. The tag that was unused longest is next, so a stray completion most likely meets a free tag.
+/// Holds the tags that no outstanding request uses, in a FIFO of 256 entries. The tag that was unused longest is next, so a stray completion most likely meets a free tag.
 ///
 /// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds it to the FIFO. Blocks with a table by tag clear the entry then. At
 /// most one tag leaves and one returns per cycle. Levels: 2.

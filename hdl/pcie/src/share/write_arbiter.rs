@@ -13,7 +13,7 @@ pub struct SharedBeat {
     pub last: Bit,
 }
 
-/// `N` streams of `W` bits, in the format of [`DmaWrite`](crate::DmaWrite); `I` is the bits of a stream's number. TLPs are not interleaved, and TLPs of one
+/// Merges `N` streams of memory write TLPs. Beats have `W` bits, in the format of [`DmaWrite`](crate::DmaWrite); `I` is the width of a stream's number. TLPs are not interleaved, and TLPs of one
 /// stream stay in order. Streams take turns TLP by TLP, so a stream waits for at most one TLP of each other stream. One beat per cycle. An unused stream is
 /// never valid.
 ///

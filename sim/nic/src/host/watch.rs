@@ -1,4 +1,4 @@
-//! Records of cards on a fabric, for a report.
+//! Records samples and packets of the cards on a fabric, from which a report is made.
 
 use sim_net::{Fabric, Time};
 use sim_world::{packet, Record};

@@ -23,7 +23,7 @@ pub struct Test {
 /// Longest time for one test on the Verilog as it is.
 const LONGEST: Duration = Duration::from_secs(1_800);
 
-/// Runs every test of `programs` once and keeps what it builds in `overlay`. Tests whose models `known` already has are not run again.
+/// Runs every test of `programs` once and keeps what it builds in `overlay`. Tests that are in `known` are not run again.
 /// Calls `before` before each test, and `after` when the test has ended.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ use crate::ring::Ring;
 pub struct Completion {
     /// Identifier of the work request, and 0 for a received message.
     pub wr_id: u64,
-    /// How it ended.
+    /// Whether the work request succeeded, or why it failed.
     pub status: WcStatus,
     /// The operation that completed. Undefined unless the status is success.
     pub opcode: CqeOpcode,

@@ -9,7 +9,7 @@ use crate::ids::PeerId;
 pub enum Senders {
     /// Every connected peer, because any of them may have been the one to send.
     Anyone,
-    /// These peers only.
+    /// Only these peers.
     These(Vec<PeerId>),
 }
 

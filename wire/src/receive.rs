@@ -100,7 +100,7 @@ record_enum! {
         Duplicate,
         /// PSN is ahead of the expected one: first packet since the gap opened, to be answered by a NAK.
         Gap,
-        /// The same as `Gap`, but a NAK has already been requested.
+        /// The PSN is beyond the expected one, as for `Gap`, but a NAK has already been requested.
         GapAgain,
     }
 }

@@ -212,7 +212,7 @@ impl Host {
         self.within(PATIENCE, what, look)
     }
 
-    /// As [`Self::until`], with this time limit on the cards' clock.
+    /// Does what [`Self::until`] does, with the time limit `patience` on the cards' clock.
     pub fn within<T>(
         &self,
         patience: Duration,

@@ -15,7 +15,7 @@ use crate::pd::Domain;
 
 /// Owner of a queue pair's completions.
 pub trait Completions {
-    /// Only the driver posts and polls.
+    /// Whether only the driver posts to and polls these queues.
     const OF_DRIVER: bool;
 
     /// Gives the card a ring for a queue pair.

@@ -93,7 +93,7 @@ pub struct RtsAttributes {
     pub psn: u32,
     /// Retransmission timeout of a first transmission, 8 ns to 8 ms.
     pub timeout: Duration,
-    /// How it grows.
+    /// How the timeout grows with each retry.
     pub backoff: Backoff,
     /// Timeouts and recoverable refusals of one packet; the next fails the queue pair.
     pub retry_count: u8,

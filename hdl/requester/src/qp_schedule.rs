@@ -69,9 +69,9 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 16> {
     present: BlockRam<Bit, Q>,
     /// Page of each queue pair that is in the schedule.
     page: BlockRam<Bits<P>, Q>,
-    /// By queue pair: the next one of its page, if it is not the last.
+    /// For each queue pair, the next queue pair of its page, if it is not the last.
     queue_next: BlockRam<Bits<Q>, Q>,
-    /// By queue pair at the head of a page: the head of the next page, if its own is not the last.
+    /// For each queue pair at the head of a page, the head of the next page, if its own page is not the last.
     page_next: BlockRam<Bits<Q>, Q>,
     /// Last queue pair of each page that has queue pairs.
     tail: BlockRam<Bits<Q>, P>,

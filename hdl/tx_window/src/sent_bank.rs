@@ -24,7 +24,7 @@ pub struct SentBank<const Q: usize, const S: usize> {
     /// Loads the bank's 16 slots of the next word. It must be low between a load and its `last`; it may be high with `last`.
     pub load: Signal<In, Bit>,
     pub slots: Signal<In, Bits<16>>,
-    /// Those of `slots` that are marked lost. Other bits are ignored.
+    /// The slots of `slots` that are marked lost. Other bits are ignored.
     pub lost: Signal<In, Bits<16>>,
     /// The word that was loaded. It is stable until `last`.
     pub word: Signal<In, Bits<4>>,

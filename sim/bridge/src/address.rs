@@ -19,7 +19,7 @@ pub enum LinkAddress {
     /// A UNIX stream socket at which the bridge listens: QEMU's `-netdev stream,server=off`. Each frame follows its length in 4 bytes, most significant
     /// byte first.
     Listen(PathBuf),
-    /// The same kind of socket at which the peer listens: QEMU's `-netdev stream,server=on`.
+    /// A UNIX stream socket at which the peer listens, with the same format of frames: QEMU's `-netdev stream,server=on`.
     Connect(PathBuf),
 }
 

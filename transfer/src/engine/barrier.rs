@@ -50,7 +50,7 @@ impl<N: Nic> Engine<N> {
         self.enter(immediate, peers, Notify::Event)
     }
 
-    /// As [`Self::barrier`], but [`Self::progress`] or the [`crate::Worker`]'s thread calls `left` at its end.
+    /// Does what [`Self::barrier`] does, but [`Self::progress`] or the [`crate::Worker`]'s thread calls `left` at its end.
     ///
     /// # Errors
     /// [`SubmitError`]; then it was not entered.

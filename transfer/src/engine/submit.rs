@@ -19,7 +19,7 @@ impl<N: Nic> Engine<N> {
         self.begin(transfer, Notify::Event)
     }
 
-    /// As [`Self::submit`], but [`Self::progress`] or the [`crate::Worker`]'s thread calls `done` at its end.
+    /// Does what [`Self::submit`] does, but [`Self::progress`] or the [`crate::Worker`]'s thread calls `done` at its end.
     ///
     /// # Errors
     /// [`SubmitError`]; then nothing has begun.
@@ -100,7 +100,7 @@ impl<N: Nic> Engine<N> {
         self.await_count(immediate, count, senders, Notify::Event)
     }
 
-    /// As [`Self::expect`], but [`Self::progress`] or the [`crate::Worker`]'s thread calls `reached`.
+    /// Does what [`Self::expect`] does, but [`Self::progress`] or the [`crate::Worker`]'s thread calls `reached`.
     ///
     /// # Errors
     /// The same as [`Self::expect`].

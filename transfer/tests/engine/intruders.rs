@@ -6,7 +6,7 @@ use stellar_wire::transfer::{ControlBlock, MessageImmediate, MessageKind};
 use crate::engine::cluster::{Cluster, Setup};
 use crate::engine::network::{NetMemory, NetNic};
 
-/// The same settings as those of the engines in a [`Cluster`].
+/// The settings that the engines in a [`Cluster`] have.
 const BLOCK: ControlBlock = ControlBlock {
     channels: 2,
     slots: 2,

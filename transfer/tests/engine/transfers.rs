@@ -127,7 +127,7 @@ struct Run {
     rails: usize,
     sources: Vec<LocalRegion<NetNic>>,
     targets: Vec<Target>,
-    /// By receiver and immediate: targets, and the number of writes.
+    /// Targets and number of writes for each receiver and immediate.
     waits: BTreeMap<(usize, u32), (Vec<usize>, u64)>,
 }
 

@@ -77,7 +77,7 @@ impl RcRequester {
         packets
     }
 
-    /// As [`Self::transmit_burst`]; `leave` takes each packet.
+    /// Does what [`Self::transmit_burst`] does, and passes each packet to `leave`.
     fn transmit_each(
         &mut self,
         port: u8,

@@ -11,7 +11,7 @@ pub struct ControlPeer {
     pub pkey: u16,
     /// Queue pair number, 24 bits; MRC headers carry its low 16 as source context.
     pub qp: u32,
-    /// Of its two ports. A peer with one port has it twice.
+    /// IP addresses of the two ports of the peer. A peer with one port has its address twice.
     pub addresses: [IpAddr; 2],
 }
 

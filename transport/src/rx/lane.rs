@@ -63,7 +63,7 @@ struct Tracking {
 pub struct RxLane {
     config: RxConfig,
     tables: Tables,
-    /// By queue pair number, up to the highest one whose context was written.
+    /// Packet tracking by queue pair number, up to the highest number whose context was written.
     tracking: Vec<Option<Box<Tracking>>>,
     counters: Counters,
 }
@@ -133,7 +133,7 @@ impl RxLane {
         self.receive_from_mac(frame, false)
     }
 
-    /// As [`Self::receive`], for a frame that the MAC found good or bad.
+    /// Does what [`Self::receive`] does. `mac_error` says that the MAC found the frame bad.
     pub fn receive_from_mac(&mut self, frame: &[u8], mac_error: bool) -> RxOutcome {
         let classified = classify_frame(frame, mac_error, &self.config);
         let Some(headers) = classified.headers else {

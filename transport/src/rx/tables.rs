@@ -27,7 +27,7 @@ pub enum TableWrite {
 pub struct Tables {
     queue_pairs: u32,
     checks_access: bool,
-    /// By number, up to the highest one written.
+    /// Contexts by queue pair number, up to the highest number that was written.
     qps: Vec<QpRow>,
     mrs: BTreeMap<u32, MrRow>,
     emtt: BTreeMap<u32, EmttRow>,

@@ -142,7 +142,7 @@ impl MrcConfig {
 }
 
 impl RcConfig {
-    /// As [`MrcConfig::row`].
+    /// The requester's row of an RC queue pair; the arguments are those of [`MrcConfig::row`].
     pub fn row(&self, qp: &QpIdentity, page: u32, first: Psn) -> RequesterRow {
         RequesterRow {
             rc: true,

@@ -27,7 +27,7 @@ impl PageList {
 pub enum AdminCommand {
     /// Writes a row, as `TABLE_DATA` and `TABLE_COMMAND` do; bits of the entry from 960 on are zero.
     Row {
-        /// Which table and row.
+        /// The table and the row that the command writes.
         command: TableCommand,
         /// The entry, packed from bit 0.
         entry: [u64; Self::ROW_WORDS],

@@ -193,7 +193,7 @@ impl Features {
         }
     }
 
-    /// There is a table with this number ([`TableCommand::select`]), and it has this row.
+    /// Whether there is a table with this number ([`TableCommand::select`]), and it has this row.
     pub fn has_row(self, select: u8, row: u32) -> bool {
         let table = ConfigSelect::ALL.get(usize::from(select));
         table.is_some_and(|table| u64::from(row) >> self.row_bits(*table) == 0)

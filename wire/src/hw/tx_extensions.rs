@@ -24,7 +24,7 @@ fn reflection(entropy: Entropy, source: u16, destination: u16, tag: CongestionTa
     }
 }
 
-/// Only headers that the lane can send are converted.
+/// Converts the extension headers to a record. Headers that the lane cannot send are left out.
 pub(super) fn extensions_record(ext: &ExtHeaders) -> TxExtensions {
     let mut record = TxExtensions::default();
     if let Some(meth) = ext.meth {

@@ -54,7 +54,8 @@ pub enum TagState {
     Quarantined,
 }
 
-/// Only completions write this. It is valid if its phase is that of the [`TagEntry`]; otherwise no completion of this use has arrived yet.
+/// Progress of the request of a tag, written only by completions. It is valid if its phase is that of the [`TagEntry`]. Otherwise no completion of this use
+/// of the tag has arrived yet.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TagProgress {
     pub phase: Bit,
@@ -62,7 +63,7 @@ pub struct TagProgress {
     pub left: Bits<13>,
 }
 
-/// Report to the slot ledger about requests that have left.
+/// Report to the read scoreboard about requests that have left.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotRequest {
     /// First slot of the command, here and below.

@@ -8,7 +8,7 @@ use crate::common::{psn, EARLY_REASONS};
 /// The PSN of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
-    /// This far ahead of the expected PSN; behind it if negative.
+    /// A PSN at this distance from the expected PSN; negative distances are behind it.
     Ahead(i32),
     /// At this position in the window, in thousandths.
     Within(u32),

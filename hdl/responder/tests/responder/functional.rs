@@ -12,9 +12,9 @@ use crate::scenario::Scenario;
 enum Step {
     /// The peer's n-th packet not sent yet.
     Packet(usize),
-    /// This number of packets in order.
+    /// Sends this number of packets in order.
     Run(usize),
-    /// This number of packets, the last one first.
+    /// Sends this number of packets, the last one first.
     Backwards(usize),
     /// The n-th packet not sent yet, with a number that is too high by so much.
     Misnumbered(usize, u16),

@@ -18,7 +18,7 @@ pub enum Named {
 pub enum Step {
     /// Registers; paths and rotation are limited to the profile.
     Configure(Registers),
-    /// This many packets, starting on this plane, alternating between the planes or not.
+    /// Chooses paths for this number of packets, from this plane on, with or without alternating between the planes.
     Choose {
         count: usize,
         plane: u8,

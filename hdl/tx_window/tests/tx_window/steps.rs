@@ -32,7 +32,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub enum Step {
     Query,
-    /// This many packets, in bursts of this length.
+    /// Sends this number of packets, in bursts of this length.
     Push(usize, usize, Sent, Rhythm),
     /// A burst of this many packets, of which some are rolled back.
     Retract(usize, usize, Sent, Rhythm),

@@ -36,7 +36,7 @@ impl MrcRequester {
         packets
     }
 
-    /// As [`Self::transmit_burst`]; `leave` takes each packet.
+    /// Does what [`Self::transmit_burst`] does, and passes each packet to `leave`.
     fn transmit_each(
         &mut self,
         port: u8,

@@ -74,7 +74,7 @@ pub struct SlotRequest {
     pub closes: Bit,
 }
 
-/// Report to the slot ledger about completions whose bytes are in the buffer.
+/// Report to the read scoreboard about completions whose bytes are in the buffer.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotReport {
     pub slot: Bits<6>,

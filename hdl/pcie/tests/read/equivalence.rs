@@ -84,7 +84,7 @@ fn tag_pool() {
 /// Legal requests and reports for four slots.
 #[derive(Default)]
 struct Slots {
-    /// Cycles since power-up. In the first ones, the ledger accepts no command.
+    /// Cycles since power-up. In the first ones, the scoreboard accepts no command.
     clock: usize,
     tail: usize,
     used: u64,

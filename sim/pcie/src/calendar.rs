@@ -19,6 +19,12 @@ impl Calendar {
         self.times[place] = time;
     }
 
+    /// Something happens at a place at `time`, or before.
+    pub fn hasten(&mut self, place: usize, time: Picoseconds) {
+        let next = &mut self.times[place];
+        *next = time.min(*next);
+    }
+
     /// The earliest time, and its first place.
     pub fn next(&self) -> Option<(Picoseconds, usize)> {
         let mut earliest = (Picoseconds::MAX, 0);

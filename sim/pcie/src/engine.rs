@@ -30,13 +30,15 @@ impl<M: Memories> Fabric<M> {
         self.serve(link);
         self.transmit(link);
         self.wake(link);
-        self.reschedule(link);
-    }
-
-    /// Sets the next time at which something happens at a link.
-    pub(crate) fn reschedule(&mut self, link: LinkId) {
         let next = self.links[link.0].next_time(self.now);
         self.calendar.set(link.0, next);
+    }
+
+    /// Something has changed at a link outside of its turn. What it was scheduled for before may be due in this very moment, so its time only becomes
+    /// earlier.
+    pub(crate) fn hasten(&mut self, link: LinkId) {
+        let next = self.links[link.0].next_time(self.now);
+        self.calendar.hasten(link.0, next);
     }
 
     /// Starts to send on `link` if possible.
@@ -165,7 +167,7 @@ impl<M: Memories> Fabric<M> {
     pub(crate) fn send(&mut self, link: LinkId, packet: Packet) {
         self.links[link.0].enqueue(packet);
         self.transmit(link);
-        self.reschedule(link);
+        self.hasten(link);
     }
 
     /// A completion reaches a NIC.
@@ -226,7 +228,7 @@ impl<M: Memories> Fabric<M> {
                 if self.serve(waiter) {
                     served.push(waiter);
                 }
-                self.reschedule(waiter);
+                self.hasten(waiter);
             }
             self.links[link.0]
                 .waiters

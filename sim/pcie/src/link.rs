@@ -221,7 +221,7 @@ impl Link {
             next = next.min(if self.busy_until > now {
                 self.busy_until
             } else {
-                self.credits.next_arrival()
+                self.credits.next_arrival().max(now)
             });
         }
         next = next.min(self.responder.next_time(now));

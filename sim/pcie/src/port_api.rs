@@ -89,7 +89,7 @@ impl<M: Memories> Fabric<M> {
         );
         self.ports[port.0].reset();
         self.reschedule_port(port.0);
-        self.reschedule(up);
+        self.hasten(up);
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl<M: Memories> Fabric<M> {
                 lost.extend(state.drop_queued());
                 self.record_lost(Location::Device(function), Refusal::LinkDown, &lost);
             }
-            self.reschedule(direction);
+            self.hasten(direction);
         }
         Ok(())
     }

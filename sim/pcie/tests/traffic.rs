@@ -142,7 +142,7 @@ fn run(pieces: &[Piece], buffers: usize) -> Fabric {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn random_writes_land_byte_exact_and_nothing_else_changes(

@@ -8,6 +8,7 @@ mod faults;
 mod functions;
 mod gpu_direct;
 mod litmus;
+mod mixed_traffic;
 mod refusals;
 mod routing_table;
 mod timing;

@@ -6,7 +6,7 @@ use sim_pcie::*;
 
 use crate::common::{submit_when_ready, write, PORT};
 
-const NICS: [Bdf; 2] = [Bdf::from_id(0x1700), Bdf::from_id(0x3700)];
+pub const NICS: [Bdf; 2] = [Bdf::from_id(0x1700), Bdf::from_id(0x3700)];
 const BARS: [Window; 2] = [
     Window {
         base: 0x20_0000_0000,
@@ -18,43 +18,53 @@ const BARS: [Window; 2] = [
     },
 ];
 /// IO virtual address at which host memory, GPU 0 and GPU 1 are mapped, 16 MiB each.
-const IOVA: u64 = 0x4000_0000;
+pub const IOVA: u64 = 0x4000_0000;
 const HOST: u64 = 0x10_0000;
 
-/// Two switches, each with a NIC and a GPU; the switch redirects untranslated peer requests.
-fn fabric(buffers: usize) -> Fabric {
+/// Two switches, each with a NIC and a GPU; the switch redirects untranslated peer requests. Queues and buffers hold `buffers` TLPs.
+pub fn config(buffers: usize) -> FabricConfig {
     let small = |lanes| LinkConfig {
         send_queue: buffers,
         credits: CreditConfig::for_tlps(buffers as u32, 256),
         lanes,
         ..LinkConfig::default()
     };
-    let mut builder = FabricBuilder::new().host_memory(0, 1 << 30).log_writes();
-    for (index, bar) in BARS.into_iter().enumerate() {
-        let bus = 0x2000 * index as u16;
-        builder = builder
-            .switch(SwitchConfig {
-                uplink: small(16),
-                ..SwitchConfig::new(Bdf::from_id(0x1600 + bus))
-            })
-            .nic(NicConfig {
-                switch: index,
-                ats: true,
-                link: small(8),
-                acs: AcsConfig {
-                    request_redirect: true,
-                    direct_translated: true,
-                    ..AcsConfig::default()
-                },
-                ..NicConfig::new(NICS[index])
-            })
-            .gpu(GpuConfig {
-                switch: index,
-                link: small(16),
-                ..GpuConfig::new(Bdf::from_id(0x1800 + bus), bar)
-            });
+    let bus = |index: usize| 0x2000 * index as u16;
+    let switch = |index| SwitchConfig {
+        uplink: small(16),
+        ..SwitchConfig::new(Bdf::from_id(0x1600 + bus(index)))
+    };
+    let nic = |index: usize| NicConfig {
+        switch: index,
+        ats: true,
+        link: small(8),
+        acs: AcsConfig {
+            request_redirect: true,
+            direct_translated: true,
+            ..AcsConfig::default()
+        },
+        ..NicConfig::new(NICS[index])
+    };
+    let gpu = |index: usize| GpuConfig {
+        switch: index,
+        link: small(16),
+        ..GpuConfig::new(Bdf::from_id(0x1800 + bus(index)), BARS[index])
+    };
+    FabricConfig {
+        switches: [0, 1].map(switch).into(),
+        nics: [0, 1].map(nic).into(),
+        gpus: [0, 1].map(gpu).into(),
+        host_memory: vec![Window {
+            base: 0,
+            size: 1 << 30,
+        }],
+        log_writes: true,
+        ..FabricConfig::default()
     }
-    let mut fabric = builder.build().unwrap();
+}
+
+/// Maps host memory and both GPUs for both NICs.
+pub fn map_memories(mut fabric: Fabric) -> Fabric {
     let iommu = fabric.iommu_mut();
     let domain = iommu.create_domain();
     for nic in NICS {
@@ -67,6 +77,10 @@ fn fabric(buffers: usize) -> Fabric {
             .unwrap();
     }
     fabric
+}
+
+fn fabric(buffers: usize) -> Fabric {
+    map_memories(Fabric::new(config(buffers)).unwrap())
 }
 
 #[derive(Clone, Debug)]

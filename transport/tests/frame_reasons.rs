@@ -1,6 +1,7 @@
 //! Each reason of Ethernet, IP and UDP a frame can be refused for by itself, with a frame made for it.
 
 use stellar_transport::rx::{classify_frame, DropReason, RxConfig};
+use stellar_wire::ip::IPV6_FRAGMENT;
 use stellar_wire::{icrc, Bth, Header, Ip, Ipv4, Ipv6, Reth, RoceFrame, Srv6Encap, Udp, Vlan};
 
 use crate::common::crafted::{
@@ -33,7 +34,7 @@ fn a_mac_error_comes_before_everything() {
 }
 
 #[test]
-fn foreign_ethertypes_versions_options_fragments_and_protocols_are_not_roce() {
+fn foreign_ethertypes_versions_options_and_protocols_are_not_roce() {
     let mut arp = bytes();
     arp[12..14].copy_from_slice(&[0x08, 0x06]);
     expect(&arp, DropReason::NotRoce);
@@ -50,14 +51,35 @@ fn foreign_ethertypes_versions_options_fragments_and_protocols_are_not_roce() {
 
     expect(&with_byte(IPV4, 0x65), DropReason::NotRoce); // version 6 after EtherType 0x0800
     expect(&with_byte(IPV4, 0x46), DropReason::NotRoce); // six words of header
-    expect(&with_byte(IPV4 + 6, 0x20), DropReason::NotRoce); // more fragments
-    expect(&with_byte(IPV4 + 7, 0x01), DropReason::NotRoce); // fragment offset 1
     expect(&with_byte(IPV4 + 9, 6), DropReason::NotRoce); // TCP
 
     let mut v6 = bytes_v6();
     v6[ETH + 6] = 0; // hop-by-hop options
     expect(&v6, DropReason::NotRoce);
     let mut v6 = bytes_v6();
+    v6[ETH] = 0x40;
+    expect(&v6, DropReason::NotRoce);
+}
+
+#[test]
+fn a_fragment_is_told_apart_from_foreign_packets_and_from_damaged_ones() {
+    let more = with_byte(IPV4 + 6, 0x20);
+    let at_8 = with_byte(IPV4 + 7, 0x01);
+    for fragment in [&more, &at_8] {
+        let mut wrong_length = fragment.clone();
+        wrong_length.push(0);
+        expect(fragment, DropReason::IpFragment);
+        expect(&wrong_length, DropReason::IpFragment);
+        let mut tcp = fragment.clone();
+        tcp[IPV4 + 9] = 6;
+        expect(&tcp, DropReason::NotRoce);
+        let mut damaged = fragment.clone();
+        damaged[IPV4 + 10] ^= 1;
+        expect(&damaged, DropReason::BadIpChecksum);
+    }
+    let mut v6 = bytes_v6();
+    v6[ETH + 6] = IPV6_FRAGMENT;
+    expect(&v6, DropReason::IpFragment);
     v6[ETH] = 0x40;
     expect(&v6, DropReason::NotRoce);
 }

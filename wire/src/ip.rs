@@ -12,6 +12,9 @@ pub const PROTO_IBA: u8 = 27;
 /// IP protocol number: IPv6 encapsulated.
 pub const PROTO_IPV6: u8 = 41;
 
+/// IPv6 next header: fragment header (RFC 8200, 4.5).
+pub const IPV6_FRAGMENT: u8 = 44;
+
 /// Explicit congestion notification field (RFC 3168), 2 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {

@@ -18,7 +18,7 @@ record_enum! {
         MacError,
         /// The receive buffer had no room: the whole frame was dropped. The reference has room for every frame.
         BufferFull,
-        /// Not RoCEv2: EtherType, outer next header, or IP protocol is not ours (ARP, TCP, IPv6 extension headers, fragments, IPv4 options).
+        /// Not RoCEv2: EtherType, outer next header, or IP protocol is not ours (ARP, TCP, IPv6 extension headers, IPv4 options).
         NotRoce,
         /// IPv4 header checksum.
         BadIpChecksum,
@@ -71,6 +71,9 @@ record_enum! {
         ControlLost,
         /// A page of an on-demand region has no translation yet. Over MRC the packet counts as lost; over RC this is an [`Self::InvalidPage`].
         PageAbsent,
+        /// Piece of a larger packet: IPv4 UDP with more-fragments flag or fragment offset, or an IPv6 fragment header. RoCEv2 senders do not
+        /// fragment, so if this counter rises, a router on the path has an MTU that is too small for the queue pairs'.
+        IpFragment,
     }
 }
 

@@ -3,7 +3,7 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::{ipv4, ipv6};
-use stellar_wire::ip::PROTO_UDP;
+use stellar_wire::ip::{IPV6_FRAGMENT, PROTO_UDP};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Header, Ipv4, Ipv6};
 
@@ -25,8 +25,10 @@ pub struct IpFields {
     pub ipv6: Bit,
     /// The frame ends inside the outer headers or the IP header.
     pub cut_off: Bit,
-    /// EtherType, version, options, fragment or protocol is not supported.
+    /// EtherType, version, options or protocol is not supported.
     pub not_roce: Bit,
+    /// The packet is a fragment; of interest only without `not_roce`.
+    pub fragment: Bit,
     /// The frame has more bytes than the lane accepts.
     pub oversize: Bit,
     /// IPv4 total length, or IPv6 payload length.
@@ -70,10 +72,12 @@ impl Logic for ParseIp {
         let header = window.get_bits::<{ 8 * Ipv4::LEN }>(0);
 
         let bad_ipv4 = (byte(header, ipv4::VERSION_IHL) != VERSION_4_IHL_5)
-            | (be16(header, ipv4::FRAGMENT) & FRAGMENT_MASK).any()
             | (byte(header, ipv4::PROTOCOL) != u64::from(PROTO_UDP));
+        let fragment_ipv4 = (be16(header, ipv4::FRAGMENT) & FRAGMENT_MASK).any();
+        let next_header = byte(header, ipv6::NEXT_HEADER);
+        let fragment_ipv6 = next_header == u64::from(IPV6_FRAGMENT);
         let bad_ipv6 = ((byte(header, ipv6::VERSION) >> 4) != 6)
-            | (byte(header, ipv6::NEXT_HEADER) != u64::from(PROTO_UDP));
+            | ((next_header != u64::from(PROTO_UDP)) & !fragment_ipv6);
         let tos = byte(header, ipv4::TOS);
         let traffic_class_low = byte(header, ipv6::TRAFFIC_CLASS_LOW);
         let congestion_ipv4 = tos.get_bit(0) & tos.get_bit(1);
@@ -99,6 +103,11 @@ impl Logic for ParseIp {
             ipv6: is_ipv6,
             cut_off: info.outer.runt | (short & !info.outer.foreign),
             not_roce: info.outer.foreign | bad_header,
+            fragment: if is_ipv6 {
+                fragment_ipv6
+            } else {
+                fragment_ipv4
+            },
             oversize: info.oversize,
             claimed: if is_ipv6 {
                 payload_length

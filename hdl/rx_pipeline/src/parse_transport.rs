@@ -26,6 +26,7 @@ const IMMEDIATE_BITS: usize = 8 * ImmDt::LEN;
 struct ParseErrors {
     cut_off: Bit,
     not_roce: Bit,
+    fragment: Bit,
     ipv4: Bit,
     bad_length: Bit,
     wrong_port: Bit,
@@ -110,6 +111,7 @@ impl Logic for ParseTransport {
             errors: ParseErrors {
                 cut_off: fields.cut_off,
                 not_roce: fields.not_roce,
+                fragment: fields.fragment,
                 ipv4: !fields.ipv6,
                 bad_length: fields.oversize
                     | (fields.claimed != bit_cast::<16, LENGTH_BITS>(fields.arrived))
@@ -237,6 +239,8 @@ impl Logic for ParseTransport {
             DropReason::NotRoce
         } else if all.ipv4 & !self.checksum_good.val() {
             DropReason::BadIpChecksum
+        } else if all.fragment {
+            DropReason::IpFragment
         } else if all.bad_length {
             DropReason::BadLength
         } else if all.wrong_port {

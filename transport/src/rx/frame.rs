@@ -1,7 +1,7 @@
 //! Frame checks: decapsulation, headers, lengths, invariant CRC.
 
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
-use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
+use stellar_wire::ip::{IPV6_FRAGMENT, PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
 use stellar_wire::mrc::Entropy;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::{
@@ -22,8 +22,8 @@ pub struct FrameOutcome {
 
 /// Checks a frame, given from the destination MAC address to the iCRC, and extracts its headers.
 ///
-/// The first reason in this order decides: `MacError`, `NotRoce`, `BadIpChecksum`, `BadLength`, `WrongUdpPort`, `BadIcrc`, `UnsupportedOpcode`,
-/// `BadPayloadLength`. A header that is not completely in the frame is not checked further, and the frame is `BadLength`. The bytes after UDP are a
+/// The first reason in this order decides: `MacError`, `NotRoce`, `BadIpChecksum`, `IpFragment`, `BadLength`, `WrongUdpPort`, `BadIcrc`,
+/// `UnsupportedOpcode`, `BadPayloadLength`. A header that is not completely in the frame is not checked further, and the frame is `BadLength`. The bytes after UDP are a
 /// RoCE header only on the RoCE port. So if they are missing, the frame is `BadLength` on that port and `WrongUdpPort` on others.
 ///
 /// Only version, next header and ECN of the outer header of an encapsulated packet are checked. Its length is not: the inner length is compared with
@@ -124,17 +124,20 @@ fn parse_ipv6(packet: &[u8]) -> Result<(Ipv6, &[u8]), DropReason> {
     })
 }
 
-/// An unfragmented IPv4 packet without options that carries UDP, with a good header checksum.
+/// An unfragmented IPv4 packet without options that carries UDP, with a good header checksum. The checksum comes before the fragment fields, so a
+/// damaged bit in them does not count as a fragment.
 fn parse_ipv4(packet: &[u8]) -> Result<(Ipv4, &[u8]), DropReason> {
     let header = packet
         .first_chunk::<{ Ipv4::LEN }>()
         .ok_or(DropReason::BadLength)?;
     let version_and_length = header[0];
-    let more_fragments_and_offset = u16::from_be_bytes([header[6], header[7]]) & 0x3fff;
-    if version_and_length != 0x45 || more_fragments_and_offset != 0 || header[9] != PROTO_UDP {
+    if version_and_length != 0x45 || header[9] != PROTO_UDP {
         return Err(DropReason::NotRoce);
     }
-    Ipv4::parse(packet).map_err(|_| DropReason::BadIpChecksum)
+    match Ipv4::parse(packet) {
+        Ok((ip, _)) if ip.is_fragment() => Err(DropReason::IpFragment),
+        parsed => parsed.map_err(|_| DropReason::BadIpChecksum),
+    }
 }
 
 fn parse_ip(ethertype: u16, packet: &[u8]) -> Result<(Ip, &[u8]), DropReason> {
@@ -142,6 +145,7 @@ fn parse_ip(ethertype: u16, packet: &[u8]) -> Result<(Ip, &[u8]), DropReason> {
         ETHERTYPE_IPV4 => parse_ipv4(packet).map(|(ip, rest)| (Ip::V4(ip), rest)),
         ETHERTYPE_IPV6 => match parse_ipv6(packet)? {
             (ip, rest) if ip.next_header == PROTO_UDP => Ok((Ip::V6(ip), rest)),
+            (ip, _) if ip.next_header == IPV6_FRAGMENT => Err(DropReason::IpFragment),
             _ => Err(DropReason::NotRoce),
         },
         _ => Err(DropReason::NotRoce),

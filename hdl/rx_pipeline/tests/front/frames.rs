@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use stellar_transport::rx::{classify_frame, DropReason, FrameOutcome, RxConfig};
+use stellar_wire::ip::IPV6_FRAGMENT;
 use stellar_wire::mrc::{Meth, Tseth};
 use stellar_wire::{
     frame::reseal, Bth, Ecn, ExtHeaders, ImmDt, Ip, Ipv4, Ipv6, Opcode, Reth, RoceFrame, Srv6Encap,
@@ -34,6 +35,7 @@ impl TestFrame {
             DropReason::MacError,
             DropReason::NotRoce,
             DropReason::BadIpChecksum,
+            DropReason::IpFragment,
         ];
         if self.packet().len() > MAX_IP_BYTES && !earlier.contains(&outcome.reason) {
             outcome = FrameOutcome {
@@ -148,6 +150,8 @@ enum Damage {
     /// IP and UDP have another length, on which they agree.
     Resize(Index),
     Opcode(u8),
+    /// The packet becomes a fragment: bits of the IPv4 flags and offset, or an IPv6 fragment header announced.
+    Fragment(u16),
     Noise(Vec<u8>),
     /// More bytes than the lane takes.
     Long(usize),
@@ -164,6 +168,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         1 => proptest::collection::vec(any::<u8>(), 1..70).prop_map(Damage::Append),
         2 => any::<Index>().prop_map(Damage::Resize),
         1 => any::<u8>().prop_map(Damage::Opcode),
+        1 => (1..0x4000u16).prop_map(Damage::Fragment),
         1 => proptest::collection::vec(any::<u8>(), 1..300).prop_map(Damage::Noise),
         1 => (4200..9000usize).prop_map(Damage::Long),
     ]
@@ -210,6 +215,14 @@ fn spoil(frame: &RoceFrame, damage: Damage) -> TestFrame {
         Damage::Opcode(code) => {
             bytes[bth_at] = code;
             let _ = reseal(&mut bytes);
+        }
+        Damage::Fragment(bits) => {
+            if matches!(frame.ip, Ip::V6(_)) {
+                bytes[ip_at + 6] = IPV6_FRAGMENT;
+            } else {
+                bytes[ip_at + 6..ip_at + 8].copy_from_slice(&bits.to_be_bytes());
+            }
+            agree_on_length(&mut bytes, ip_at, bth_at);
         }
         Damage::Noise(noise) => bytes = noise,
         Damage::Long(length) => {

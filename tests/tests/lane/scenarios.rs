@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{reorder, Message, Wrapping};
 use sim_cosim::{LaneWidth, RegionSpec, Session, SessionConfig};
 use stellar_transport::rx::{DropReason, EmttRow, MaxPayload, Owner, PageSize, QpMode, TableWrite};
+use stellar_wire::{Ethernet, Header, Ipv4};
 
 const QP: u32 = 33;
 const RKEY: u32 = 0x0a_11;
@@ -242,4 +243,38 @@ fn counters_say_what_happened_by_reason() {
     assert_eq!(counter(DropReason::BadIcrc), 1);
     assert_eq!(counter(DropReason::NotRoce), 1);
     assert_eq!(counter(DropReason::UnknownQp), 0);
+}
+
+/// Cuts a frame behind the IPv4 header in two, as a router with a small MTU does (RFC 791): `first` bytes of the datagram, and the rest.
+fn fragments(frame: &[u8], first: usize) -> [Vec<u8>; 2] {
+    let (ethernet, packet) = frame.split_at(Ethernet::LEN);
+    let (ip, datagram) = Ipv4::parse(packet).unwrap();
+    let piece = |offset: usize, data: &[u8], more_fragments: bool| {
+        let mut bytes = ethernet.to_vec();
+        let ip = Ipv4 {
+            total_len: (Ipv4::LEN + data.len()) as u16,
+            dont_fragment: false,
+            more_fragments,
+            fragment_offset: (offset / 8) as u16,
+            ..ip
+        };
+        ip.emit(&mut bytes);
+        bytes.extend_from_slice(data);
+        bytes
+    };
+    let (head, tail) = datagram.split_at(first);
+    [piece(0, head, true), piece(first, tail, false)]
+}
+
+#[test]
+fn pieces_of_a_fragmented_packet_are_counted_and_its_retransmission_is_placed() {
+    let mut bench = Bench::new(QpMode::Mrc, 7);
+    let frames = bench.message(true, 7, 0, 3000);
+    bench.receive(fragments(&frames[1], 576).into());
+    bench.receive(frames);
+    let verdicts = bench.finish();
+    assert_eq!(count(&verdicts, DropReason::None), 3);
+    let lane = &mut bench.session.world.lane;
+    assert_eq!(lane.counter(DropReason::IpFragment.index()), 2);
+    assert_eq!(lane.counter(DropReason::NotRoce.index()), 0);
 }

@@ -12,6 +12,7 @@ use hdl_pcie::{DmaWrite1024, DmaWrite512, RqShim1024, RqShim512};
 use hdl_reorder_buf::{PsnTrack, RcTrack};
 use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
+use hdl_rx_pipeline::Parse;
 use hdl_send_queue::MessageTable;
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
@@ -74,6 +75,7 @@ const fn known<B: Block + Default>(name: &'static str, what: &'static str) -> Kn
 pub const ALL: &[Known] = &[
     known::<RxLane512>("rx_lane_512", "receive lane of a 100G port"),
     known::<RxLane1024>("rx_lane_1024", "receive lane of a 200G port"),
+    known::<Parse>("parse", "headers of a received packet"),
     known::<TxFrameBuilder512>(
         "tx_frame_builder_512",
         "records and payload to frames, 512 bits",

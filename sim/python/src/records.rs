@@ -1,6 +1,7 @@
 //! Layouts of the records at the blocks' ports, so that Python contains no bit offset.
 
 use hdl_requester::{ConfigureKind, Failure};
+use hdl_rx_pipeline::frame_info::FrameInfo;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
@@ -9,8 +10,8 @@ use sim_world::closest;
 use stellar_wire::host::registers as map;
 use stellar_wire::hw::pack::width;
 use stellar_wire::hw::{
-    ack, address, config, congestion, core, dma, host_queues, messages, read, receive, requester,
-    responder, rq, spray, tables, tx, window, wqe,
+    ack, address, config, congestion, core, dma, frame, host_queues, messages, read, receive,
+    requester, responder, rq, spray, tables, tx, window, wqe,
 };
 
 /// A number in a record: its path, lowest bit, width, and the names of its values if it is an enumeration.
@@ -34,6 +35,7 @@ const ALL: &[Known] = &[
     core::TranslatedToken::descriptor,
     dma::PlaceCommand::descriptor,
     dma::WriteTlpHeader::descriptor,
+    frame::PacketHeaders::descriptor,
     host_queues::CompletionEntry::descriptor,
     host_queues::EventEntry::descriptor,
     host_queues::InterruptEntry::descriptor,
@@ -68,6 +70,7 @@ const ALL: &[Known] = &[
     tx::TxPacket::descriptor,
     ConfigureKind::descriptor,
     Failure::descriptor,
+    FrameInfo::descriptor,
     window::SentPacket::descriptor,
     window::WindowRequest::descriptor,
     window::WindowResponse::descriptor,

@@ -54,6 +54,9 @@ Instance& at(void* handle) { return *static_cast<Instance*>(handle); }
 EXPORT void* stellar_new() {
     try {
         auto instance = std::make_unique<Instance>();
+        // Without any arguments, $test$plusargs would be an error.
+        const char* arguments[] = {"model"};
+        instance->context.commandArgs(1, arguments);
         instance->context.randReset(0);
         instance->context.randSeed(1);
 #if VM_TRACE
@@ -94,6 +97,8 @@ EXPORT void stellar_ports(void* handle, void** addresses) {
 EXPORT int stellar_eval(void* handle, uint64_t time_ps, int driven) {
     Instance& instance = at(handle);
     try {
+        // Verilator looks for plus arguments in the context of the thread, which is the one that was made last.
+        Verilated::threadContextp(&instance.context);
         instance.context.time(time_ps);
         instance.gating->eval(*instance.top, driven != 0);
         return 0;

@@ -98,17 +98,22 @@ fn measure(size: &Size, quick: bool) -> anyhow::Result<(Report, Option<f64>)> {
     progress::measuring(&format!("a permutation of {hosts}"), || {
         let topology = leaf_spine(size.leaves, size.hosts_per_leaf, size.spines)?;
         let flows = permutation(&topology, None, bytes, 1)?;
-        let mut cluster = Cluster::<Record>::new(topology, flows, Settings::default())?;
-        let (before, memory) = (cpu_seconds(), resident_bytes());
-        cluster.run(|_| {})?;
-        let spent = cpu_seconds()
-            .zip(before)
-            .map(|(after, before)| after - before);
-        let grown = resident_bytes().zip(memory);
-        let memory =
-            grown.map(|(after, before)| after.saturating_sub(before) as f64 / hosts as f64);
-        Ok((cluster.report(spent), memory))
+        let cluster = Cluster::new(topology, flows, Settings::default())?;
+        let (report, grown) = run_measured(cluster)?;
+        Ok((report, grown.map(|grown| grown / hosts as f64)))
     })
+}
+
+/// Runs a cluster to its end. Returns its results with the CPU time of the run, and by how many bytes the memory of the process grew in it.
+fn run_measured(mut cluster: Cluster<Record>) -> anyhow::Result<(Report, Option<f64>)> {
+    let (before, memory) = (cpu_seconds(), resident_bytes());
+    cluster.run(|_| {})?;
+    let spent = cpu_seconds()
+        .zip(before)
+        .map(|(after, before)| after - before);
+    let grown = resident_bytes().zip(memory);
+    let grown = grown.map(|(after, before)| after.saturating_sub(before) as f64);
+    Ok((cluster.report(spent), grown))
 }
 
 /// Builds a cluster without running it.
@@ -136,14 +141,7 @@ fn mesh(ranks: usize) -> anyhow::Result<Vec<Row>> {
             queue_pairs: QueuePairs::PerPair,
             ..Settings::default()
         };
-        let mut cluster = Cluster::<Record>::new(topology, flows, settings)?;
-        let (before, memory) = (cpu_seconds(), resident_bytes());
-        cluster.run(|_| {})?;
-        let spent = cpu_seconds()
-            .zip(before)
-            .map(|(after, before)| after - before);
-        let grown = resident_bytes().zip(memory);
-        let report = cluster.report(spent);
+        let (report, grown) = run_measured(Cluster::new(topology, flows, settings)?)?;
         anyhow::ensure!(
             report.flows.finished == report.flows.total,
             "{} of {} flows of the full mesh finished",
@@ -158,8 +156,8 @@ fn mesh(ranks: usize) -> anyhow::Result<Vec<Row>> {
             "1/s",
             None,
         )];
-        if let Some((after, before)) = grown {
-            let memory = after.saturating_sub(before) as f64 / ends;
+        if let Some(grown) = grown {
+            let memory = grown / ends;
             let name = format!("memory per queue pair, full mesh {ranks}");
             rows.push(Row::new(name, memory, "B", Some(MEMORY)));
         }

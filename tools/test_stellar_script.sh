@@ -40,6 +40,8 @@ expect 'and no stage follows' 1 '^1$' stages 'begin_stages; trap "wc -l <$LOGS/s
 expect 'two functions run beside each other' 0 '^2$' stages 'one() { stage one good; }; two() { stage two good; }; begin_stages; beside one two; wc -l <$LOGS/stages.tsv'
 expect 'one that fails in the background fails the run' 1 "stage 'one' failed" stages 'one() { stage one bad; }; two() { sleep 0.2; }; begin_stages; beside one two'
 expect 'one that fails in front ends the other' 1 "stage 'two' failed" timeout 60 bash -c "$(declare -f stages); scratch=$scratch; stages 'one() { stage one sleeper; }; two() { sleep 0.2; stage two bad; }; begin_stages; beside one two'"
+expect 'a stage that hangs is ended' 1 "stage 'stuck' failed" timeout 60 bash -c "$(declare -f stages); scratch=$scratch; stages 'STAGE_LIMIT=1; begin_stages; stage stuck sleeper'"
+expect 'and its log says why' 0 'it took longer than 1 s' timeout 60 bash -c "$(declare -f stages); scratch=$scratch; stages 'STAGE_LIMIT=1; begin_stages; trap : EXIT; (stage stuck sleeper) || cat \$LOGS/stuck.log'"
 expect 'times are a table' 0 '^\| fine \| [0-9]+ \| [0-9]+ \|$' stages 'STELLAR_MODEL_CACHE=$STATE; begin_stages; TIMINGS=1; stage fine good'
 expect 'tests and models have times' 0 'all of timings.py passed' python3 tools/regression/test_timings.py
 expect 'coverage is added up' 0 'all of coverage.py passed' python3 tools/regression/test_coverage.py

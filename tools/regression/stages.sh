@@ -11,11 +11,33 @@ begin_stages() {
     trap end_of_stages EXIT
 }
 
-# logged LOG COMMAND...: runs it in a shell of its own, which ends at the first failure.
+# Seconds after which a stage hangs: several times what the longest one takes.
+STAGE_LIMIT=${STELLAR_STAGE_LIMIT:-2400}
+
+# Ends process $1 and all that it started, but not the shell that calls this.
+end_tree() {
+    local process=$1 child
+    for child in $(cat "/proc/$process/task/"*/children 2>/dev/null); do
+        [[ $child == "$BASHPID" ]] || end_tree "$child"
+    done
+    kill "$process" 2>/dev/null || true
+}
+
+# Ends process $1 after the time limit of a stage. The log then names the tests that have not ended: libtest prints a line for each that takes long.
+limit_time() {
+    sleep "$STAGE_LIMIT"
+    echo "stellar: ended, because it took longer than $STAGE_LIMIT s"
+    end_tree "$1"
+}
+
+# logged LOG COMMAND...: runs it in a shell of its own, which ends at the first failure, or when the time limit has passed.
 logged() {
     local log=$1
     shift
     (
+        stage_shell=$BASHPID
+        limit_time "$stage_shell" &
+        trap "end_tree $!" EXIT
         set -e
         "$@"
     ) >"$log" 2>&1 </dev/null
@@ -33,7 +55,8 @@ stage() {
     { time logged "$log" "$@"; } 2>"$LOGS/$name.time"
     status=$?
     set -e
-    read -r real user system <"$LOGS/$name.time"
+    # The shell's word about a stage that was killed comes before the times.
+    read -r real user system < <(tail -n 1 "$LOGS/$name.time")
     rm "$LOGS/$name.time"
     printf '%s\t%s\t%s\t%s\n' "$name" "$real" "$user" "$system" >>"$LOGS/stages.tsv"
     if ((status == 0)); then

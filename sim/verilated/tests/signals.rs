@@ -26,6 +26,18 @@ fn spec() -> ModelSpec {
     ModelSpec::new("nested", NESTED, ports).with_signals()
 }
 
+/// Whichever instance the thread has evaluated last.
+#[test]
+fn an_instance_that_ends_takes_only_its_own_scopes_with_it() {
+    let library = spec().build().unwrap();
+    let (first, mut second) = (library.instantiate(), library.instantiate());
+    second.eval();
+    let before = second.signals().0;
+    drop(first);
+    assert!(before.len() > 1, "{before:?}");
+    assert_eq!(second.signals().0, before);
+}
+
 #[test]
 fn internal_signals_are_found_read_and_overwritten() {
     let mut model = spec().build().unwrap().instantiate();

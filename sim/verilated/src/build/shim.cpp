@@ -48,7 +48,14 @@ struct Instance {
 #endif
     std::string message;
 };
-Instance& at(void* handle) { return *static_cast<Instance*>(handle); }
+
+// Verilator's run time looks for plus arguments, and for the scopes that a destructor removes, in the context of the thread. That is the context that was
+// made last, unless it is set: it may be gone by then.
+Instance& at(void* handle) {
+    auto& instance = *static_cast<Instance*>(handle);
+    Verilated::threadContextp(&instance.context);
+    return instance;
+}
 }  // namespace
 
 EXPORT void* stellar_new() {
@@ -71,7 +78,7 @@ EXPORT void* stellar_new() {
 }
 
 EXPORT void stellar_delete(void* handle) {
-    std::unique_ptr<Instance> instance(static_cast<Instance*>(handle));
+    std::unique_ptr<Instance> instance(&at(handle));
     try {
         instance->top->final();
     } catch (const std::exception&) {
@@ -97,8 +104,6 @@ EXPORT void stellar_ports(void* handle, void** addresses) {
 EXPORT int stellar_eval(void* handle, uint64_t time_ps, int driven) {
     Instance& instance = at(handle);
     try {
-        // Verilator looks for plus arguments in the context of the thread, which is the one that was made last.
-        Verilated::threadContextp(&instance.context);
         instance.context.time(time_ps);
         instance.gating->eval(*instance.top, driven != 0);
         return 0;

@@ -1,6 +1,7 @@
 //! `./stellar demo`: a write between two Verilated cards under the driver, or captures through the receive lane.
 
 pub mod cards;
+mod pcie;
 mod rx;
 
 use std::path::PathBuf;
@@ -72,5 +73,9 @@ fn between_cards(arguments: &Arguments) -> anyhow::Result<()> {
     let pair = FabricPair::new(&plan)?;
     let report = Exchange::bring_up(&pair, &plan, &mrc, bytes)?.run()?;
     let (out, json) = (&arguments.out, arguments.json);
-    pair.captures(|captures| world::finish(WHAT, &report, captures, out, json))
+    pair.captures(|captures| world::finish(WHAT, &report, captures, out, json))?;
+    if !json {
+        pcie::show(&pair);
+    }
+    Ok(())
 }

@@ -1,13 +1,11 @@
 //! What a port of the card and the PCIe endpoint beside it are plugged into.
 
 use sim_bfm::{MacRx, MacTx, Pacing, BEAT, PORT_BYTES_PER_CLOCK};
-use sim_world::PcieReads;
-use stellar_transport::endpoint::Memory;
 
 use crate::model::PortInputs;
-use crate::pcie::Endpoint;
+use crate::pcie::{Endpoint, HostPcie, HostSide};
 
-/// A port's MAC, and the other side of its endpoint.
+/// A port's MAC, and its endpoint.
 pub struct Port {
     pub rx: MacRx,
     pub tx: MacTx,
@@ -16,28 +14,27 @@ pub struct Port {
 
 impl Port {
     /// Both ports of a card, idle.
-    pub fn both(reads: PcieReads) -> [Self; 2] {
+    pub fn both() -> [Self; 2] {
         let pacing = Pacing::TokenBucket {
             bytes_per_clock: PORT_BYTES_PER_CLOCK,
         };
         [0, 1].map(|index| Self {
             rx: MacRx::new(BEAT, &pacing),
             tx: MacTx::new(PORT_BYTES_PER_CLOCK),
-            endpoint: Endpoint::new(index + 1, reads),
+            endpoint: Endpoint::new(index),
         })
     }
 
-    /// Returns what drives the pins in this cycle. Call it once per cycle. `memory` serves the reads that have reached it.
-    pub fn drive(&mut self, clock: u64, memory: &mut impl Memory) -> PortInputs {
-        self.endpoint.serve(clock, memory);
-        let (write_ready, read_ready) = self.endpoint.ready();
+    /// Returns what drives the pins in this cycle. Call it once per cycle.
+    pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> PortInputs {
+        let (write_ready, read_ready) = self.endpoint.ready(pcie);
         PortInputs {
             // The fabric drops damaged frames.
             rx: self.rx.clock().map(|received| received.beat),
             tx_ready: self.tx.ready(),
             write_ready,
             read_ready,
-            completion: self.endpoint.completion(clock),
+            completion: self.endpoint.completion(pcie),
         }
     }
 }

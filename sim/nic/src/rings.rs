@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sim_world::HostMemory;
-use stellar_transport::endpoint::Memory;
+use sim_world::{BadAccess, HostMemory, MappingChange};
+use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::{Owner, WriteTlp};
 use stellar_wire::host::{ConsumerIndex, Cqe, Eqe};
+
+use crate::pcie::HostSide;
 
 /// First bus address of the rings.
 pub const RINGS: u64 = 0x00f0_0000_0000;
@@ -138,5 +140,47 @@ impl Rings {
             arm: false,
         };
         Some((eqe, index))
+    }
+}
+
+/// What a card of a world reaches over PCIe: the host's memory, and the rings of its driver, which are not part of the world's memory.
+pub struct HostBus {
+    pub memory: HostMemory,
+    pub rings: Rings,
+}
+
+impl HostBus {
+    fn at(&mut self, address: u64) -> &mut HostMemory {
+        if address >= RINGS {
+            &mut self.rings.memory
+        } else {
+            &mut self.memory
+        }
+    }
+}
+
+impl Memory for HostBus {
+    fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
+        self.at(address).read(address, translated, into)
+    }
+
+    fn write(&mut self, tlp: &WriteTlp) {
+        if tlp.address >= RINGS {
+            self.rings.write(tlp);
+        } else {
+            self.memory.write(tlp);
+        }
+    }
+}
+
+impl HostSide for HostBus {
+    fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
+        let mut changes = self.memory.take_mapping_changes();
+        changes.extend(self.rings.memory.take_mapping_changes());
+        changes
+    }
+
+    fn add_bad_access(&mut self, access: BadAccess) {
+        self.at(access.address).add_bad_access(access);
     }
 }

@@ -45,9 +45,14 @@ fn a_small_write_is_seen_at_every_pin_on_its_way() {
         receiver.payload_written.last,
     ];
     assert!(way.is_sorted(), "{way:?}");
-    // The world samples a card every two cycles.
+    // Two links, the switch between them and the GPU take five eighths of a read's latency; the TLP itself and the world's sampling of every second cycle
+    // add a few cycles.
     let late = placed.expect("the bytes are in memory") - way[way.len() - 1];
-    assert!(late < 2 * CLOCK_PS, "seen {late} ps late");
+    let least = plan.pcie.latency * 5 / 8;
+    assert!(
+        (least..least + 4 * CLOCK_PS).contains(&late),
+        "seen {late} ps late"
+    );
     // The read takes at least the latency of the link.
     let (asked, came) = (way[4], way[5]);
     assert!(came - asked >= plan.pcie.latency, "{asked} to {came}");

@@ -16,12 +16,15 @@ use stellar_wire::host::simulation::{LOOK, LOOK_AWAY, NOW, RUN_UNTIL};
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
 use crate::clock_page::ClockPage;
+use crate::error::invalid;
 use crate::pages::{Pages, Slots};
 use crate::regions::Region;
 use crate::world::{Simulation, World};
 
 /// Bytes of the widest transaction.
 const WORD: usize = 8;
+/// Unit in which an IOMMU maps, in bytes.
+const IOMMU_PAGE: u64 = 4096;
 
 /// The card of one socket.
 pub struct Backend {
@@ -242,6 +245,12 @@ impl ServerBackend for Backend {
         let Some(file) = fd else {
             return Ok(());
         };
+        if !address.is_multiple_of(IOMMU_PAGE) || !size.is_multiple_of(IOMMU_PAGE) {
+            let reason = format!(
+                "{size:#x} bytes at {address:#x}: an IOMMU maps whole pages of {IOMMU_PAGE:#x} bytes"
+            );
+            return Err(invalid(reason));
+        }
         self.call(move |simulation, host| {
             let memory = simulation.hosts.memory(host);
             memory.map(address, size, file, offset, flags)

@@ -7,6 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
+use sim_nic::HostSide;
+use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::WriteTlp;
 use vfio_user::DmaMapFlags;
@@ -38,6 +40,8 @@ pub struct PeerMemory {
     files: BTreeMap<FileId, Weak<MmapRegion>>,
     /// Accesses of the card that hit no window, or a window without that permission.
     bad_accesses: u64,
+    /// Changes for the IOMMU in front of the card.
+    changes: Vec<MappingChange>,
 }
 
 /// A part of a window: the mapping, the offset in it, and the length.
@@ -75,6 +79,7 @@ impl PeerMemory {
             access,
         };
         self.windows.insert(address, window);
+        self.changes.push(MappingChange::Mapped { address, length });
         Ok(())
     }
 
@@ -100,16 +105,29 @@ impl PeerMemory {
 
     /// Removes every window that lies inside a range; returns their number.
     pub fn unmap(&mut self, address: u64, length: u64) -> usize {
-        let before = self.windows.len();
         let end = address.saturating_add(length);
-        self.windows
-            .retain(|at, window| *at < address || at.saturating_add(window.length) > end);
-        before - self.windows.len()
+        let inside = self.windows.range(address..end);
+        let inside = inside.filter(|(at, window)| at.saturating_add(window.length) <= end);
+        let inside: Vec<u64> = inside.map(|(&at, _)| at).collect();
+        for &at in &inside {
+            self.remove(at);
+        }
+        inside.len()
+    }
+
+    fn remove(&mut self, address: u64) {
+        if let Some(Window { length, .. }) = self.windows.remove(&address) {
+            self.changes
+                .push(MappingChange::Unmapped { address, length });
+        }
     }
 
     /// Removes all windows.
     pub fn clear(&mut self) {
-        self.windows.clear();
+        let all: Vec<u64> = self.windows.keys().copied().collect();
+        for address in all {
+            self.remove(address);
+        }
         self.files.clear();
     }
 
@@ -230,6 +248,17 @@ impl Memory for PeerMemory {
             let (length, address) = (tlp.data.len(), tlp.address);
             tracing::debug!("the card writes {length} bytes at {address:#x}: nothing is mapped there to be written");
         }
+    }
+}
+
+impl HostSide for PeerMemory {
+    fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
+        std::mem::take(&mut self.changes)
+    }
+
+    fn add_bad_access(&mut self, access: BadAccess) {
+        self.bad_accesses += 1;
+        tracing::debug!("the PCIe fabric refuses an access of the card: {access:x?}");
     }
 }
 

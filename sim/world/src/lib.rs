@@ -37,7 +37,7 @@ pub use config::{
 };
 pub use error::{CheckError, WorldError};
 pub use host::{Completed, Host};
-pub use memory::{Backing, BadAccess, HostMemory};
+pub use memory::{Backing, BadAccess, HostMemory, MappingChange};
 pub use names::closest;
 pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};
 pub use pcapng::{Direction, PortCapture};

@@ -22,6 +22,25 @@ pub struct BadAccess {
     pub write: bool,
 }
 
+/// A change of what the IOMMU lets a NIC reach in host memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappingChange {
+    /// These bytes are mapped.
+    Mapped {
+        /// First address.
+        address: u64,
+        /// Length in bytes.
+        length: u64,
+    },
+    /// These bytes are no longer mapped.
+    Unmapped {
+        /// First address.
+        address: u64,
+        /// Length in bytes.
+        length: u64,
+    },
+}
+
 /// Other memory behind a mapping, such as a guest's.
 pub trait Backing: Send + Sync {
     /// Reads at an offset from the start of the mapping.
@@ -53,6 +72,8 @@ pub struct HostMemory {
     host: Space,
     gpu: Space,
     bad_accesses: Vec<BadAccess>,
+    /// Changes of host mappings since they were taken, if anybody takes them.
+    changes: Option<Vec<MappingChange>>,
 }
 
 /// Eight pattern bytes: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -193,6 +214,7 @@ impl HostMemory {
             host: Space::new(seed.wrapping_mul(2)),
             gpu: Space::new(seed.wrapping_mul(2) + 1),
             bad_accesses: Vec::new(),
+            changes: None,
         }
     }
 
@@ -215,13 +237,47 @@ impl HostMemory {
         self.space_mut(owner)
             .mapped
             .insert(address, address + length);
+        if owner == Owner::Host {
+            self.note(MappingChange::Mapped { address, length });
+        }
     }
 
     /// Removes the mapping of [`Self::map`] that starts at `address`: the NIC's next access there is a bad access.
     pub fn unmap(&mut self, owner: Owner, address: u64) {
         let space = self.space_mut(owner);
-        space.mapped.remove(&address);
+        let end = space.mapped.remove(&address);
         space.backed.remove(&address);
+        if let (Some(end), Owner::Host) = (end, owner) {
+            let length = end - address;
+            self.note(MappingChange::Unmapped { address, length });
+        }
+    }
+
+    fn note(&mut self, change: MappingChange) {
+        if let Some(changes) = &mut self.changes {
+            changes.push(change);
+        }
+    }
+
+    /// Changes of the mappings of host memory since the last call, for an IOMMU in front of it. The first call returns those that exist.
+    pub fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
+        match &mut self.changes {
+            Some(changes) => std::mem::take(changes),
+            None => {
+                self.changes = Some(Vec::new());
+                let mapped = self.host.mapped.iter();
+                let change = |(&address, &end): (&u64, &u64)| MappingChange::Mapped {
+                    address,
+                    length: end - address,
+                };
+                mapped.map(change).collect()
+            }
+        }
+    }
+
+    /// Takes note of an access that an IOMMU refused in front of this memory.
+    pub fn add_bad_access(&mut self, access: BadAccess) {
+        self.bad_accesses.push(access);
     }
 
     /// Does what [`Self::map`] does, with `backing` as the memory that the NIC reads and writes.

@@ -3,21 +3,21 @@
 use std::time::Duration;
 
 use stellar_driver::DeviceError;
-use stellar_transport::endpoint::Memory;
 use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
 use stellar_wire::host::registers::{status, TableCommand, TABLE_COMMAND, TABLE_DATA};
 use stellar_wire::rows::{ConfigSelect, InterruptRow, Row};
 
-use super::card::{Operation, MESSAGES};
+use super::card::Operation;
 use super::config_space::ConfigEffect;
 use super::hosts::Hosts;
+use crate::pcie::{HostSide, MESSAGES};
 
 /// Longest the card may take for a row of its table of vectors.
 const VECTOR_PATIENCE: Duration = Duration::from_millis(1);
 /// Bytes of a register.
 const WORD: u64 = 8;
 
-impl<M: Memory> Hosts<M> {
+impl<M: HostSide> Hosts<M> {
     /// Time since power-up.
     pub fn time(&self) -> Duration {
         Duration::from_nanos(self.now() / 1_000)

@@ -2,25 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use sim_bfm::WriteBeat;
+use sim_bfm::CLOCK_PS;
 use sim_pcie::AddressType;
 use sim_verilated::Library;
 use sim_world::PcieReads;
-use stellar_transport::endpoint::Memory;
 use stellar_transport::requester::RequesterCounters;
 
 use super::config_space::ConfigSpace;
 use crate::counted::CountedFields;
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
-use crate::pcie;
+use crate::pcie::{HostPcie, HostSide};
 use crate::port::Port;
 use crate::sampled::Windows;
 use crate::NicError;
 
-/// Address of interrupt messages. A vector's message is a write of its number to this address (x86's range of interrupt addresses).
-pub const MESSAGES: u64 = 0xfee0_0000;
-/// Bytes of that range.
-const MESSAGES_LENGTH: u64 = 1 << 20;
 /// Codes of PCIe sizes, as the firmware set them: payload 256, reads 512 bytes.
 const PAYLOAD_CODE: u16 = 1;
 const READ_CODE: u16 = 2;
@@ -50,12 +45,12 @@ pub enum Progress {
 pub struct Card<M> {
     model: NicModel,
     pub config: ConfigSpace,
-    pub memory: M,
+    /// The PCIe fabric, with the host's memory.
+    pub pcie: HostPcie<M>,
     ports: [Port; 2],
-    reads: PcieReads,
     /// Bit v: vector v was raised and not polled since.
     pub raised: u64,
-    /// Whether a pin was active in the last cycle.
+    /// Whether a pin was active in the last cycle, or a TLP is on its way.
     pub is_active: bool,
     /// Bytes written at final addresses, such as a GPU's memory.
     pub placed: u64,
@@ -71,7 +66,7 @@ fn config() -> ConfigSpace {
     config
 }
 
-impl<M: Memory> Card<M> {
+impl<M: HostSide> Card<M> {
     /// A card after power-up.
     ///
     /// # Errors
@@ -80,9 +75,8 @@ impl<M: Memory> Card<M> {
         Ok(Self {
             model: NicModel::new(library)?,
             config: config(),
-            memory,
-            ports: Port::both(reads),
-            reads,
+            pcie: HostPcie::new(reads, memory),
+            ports: Port::both(),
             raised: 0,
             is_active: false,
             placed: 0,
@@ -111,7 +105,8 @@ impl<M: Memory> Card<M> {
     }
 
     fn restart(&mut self) {
-        self.ports = Port::both(self.reads);
+        self.pcie.reset_functions();
+        self.ports = Port::both();
         self.raised = 0;
         self.counters.clear();
         self.windows.clear();
@@ -135,18 +130,20 @@ impl<M: Memory> Card<M> {
             ..NicInputs::default()
         };
         self.offer(operation, &mut inputs);
-        let is_master = self.config.is_master();
+        self.pcie.set_bus_master(self.config.is_master());
+        self.pcie.advance(clock * CLOCK_PS);
+        for vector in self.pcie.take_messages() {
+            self.raise(vector);
+        }
         for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
-            *pins = port.drive(clock, &mut self.memory);
-            pins.write_ready &= is_master;
-            pins.read_ready &= is_master;
+            *pins = port.drive(&mut self.pcie);
         }
         let arrives = |port: &PortInputs| port.rx.is_some() || port.completion.is_some();
         let has_input = operation.is_some() || inputs.ports.iter().any(arrives);
         let outputs = self.model.clock(&inputs);
         let leaves =
             |port: &PortOutputs| port.tx.is_some() || port.write.is_some() || port.read.is_some();
-        self.is_active = has_input || outputs.ports.iter().any(leaves);
+        self.is_active = has_input || outputs.ports.iter().any(leaves) || self.pcie.is_busy();
         let progress = progress(operation, &outputs);
         self.take(outputs, clock);
         progress
@@ -197,31 +194,16 @@ impl<M: Memory> Card<M> {
             if let Some(beat) = moved.tx {
                 self.ports[index].tx.push(&beat);
             }
+            let endpoint = &mut self.ports[index].endpoint;
             if let Some(write) = moved.write {
-                self.take_write(index, &write);
+                let accepted = endpoint.write(&write, &mut self.pcie);
+                if accepted.at == AddressType::Translated {
+                    self.placed += write.beat.bytes as u64;
+                }
             }
             if let Some(request) = moved.read {
-                self.ports[index].endpoint.read(&request, clock);
+                endpoint.read(&request, &mut self.pcie);
             }
-        }
-    }
-
-    /// Executes a beat of a write to the address of interrupt messages, or to memory.
-    fn take_write(&mut self, index: usize, write: &WriteBeat) {
-        let endpoint = &mut self.ports[index].endpoint;
-        let accepted = endpoint.accept(write);
-        if (MESSAGES..MESSAGES + MESSAGES_LENGTH).contains(&accepted.address) {
-            if let Some(message) = accepted.complete {
-                self.raise(message.data[0]);
-            }
-            return;
-        }
-        endpoint.charge(accepted.bytes);
-        if let Some(write) = accepted.complete {
-            pcie::place(write, &mut self.memory);
-        }
-        if accepted.at == AddressType::Translated {
-            self.placed += write.beat.bytes as u64;
         }
     }
 

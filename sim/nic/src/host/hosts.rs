@@ -4,11 +4,11 @@ use hdl_nic::RESET_CLOCKS;
 use sim_net::Time;
 use sim_verilated::Library;
 use sim_world::PcieReads;
-use stellar_transport::endpoint::Memory;
 
 use super::card::{Card, Operation, Progress};
 use super::wire::{Line, Wire};
 use crate::model::NicModel;
+use crate::pcie::HostSide;
 use crate::{NicError, CLOCK_PS};
 
 /// Cycles for which reset is asserted.
@@ -26,7 +26,7 @@ pub struct Hosts<M> {
     last_active: u64,
 }
 
-impl<M: Memory> Hosts<M> {
+impl<M: HostSide> Hosts<M> {
     /// Builds the model, unless that was done before, and powers up two cards, cabled port to port.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl<M: Memory> Hosts<M> {
 
     /// The memory of a host.
     pub fn memory(&mut self, host: usize) -> &mut M {
-        &mut self.cards[host].memory
+        self.cards[host].pcie.memory_mut()
     }
 
     /// Picoseconds since power-up.

@@ -1,10 +1,11 @@
 //! Memory of a host in this process.
 
-use sim_world::HostMemory;
+use sim_world::{BadAccess, HostMemory, MappingChange};
 use stellar_driver::BusAddresses;
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::{Owner, WriteTlp};
 
+use crate::pcie::HostSide;
 use crate::rings::RINGS;
 
 /// Smallest unit that an IOMMU maps, in bytes.
@@ -43,5 +44,15 @@ impl Memory for LocalMemory {
 
     fn write(&mut self, tlp: &WriteTlp) {
         self.memory.write(tlp);
+    }
+}
+
+impl HostSide for LocalMemory {
+    fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
+        self.memory.take_mapping_changes()
+    }
+
+    fn add_bad_access(&mut self, access: BadAccess) {
+        self.memory.add_bad_access(access);
     }
 }

@@ -123,6 +123,14 @@ impl SimHosts {
         self.lock().card(host).placed
     }
 
+    /// Traffic of a host's card over PCIe so far, by endpoint, route and AT, and what the fabric has refused.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn pcie_counters(&self, host: usize) -> sim_pcie::Counters {
+        self.lock().card(host).pcie.fabric().counters().clone()
+    }
+
     /// Accesses of a host's card to memory that is not mapped for it, so far.
     ///
     /// # Panics

@@ -2,10 +2,10 @@
 
 use sim_net::{Fabric, Frame, HostId, Time, Topology};
 use sim_world::{Recorder, WorldError};
-use stellar_transport::endpoint::Memory;
 
 use super::card::Card;
 use super::watch::Watch;
+use crate::pcie::HostSide;
 
 /// Two cables of 100 ns, about 20 m, at the rate of the card's ports.
 const CABLES: &str = r#"
@@ -89,7 +89,7 @@ impl Wire {
     }
 
     /// Delivers the frames that have arrived by `now` to the cards.
-    pub fn deliver<M: Memory>(&mut self, now: Time, cards: &mut [Card<M>]) {
+    pub fn deliver<M: HostSide>(&mut self, now: Time, cards: &mut [Card<M>]) {
         let plugged = match self {
             Self::Fabric(plugged) => plugged,
             Self::Loose(_) => return,

@@ -18,9 +18,9 @@ use self::queue_pair::Pair;
 use crate::bar::Bar;
 use crate::counted::CountedFields;
 use crate::model::{NicInputs, NicModel, NicOutputs};
-use crate::pcie::{self, HostBus};
+use crate::pcie::HostPcie;
 use crate::port::Port;
-use crate::rings::Rings;
+use crate::rings::{HostBus, Rings};
 use crate::sampled::Windows;
 use crate::times::{PinTimes, SimRate};
 use crate::NicError;
@@ -34,8 +34,7 @@ const PATIENCE: u64 = 1_000_000;
 /// The NIC with its host's memory.
 pub struct RtlNic {
     model: NicModel,
-    memory: HostMemory,
-    rings: Rings,
+    pcie: HostPcie<HostBus>,
     ports: [Port; 2],
     /// For each port, the frames that have not begun to arrive, with their times of arrival.
     coming: [VecDeque<(Time, Vec<u8>)>; 2],
@@ -66,11 +65,14 @@ impl RtlNic {
         memory: HostMemory,
         reads: PcieReads,
     ) -> Result<Self, NicError> {
-        let mut nic = Self {
-            model: NicModel::new(library)?,
+        let bus = HostBus {
             memory,
             rings: Rings::new(),
-            ports: Port::both(reads),
+        };
+        let mut nic = Self {
+            model: NicModel::new(library)?,
+            pcie: HostPcie::new(reads, bus),
+            ports: Port::both(),
             coming: Default::default(),
             port_up: 3,
             bar: Bar::default(),
@@ -92,11 +94,15 @@ impl RtlNic {
             nic.bar.write_table(ConfigSelect::Port, index, &row);
         }
         let log2_entries = config.event_entries.ilog2() as u8;
-        let base = nic.rings.add_events(log2_entries);
+        let base = nic.rings().add_events(log2_entries);
         let ring = ring_row(base, log2_entries);
         nic.bar.write_table(ConfigSelect::EventQueue, 0, &ring);
         nic.settle();
         Ok(nic)
+    }
+
+    fn rings(&mut self) -> &mut Rings {
+        &mut self.pcie.memory_mut().rings
     }
 
     /// Cycles since power-up.
@@ -163,16 +169,13 @@ impl RtlNic {
         };
         self.bar.drive(&mut inputs);
         self.deliver(time);
+        self.pcie.advance(clock * CLOCK_PS);
         let seen = Time::try_from(time).unwrap_or(0);
         for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
             if let Some((offset, data)) = inputs.bar0_write {
                 port.endpoint.register_written(offset, data);
             }
-            let mut bus = HostBus {
-                memory: &mut self.memory,
-                rings: &mut self.rings,
-            };
-            *pins = port.drive(clock, &mut bus);
+            *pins = port.drive(&mut self.pcie);
             if pins.rx.as_ref().is_some_and(|beat| beat.last) {
                 self.times.frames_in.see(seen);
             }
@@ -212,20 +215,12 @@ impl RtlNic {
                 port.tx.push(beat);
             }
             if let Some(write) = &moved.write {
-                let accepted = port.endpoint.accept(write);
-                port.endpoint.charge(accepted.bytes);
+                let accepted = port.endpoint.write(write, &mut self.pcie);
                 let translated = accepted.at == AddressType::Translated;
                 self.times.write(translated, write, seen);
-                if let Some(write) = accepted.complete {
-                    let mut bus = HostBus {
-                        memory: &mut self.memory,
-                        rings: &mut self.rings,
-                    };
-                    pcie::place(write, &mut bus);
-                }
             }
             if let Some(request) = &moved.read {
-                let translated = port.endpoint.read(request, clock);
+                let translated = port.endpoint.read(request, &mut self.pcie);
                 self.times.read(translated).see(seen);
             }
         }

@@ -125,7 +125,7 @@ impl Nic for RtlNic {
             return Err(ConfigError::QpExists(qp));
         }
         let log2_entries = config.cq_entries.ilog2() as u8;
-        let ring = ring_row(self.rings.add_queue(qp, log2_entries), log2_entries);
+        let ring = ring_row(self.rings().add_queue(qp, log2_entries), log2_entries);
         write_rows(&config, &ring, &mut self.bar);
         self.settle();
         self.pairs.insert(qp, Pair::new(config));
@@ -135,7 +135,9 @@ impl Nic for RtlNic {
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
         self.started = true;
         let pair = self.pairs.get(&doorbell.qp);
-        match pair.and_then(|pair| pair.single_entry(page, doorbell, &mut self.memory)) {
+        match pair
+            .and_then(|pair| pair.single_entry(page, doorbell, &mut self.pcie.memory_mut().memory))
+        {
             Some(entry) => self.bar.push(page as u16, &entry, doorbell),
             None => self.bar.ring(page as u16, doorbell),
         }
@@ -152,28 +154,28 @@ impl Nic for RtlNic {
     }
 
     fn take_completed(&mut self) -> Option<Vec<u32>> {
-        Some(self.rings.take_written())
+        Some(self.rings().take_written())
     }
 
     fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
-        let (cqe, index) = self.rings.poll(qp)?;
+        let (cqe, index) = self.rings().poll(qp)?;
         let page = self.pairs.get(&qp)?.config.page;
         self.bar.consume(page as u16, index);
         Some(cqe)
     }
 
     fn poll_event(&mut self) -> Option<Eqe> {
-        let (event, index) = self.rings.poll_event()?;
+        let (event, index) = self.rings().poll_event()?;
         self.bar.consume_events(index);
         Some(event)
     }
 
     fn memory(&self) -> &HostMemory {
-        &self.memory
+        &self.pcie.memory().memory
     }
 
     fn memory_mut(&mut self) -> &mut HostMemory {
-        &mut self.memory
+        &mut self.pcie.memory_mut().memory
     }
 
     fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {

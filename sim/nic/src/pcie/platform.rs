@@ -1,0 +1,76 @@
+//! The PCIe platform of a simulated host.
+
+use sim_pcie::{
+    AcsConfig, Bdf, CompleterConfig, FabricConfig, GpuConfig, LinkConfig, NicConfig,
+    RootComplexConfig, SwitchConfig, Window,
+};
+use sim_world::PcieReads;
+
+/// The functions of the card's two endpoints.
+pub const FUNCTIONS: [Bdf; 2] = [Bdf::from_id(0x1700), Bdf::from_id(0x1800)];
+const SWITCH: Bdf = Bdf::from_id(0x1600);
+const GPU: Bdf = Bdf::from_id(0x1900);
+/// The GPU's BAR: all final addresses that the driver uses are in it.
+const BAR: Window = Window {
+    base: 0,
+    size: 1 << 40,
+};
+/// Payload bandwidth of a Gen5 x8 link without DLLPs, in Mb/s: 252,062 after encoding, and 256 of 276 bytes of a completion.
+const GEN5_X8_MBPS: u64 = 233_796;
+/// Eighths of a read's latency: two for memory, one for each of two links and a switch in both directions.
+const EIGHTHS: u64 = 8;
+
+/// One switch with both endpoints and the GPU, in whose ports ACS sends untranslated requests up and translated ones to the GPU. The card's own register
+/// limits its payloads, so the links take every size.
+pub fn config(reads: PcieReads) -> FabricConfig {
+    let hop = reads.latency / EIGHTHS;
+    let memory = reads.latency - 6 * hop;
+    let wide = reads.rate_mbps > GEN5_X8_MBPS;
+    let raw = if wide { 2 * GEN5_X8_MBPS } else { GEN5_X8_MBPS };
+    let card = LinkConfig {
+        lanes: if wide { 16 } else { 8 },
+        latency_ps: hop,
+        dllp_permille: 1000 - (1000 * reads.rate_mbps).div_ceil(raw).clamp(1, 1000),
+        max_payload: 4096,
+        ..LinkConfig::default()
+    };
+    let shared = LinkConfig {
+        latency_ps: hop,
+        max_payload: 4096,
+        ..LinkConfig::gen5_x16()
+    };
+    let completer = CompleterConfig {
+        latency_ps: memory,
+        ..CompleterConfig::default()
+    };
+    let nic = |bdf| NicConfig {
+        link: card.clone(),
+        ats: true,
+        acs: AcsConfig {
+            source_validation: true,
+            request_redirect: true,
+            direct_translated: true,
+            ..AcsConfig::default()
+        },
+        ..NicConfig::new(bdf)
+    };
+    FabricConfig {
+        switches: vec![SwitchConfig {
+            uplink: shared.clone(),
+            latency_ps: hop,
+            ..SwitchConfig::new(SWITCH)
+        }],
+        nics: FUNCTIONS.into_iter().map(nic).collect(),
+        gpus: vec![GpuConfig {
+            link: shared,
+            completer: completer.clone(),
+            ..GpuConfig::new(GPU, BAR)
+        }],
+        root_complex: RootComplexConfig {
+            latency_ps: hop,
+            completer,
+            ..RootComplexConfig::default()
+        },
+        ..FabricConfig::default()
+    }
+}

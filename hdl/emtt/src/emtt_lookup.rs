@@ -66,6 +66,7 @@ impl<const BANK: usize> Logic for EmttLookup<BANK> {
             rc_epsn: packet.rc_epsn,
             rc_msn: packet.rc_msn,
             segments: answer.segments,
+            device: answer.device,
         };
     }
 }

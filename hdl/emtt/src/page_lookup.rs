@@ -60,6 +60,8 @@ pub struct PageAnswer {
     /// With `PageAbsent`: table index of the first page.
     pub page: Bits<EMTT_INDEX_BITS>,
     pub segments: DmaSegments,
+    /// Device that owns the GPU's pages among them, if there are any. Those of a region belong to one GPU.
+    pub device: Bits<10>,
 }
 
 /// Results of the stage `count_pages`, before the table is read.
@@ -236,6 +238,13 @@ impl<const BANK: usize> Logic for PageLookup<BANK> {
             },
             page: self.page.delayed.val(),
             segments,
+            device: if first.owner == Owner::Gpu {
+                first.device
+            } else if second.owner == Owner::Gpu {
+                second.device
+            } else {
+                third.device
+            },
         };
         self.answer.next = self.translated.q.val();
     }

@@ -108,6 +108,9 @@ pub fn write_header(address: Bits<64>, length_dw: Bits<11>) -> WriteTlpHeader {
         length_dw,
         first_be: bits::<4>(15),
         last_be,
+        ends: false,
+        flush: false,
+        device: bits(0),
     }
 }
 

@@ -6,6 +6,7 @@ use hdl_host_if::{
     Registers,
 };
 use hdl_macros::{clock_reset, hdl, join};
+use hdl_pcie::flush::WriteFlush1024;
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{CompletionSnk, MacRxSnk, MacTxSrc, Src, TlpSrc, VerdictSrc};
 use hdl_requester::StatPulses;
@@ -98,6 +99,7 @@ pub struct Nic {
     readers: [HostReader; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
+    flushes: [WriteFlush1024; 2],
 
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
     cycles: DFF<Bits<33>>,
@@ -110,7 +112,7 @@ impl Logic for Nic {
         dff_setup!(self, clock, cycles, counter);
         clock_reset!(self, registers, admin, doorbells, nic_config, receive, responder);
         clock_reset!(self, engine, locate, queues, failures);
-        clock_reset!(self, transmit, readers[..], writer);
+        clock_reset!(self, transmit, readers[..], writer, flushes[..]);
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
@@ -218,8 +220,13 @@ impl Logic for Nic {
                 registers.read_timeout => readers[p].timeout,
                 transmit.read[p] => readers[p].read,
                 readers[p].payload => transmit.payload[p],
-                readers[p].request => read[p],
-                completion[p] => readers[p].completion,
+                readers[p].request => flushes[p].read,
+                flushes[p].data => readers[p].completion,
+                registers.read_timeout => flushes[p].timeout,
+                flushes[p].placement => receive.placement[p],
+                flushes[p].tlp => write[p],
+                flushes[p].request => read[p],
+                completion[p] => flushes[p].completion,
             );
         }
         join!(
@@ -230,8 +237,8 @@ impl Logic for Nic {
             readers[1].fetched => admin.fetched,
             receive.tlp[0] => writer.in_[0],
             queues.tlp => writer.in_[1],
-            writer.tlp => write[0],
-            receive.tlp[1] => write[1],
+            writer.tlp => flushes[0].write,
+            receive.tlp[1] => flushes[1].write,
         );
     }
 }

@@ -18,7 +18,9 @@ use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 /// Entries of the FIFOs behind the core.
 pub const DEPTH: usize = 64;
 /// Fill level of a FIFO at which no more tokens are issued. All tokens in flight still fit: at most 24, the sum of the latencies of the stages.
-pub const ISSUE_LIMIT: u64 = 36;
+pub const ISSUE_LIMIT: u64 = DEPTH as u64 - IN_FLIGHT;
+/// Tokens that still arrive at a FIFO behind the core after its limit is reached, and some to spare.
+pub const IN_FLIGHT: u64 = 28;
 
 /// Turns tokens into place commands and outcomes, at most one of each per cycle.
 ///
@@ -41,6 +43,8 @@ pub struct RxCore {
     pub outcome: FlowSrc<RxOutcome>,
     /// In the same cycle: its lane has a place command with the payload of the packet.
     pub outcome_placed: Signal<Out, Bit>,
+    /// With `outcome_placed`: the payload has to be flushed.
+    pub outcome_flush: Signal<Out, Bit>,
     /// For each lane: there is space for the outcomes of all tokens in flight and one more.
     pub outcome0_room: Signal<In, Bit>,
     pub outcome1_room: Signal<In, Bit>,
@@ -116,6 +120,7 @@ impl Logic for RxCore {
         let command = self.psn_track.out.command.val();
         let lane1 = self.psn_track.out.lane.val();
         self.outcome_placed.next = command.place;
+        self.outcome_flush.next = command.flush;
         for i in 0..2 {
             let of_lane = lane1 == (i == 1);
             self.place_fifo[i].in_.valid.next =

@@ -3,7 +3,8 @@
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
 use hdl_primitives::{
-    FenceSnk, MacRxSnk, PageFaultSrc, QpRowFlowSnk, QpSnk, Src, TableWriteSnk, TlpSrc, VerdictSrc,
+    FenceSnk, MacRxSnk, PageFaultSrc, PlacementSnk, QpRowFlowSnk, QpSnk, Src, TableWriteSnk,
+    TlpSrc, VerdictSrc,
 };
 use hdl_rx_pipeline::RxPort;
 use rust_hdl::prelude::*;
@@ -47,17 +48,19 @@ pub struct RxDualLane<const W: usize, const B: usize, const N: usize> {
     pub error: QpSnk,
     /// The peer from which a queue pair accepts control packets.
     pub peer: QpRowFlowSnk<ControlPeer>,
-    /// Deregistration fence: `fence_done` pulses when every DMA of earlier tokens has left, in both lanes.
+    /// Deregistration fence: `fence_done` pulses when the payloads of earlier tokens have reached memory, in both lanes.
     pub fence: FenceSnk,
     pub fence_done: Signal<Out, Bit>,
 
-    /// Packets that were accepted or must be acknowledged, in order per queue pair, after their payload has left.
+    /// Packets that were accepted or must be acknowledged, in order per queue pair. What they report comes behind their payload, whatever its path.
     pub outcome: Src<RxOutcome>,
     /// Control packets for the requester: RC ACK, SACK, NACK, in order per port.
     pub control: Src<ControlPacket>,
 
     /// Memory writes of each lane.
     pub tlp: [TlpSrc<W>; 2],
+    /// What each endpoint knows about the payloads.
+    pub placement: [PlacementSnk; 2],
 
     /// The result of each packet.
     pub verdict: VerdictSrc,
@@ -104,12 +107,18 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, 
                 dma[i].read => port[i].read,
                 dma[i].free => port[i].free,
                 dma[i].tlp => tlp[i],
+                dma[i].placed => placement[i].placed,
+                dma[i].fence_done => placement[i].fence,
+                placement[i].sent => outcomes.sent[i],
+                placement[i].flushed_valid => outcomes.flushed[i].valid,
+                placement[i].flushed => outcomes.flushed[i].record,
+                outcomes.flushed[i].ready => placement[i].flushed_ready,
             );
         }
         join!(
             self,
-            dma[0].fence_done => fences.passed0,
-            dma[1].fence_done => fences.passed1,
+            placement[0].fence_done => fences.passed0,
+            placement[1].fence_done => fences.passed1,
             fences.done => fence_done,
 
             table => core.table,
@@ -120,10 +129,9 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, 
             core.outcome.valid => outcomes.in_valid,
             core.outcome.record => outcomes.in_outcome,
             core.outcome_placed => outcomes.in_placed,
+            core.outcome_flush => outcomes.in_flush,
             outcomes.room0 => core.outcome0_room,
             outcomes.room1 => core.outcome1_room,
-            dma[0].placed => outcomes.sent0,
-            dma[1].placed => outcomes.sent1,
             outcomes.out_valid => outcome.valid,
             outcomes.outcome => outcome.record,
             outcome.ready => outcomes.out_ready,

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::FlushedBatch;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::receive::RxOutcome;
 
@@ -19,21 +20,38 @@ struct Event {
     qp: u32,
     lane: usize,
     placed: bool,
+    /// Its payload is flushed.
+    flush: bool,
+    /// The flush fails.
+    fails: bool,
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
-    let event = (0..6_u32, 0..2_usize, any::<bool>()).prop_map(|(qp, lane, placed)| Event {
-        qp: 2 + 170 * qp,
-        lane,
-        placed,
-    });
+    let kinds = any::<[bool; 3]>();
+    let event =
+        (0..6_u32, 0..2_usize, kinds).prop_map(|(qp, lane, [placed, flush, fails])| Event {
+            qp: 2 + 170 * qp,
+            lane,
+            placed,
+            flush: placed && flush,
+            fails: placed && flush && fails,
+        });
     prop::collection::vec(event, 1..300)
 }
 
+/// Ports of a lane.
+const LANE: [[&str; 4]; 2] = [
+    ["sent0", "flushed0_valid", "flushed0", "flushed0_ready"],
+    ["sent1", "flushed1_valid", "flushed1", "flushed1_ready"],
+];
+
 struct Bench {
     dut: Dut,
-    /// Events of a lane whose payload has not left, by index.
+    /// Events of a lane whose payload has not left, or has not been flushed if it needs that, by index.
     unsent: [VecDeque<usize>; 2],
+    unflushed: [VecDeque<usize>; 2],
+    /// Number of events of the batch that is offered.
+    offered: [usize; 2],
     sent: Vec<bool>,
     left: Vec<usize>,
     events: Vec<Event>,
@@ -46,7 +64,9 @@ impl Bench {
     fn new(events: Vec<Event>) -> Self {
         let mut bench = Self {
             dut: Dut::new::<AckOrderQueue>(),
-            unsent: [VecDeque::new(), VecDeque::new()],
+            unsent: Default::default(),
+            unflushed: Default::default(),
+            offered: [0; 2],
             sent: events.iter().map(|event| !event.placed).collect(),
             left: vec![],
             events,
@@ -62,9 +82,14 @@ impl Bench {
     fn reset(&mut self) {
         self.dut.set("reset", 1);
         self.dut.set("in_valid", 0);
+        for lane in 0..2 {
+            self.dut.set(["flushed0_valid", "flushed1_valid"][lane], 0);
+        }
         self.edge();
         self.dut.set("reset", 0);
-        self.unsent = [VecDeque::new(), VecDeque::new()];
+        self.unsent = Default::default();
+        self.unflushed = Default::default();
+        self.offered = [0; 2];
     }
 
     fn edge(&mut self) {
@@ -72,7 +97,43 @@ impl Bench {
         self.clock += 1;
     }
 
-    /// Runs one cycle. With `offer` it inputs the next event if there is space, reports a payload as sent in each lane of `sending`, and takes an outcome if `ready`.
+    /// Reports the oldest payload that needs no flush as sent, and offers a batch of up to three that need one, if the lane is `sending`.
+    fn report(&mut self, lane: usize, sending: bool) {
+        let leaves = self.unsent[lane].front().copied().filter(|_| sending);
+        let [sent, valid, record, ready] = LANE[lane];
+        self.dut.set(sent, leaves.is_some().into());
+        if let Some(index) = leaves {
+            self.unsent[lane].pop_front();
+            self.sent[index] = true;
+        }
+        let waiting = &self.unflushed[lane];
+        if self.offered[lane] == 0 && sending {
+            let fails = |index: &usize| self.events[*index].fails;
+            let alike = waiting
+                .iter()
+                .take_while(|i| fails(i) == fails(&waiting[0]));
+            self.offered[lane] = alike.take(3).count();
+        }
+        let count = self.offered[lane];
+        self.dut.set(valid, (count > 0).into());
+        if count == 0 {
+            return;
+        }
+        let batch = FlushedBatch {
+            commands: (count as u64).to_bits(),
+            failed: self.events[waiting[0]].fails,
+        };
+        self.dut.set_record(record, batch);
+        self.dut.eval();
+        if self.dut.is(ready) {
+            for index in self.unflushed[lane].drain(..count) {
+                self.sent[index] = true;
+            }
+            self.offered[lane] = 0;
+        }
+    }
+
+    /// Runs one cycle. With `offer` it inputs the next event if there is space, reports payloads in each lane of `sending`, and takes an outcome if `ready`.
     fn step(&mut self, offer: bool, sending: [bool; 2], ready: bool) {
         self.dut.eval();
         let room = [self.dut.is("room0"), self.dut.is("room1")];
@@ -92,24 +153,22 @@ impl Bench {
                 qp: u64::from(event.qp).to_bits(),
                 port: event.lane == 1,
                 payload_length: 1_u64.to_bits(),
+                accepted: true,
                 immediate: (self.next as u64).to_bits(),
                 ..RxOutcome::default()
             };
             self.dut.set_record("in_outcome", outcome);
             self.dut.set("in_placed", event.placed.into());
+            self.dut.set("in_flush", event.flush.into());
             self.late[event.lane] += usize::from(!room[event.lane]);
         }
-        for lane in 0..2 {
-            let leaves = self.unsent[lane].front().copied().filter(|_| sending[lane]);
-            self.dut
-                .set(["sent0", "sent1"][lane], leaves.is_some().into());
-            if let Some(index) = leaves {
-                self.unsent[lane].pop_front();
-                self.sent[index] = true;
-            }
+        for (lane, sending) in sending.into_iter().enumerate() {
+            self.report(lane, sending);
         }
         if let Some(event) = event {
-            if event.placed {
+            if event.flush {
+                self.unflushed[event.lane].push_back(self.next);
+            } else if event.placed {
                 self.unsent[event.lane].push_back(self.next);
             }
             self.next += 1;
@@ -126,6 +185,8 @@ impl Bench {
                 "outcome {index} came before its payload had left"
             );
             assert_eq!(record.u64("qp"), u64::from(event.qp));
+            assert_eq!(record.bool("lost"), event.fails);
+            assert_eq!(record.bool("accepted"), !event.fails);
             let older = (0..index).filter(|&i| self.events[i].qp == event.qp);
             let all_left = older.into_iter().all(|i| self.left.contains(&i));
             assert!(all_left, "outcome {index} passed another of its queue pair");
@@ -177,16 +238,22 @@ fn a_stalled_lane_holds_up_only_queue_pairs_that_used_it() {
         qp: 100 + n % 3,
         lane: 1,
         placed: true,
+        flush: n % 2 == 0,
+        fails: false,
     });
     let both = Event {
         qp: 101,
         lane: 0,
         placed: false,
+        flush: false,
+        fails: false,
     };
     let free = (0..400).map(|n| Event {
         qp: 200 + n % 5,
         lane: 0,
         placed: n % 2 == 0,
+        flush: n % 4 == 0,
+        fails: false,
     });
     let events: Vec<_> = stuck
         .chain(free.clone())
@@ -209,6 +276,8 @@ fn a_reset_forgets_what_waits_but_not_how_to_count() {
             qp: 2 + n % 4,
             lane: (n % 3 % 2) as usize,
             placed: n % 2 == 0,
+            flush: n % 4 == 0,
+            fails: false,
         })
         .collect();
     let mut bench = Bench::new(events.clone());
@@ -239,6 +308,8 @@ fn leave_at_full_rate(queue_pairs: u32) {
             qp: 2 + n % queue_pairs,
             lane: (n % 2) as usize,
             placed: n % 3 == 0,
+            flush: n % 6 == 0,
+            fails: false,
         })
         .collect();
     let mut bench = Bench::new(events);

@@ -4,6 +4,7 @@ use hdl_nic::{AckOrderQueue, DropCounters, FenceBarrier, StreamMerge};
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::FlushedBatch;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::receive::DropReason;
 
@@ -45,7 +46,7 @@ fn ack_order_queue_is_its_verilog() {
     // Inputs keep to the contract: as many payloads leave as were placed, and no more outcomes come than the queue has space for.
     let mut since = 3;
     let mut inside = 0;
-    let mut owed = [0, 0];
+    let (mut sent_owed, mut flush_owed) = ([0, 0], [0, 0]);
     check(
         AckOrderQueue::default,
         Some(|b| &mut b.clock),
@@ -53,6 +54,7 @@ fn ack_order_queue_is_its_verilog() {
             b.reset.next = false;
             b.in_valid.next = since >= 3 && inside < 50 && rng.random_bool(0.5);
             b.in_placed.next = rng.random();
+            b.in_flush.next = rng.random();
             b.in_outcome.next = RxOutcome {
                 qp: u64::from(rng.random_range(2..5_u32)).to_bits(),
                 port: rng.random(),
@@ -62,12 +64,30 @@ fn ack_order_queue_is_its_verilog() {
             since += 1;
             if b.in_valid.next {
                 (since, inside) = (1, inside + 1);
-                owed[usize::from(b.in_outcome.next.port)] += i32::from(b.in_placed.next);
+                let lane = usize::from(b.in_outcome.next.port);
+                let owed = if b.in_flush.next {
+                    &mut flush_owed
+                } else {
+                    &mut sent_owed
+                };
+                owed[lane] += i32::from(b.in_placed.next);
             }
-            b.sent0.next = owed[0] > 0 && rng.random_bool(0.3);
-            b.sent1.next = owed[1] > 0 && rng.random_bool(0.3);
-            owed[0] -= i32::from(b.sent0.next);
-            owed[1] -= i32::from(b.sent1.next);
+            for lane in 0..2 {
+                b.sent[lane].next = sent_owed[lane] > 0 && rng.random_bool(0.3);
+                sent_owed[lane] -= i32::from(b.sent[lane].next);
+                let taken = b.flushed[lane].valid.next && b.flushed[lane].ready.val();
+                if taken {
+                    let commands = b.flushed[lane].record.next.commands;
+                    flush_owed[lane] -= commands.to_u64() as i32;
+                }
+                if taken || !b.flushed[lane].valid.next {
+                    b.flushed[lane].valid.next = flush_owed[lane] > 0 && rng.random_bool(0.3);
+                    b.flushed[lane].record.next = FlushedBatch {
+                        commands: (rng.random_range(1..=flush_owed[lane].max(1)) as u64).to_bits(),
+                        failed: rng.random_bool(0.2),
+                    };
+                }
+            }
             b.out_ready.next = rng.random_bool(0.8);
         },
         500,

@@ -1,5 +1,5 @@
 //! The PCIe DMA. This module is the write engine: it turns `PlaceCommand`s and the contents of the packet buffer into memory write TLPs. The read
-//! engine is [`read`]. The arbiters that share both between several users are in [`mod@share`].
+//! engine is [`read`]. The arbiters that share both between several users are in [`mod@share`]. [`flush`] tells when writes have reached memory.
 //!
 //! ```text
 //! PlaceCommand ─► segment_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
@@ -20,6 +20,7 @@
 pub mod beat_fetch;
 pub mod byte_enables;
 pub mod dma_write;
+pub mod flush;
 pub mod read;
 pub mod records;
 pub mod request_splitter;

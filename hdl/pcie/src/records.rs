@@ -29,6 +29,9 @@ pub struct PlaceSegment {
     pub length: Bits<LENGTH_BITS>,
     /// Position of the first byte in the ring of the packet buffer.
     pub position: Bits<19>,
+    /// These two are as in the place command.
+    pub flush: Bit,
+    pub device: Bits<10>,
 }
 
 /// One memory request, or only the end of a command.

@@ -31,6 +31,8 @@ struct PreparedSegment {
     boundary: Bits<11>,
     /// Ring position of lane 0 of the first double word.
     position: Bits<19>,
+    flush: Bit,
+    device: Bits<10>,
 }
 
 /// The next chunk, and the rest of its segment.
@@ -149,6 +151,8 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
                 dwords: bit_cast::<12, LENGTH_BITS>((bytes + 3) >> 2),
                 boundary: max_dwords - into_block,
                 position: segment.position - bit_cast::<19, 2>(lead),
+                flush: segment.flush,
+                device: segment.device,
             };
         }
 
@@ -196,13 +200,14 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         } else {
             running.segment.frame
         };
+        let ends = running.segment.end.free & running.last;
         if header_room {
             self.sent_valid.d.next = self.running_valid.q.val();
             self.sent.d.next = RequestChunk {
                 place: running.segment.place,
                 end: CommandEnd {
                     fence: running.segment.end.fence,
-                    free: running.segment.end.free & running.last,
+                    free: ends,
                     free_beats: running.segment.end.free_beats,
                 },
                 header: WriteTlpHeader {
@@ -212,6 +217,9 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
                     length_dw: running.count,
                     first_be: if single { from & below } else { from },
                     last_be: if single { bits(0) } else { below },
+                    ends,
+                    flush: running.segment.flush,
+                    device: running.segment.device,
                 },
                 position: running.position,
             };

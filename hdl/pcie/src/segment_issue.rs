@@ -152,6 +152,8 @@ impl<const B: usize> Logic for SegmentIssue<B> {
                 translated: translated,
                 length: length,
                 position: position,
+                flush: current.flush,
+                device: current.device,
             };
         }
 

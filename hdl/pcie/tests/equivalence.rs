@@ -26,6 +26,9 @@ fn header(rng: &mut TestRng) -> WriteTlpHeader {
         length_dw: rng.random_range(1..=256u64).to_bits(),
         first_be: Bits::random(rng),
         last_be: Bits::random(rng),
+        ends: Bit::random(rng),
+        flush: Bit::random(rng),
+        device: Bits::random(rng),
     }
 }
 
@@ -49,6 +52,8 @@ fn command(rng: &mut TestRng) -> PlaceCommand {
             third_address: Bits::random(rng),
             third_translated: Bit::random(rng),
         },
+        flush: Bit::random(rng),
+        device: Bits::random(rng),
     }
 }
 
@@ -85,6 +90,8 @@ fn request_splitter() {
                 translated: Bit::random(rng),
                 length: rng.random_range(0..=8192u64).to_bits(),
                 position: Bits::random(rng),
+                flush: Bit::random(rng),
+                device: Bits::random(rng),
             };
             uut.chunk.ready.next = rng.random_ratio(7, 8);
         },

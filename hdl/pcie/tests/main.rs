@@ -2,6 +2,7 @@
 
 mod dma_write;
 mod equivalence;
+mod flush;
 mod rc_shim;
 mod read;
 mod rq_shim;

@@ -2,7 +2,7 @@
 
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::dma::{FlushedBatch, WriteTlpHeader};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::read::{CompletionHeader, ReadBeat};
 use stellar_wire::hw::tables::TableWrite;
@@ -65,6 +65,23 @@ pub struct ReadDataSrc<const W: usize> {
     pub data: Signal<Out, Bits<W>>,
     pub beat: Signal<Out, ReadBeat>,
     pub ready: Signal<In, Bit>,
+}
+
+/// An endpoint's reports about the payloads that its lane places, and what it needs from the lane for them. The end at the endpoint.
+#[bundle]
+pub struct PlacementSrc {
+    /// One cycle: a place command that needs no flush has left.
+    pub sent: Signal<Out, Bit>,
+    pub flushed_valid: Signal<Out, Bit>,
+    /// Commands that need a flush have reached memory, or failed to.
+    pub flushed: Signal<Out, FlushedBatch>,
+    pub flushed_ready: Signal<In, Bit>,
+    /// One cycle: the writes of all commands before the fence have reached memory.
+    pub fence_done: Signal<Out, Bit>,
+    /// One cycle: the lane has handed over the last beat of a place command.
+    pub placed: Signal<In, Bit>,
+    /// One cycle: the lane has handed over all commands before a fence. The next fence follows after `fence_done`.
+    pub fence: Signal<In, Bit>,
 }
 
 /// The driving end of a stream of doorbells: new producer indices of send queues.

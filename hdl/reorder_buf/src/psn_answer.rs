@@ -104,13 +104,20 @@ impl Logic for PsnAnswer {
             reason,
             payload_bytes: placed_bytes,
         };
+        // Reports leave by endpoint 0, to host memory. So do payloads of an RC queue pair of port 0, and PCIe keeps the order. A queue pair over MRC uses
+        // both endpoints.
+        let segments = tracked.segments;
+        let to_peer =
+            segments.first_translated | segments.second_translated | segments.third_translated;
         self.command.d.next = PlaceCommand {
             fence: is_fence,
             place: placed_bytes.any(),
             span: tracked.span,
             offset: tracked.payload_offset,
             length: tracked.payload_length,
-            segments: tracked.segments,
+            segments,
+            flush: placed_bytes.any() & (tracked.mrc | tracked.lane | to_peer),
+            device: tracked.device,
         };
         let answered = answers(verdict, tracked.ack_req);
         let named_psn = if tracked.probe {
@@ -157,6 +164,7 @@ impl Logic for PsnAnswer {
             ack,
             probe: verdict == Verdict::Probe,
             probe_id: tracked.msn,
+            lost: false,
         };
         self.command_valid.d.next = counted | self.in_valid.val() & is_fence;
         self.out.valid.next = self.command_valid.q.val();

@@ -45,6 +45,7 @@ pub struct Tracked {
     pub payload_offset: Bits<8>,
     pub payload_length: Bits<LENGTH_BITS>,
     pub segments: DmaSegments,
+    pub device: Bits<10>,
 }
 
 /// Selects the fields from a token.
@@ -81,6 +82,7 @@ pub fn tracked(token: TranslatedToken) -> Tracked {
         payload_offset: headers.payload_offset,
         payload_length: headers.payload_length,
         segments: token.segments,
+        device: token.device,
     }
 }
 

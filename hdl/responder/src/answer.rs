@@ -30,13 +30,13 @@ fn has_code(distance: Bits<24>) -> Bit {
     !upper.any() | upper.all()
 }
 
-/// Whether the acknowledgement of a packet moves the queue pair to the error state. Levels: 3.
+/// Whether a packet moves the queue pair to the error state: by its acknowledgement, or because its payload may be lost. Levels: 3.
 #[hdl_fn]
 pub fn is_fatal(outcome: RxOutcome) -> Bit {
     let syndrome = outcome.ack.syndrome;
     let nak = (outcome.ack.kind == AckKind::Nak) & (syndrome != bits::<8>(sequence_error()));
     let nack = (outcome.ack.kind == AckKind::Nack) & (syndrome == bits::<8>(unexpected_event()));
-    outcome.ack_valid & (nak | nack)
+    outcome.lost | (outcome.ack_valid & (nak | nack))
 }
 
 /// The acknowledgement, without the counts of CC_STATE. It leaves by `port` with the entropy value `entropy`. Levels: 4 (a subtraction, its upper bits 2,

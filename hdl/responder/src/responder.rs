@@ -72,7 +72,7 @@ pub struct Responder<
     /// To the event queue: the counter has reached the armed threshold.
     pub threshold: ThresholdSrc,
 
-    /// The queue pair must move to the error state: fatal NAK or NACK, or too many immediates. Raised once, until it is configured again.
+    /// The queue pair must move to the error state: fatal NAK or NACK, too many immediates, or a payload that may be lost. Raised once, until it is configured again.
     pub failed: QpSrc,
 
     // Statistics pulses of one cycle.

@@ -122,7 +122,7 @@ pub fn pieces_to_hw(pieces: &[Piece]) -> core::DmaSegments {
 }
 
 impl WriteTlp {
-    /// The header record beside the payload stream.
+    /// The header record beside the payload stream. The fields that are not part of the TLP are zero.
     pub fn to_hw(&self) -> dma::WriteTlpHeader {
         dma::WriteTlpHeader {
             address_dw: bits(self.address >> 2),
@@ -130,6 +130,7 @@ impl WriteTlp {
             length_dw: bits(self.length_dw as u64),
             first_be: bits(self.first_be),
             last_be: bits(self.last_be),
+            ..dma::WriteTlpHeader::default()
         }
     }
 }

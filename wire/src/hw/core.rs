@@ -93,6 +93,8 @@ pub struct TranslatedToken {
     pub rc_epsn: Bits<24>,
     pub rc_msn: Bits<24>,
     pub segments: DmaSegments,
+    /// Device that owns the GPU's pages of the target, if there are any. Those of a region belong to one GPU.
+    pub device: Bits<10>,
 }
 
 /// Target of one packet: it lies in one page, or in two or three neighbours of the table.

@@ -16,6 +16,11 @@ pub struct PlaceCommand {
     /// Payload bytes, 0 to 8,192.
     pub length: Bits<14>,
     pub segments: DmaSegments,
+    /// What reports the packet must not do so before a read behind the payload has come back, because PCIe orders the payload with nothing that the card
+    /// sends later: see [`WriteTlpHeader::flush`].
+    pub flush: Bit,
+    /// Device that owns the GPU's pages of the payload, as in [`super::tables::EmttEntry`].
+    pub device: Bits<10>,
 }
 
 /// Header of one posted memory write TLP (PCIe Base, memory request header), beside a stream of its payload:
@@ -31,4 +36,20 @@ pub struct WriteTlpHeader {
     pub first_be: Bits<4>,
     /// Zero when `length_dw` is 1.
     pub last_be: Bits<4>,
+    /// Last TLP of a place command. This and the fields below are for the card itself, and are not part of the TLP.
+    pub ends: Bit,
+    /// A flush read has to follow before anything reports the bytes. PCIe orders writes of one function to one target; a completion of the other endpoint,
+    /// or one in host memory for bytes in a GPU, is not ordered with them (PCIe base specification, section 2.4).
+    pub flush: Bit,
+    /// With a translated address: the device that owns the memory.
+    pub device: Bits<10>,
+}
+
+/// Payloads that have reached their memory, in the order of their place commands.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct FlushedBatch {
+    /// Number of place commands with [`PlaceCommand::flush`], at least 1.
+    pub commands: Bits<10>,
+    /// A flush read failed or was not answered in time, so nobody knows whether the payloads are in memory.
+    pub failed: Bit,
 }

@@ -34,4 +34,6 @@ pub struct RxOutcome {
     /// The answer is to a probe, with this identifier: a SACK of the window around `epsn`.
     pub probe: Bit,
     pub probe_id: Bits<16>,
+    /// Nobody knows whether the payload has reached memory, so the queue pair fails. The packet is neither accepted nor answered.
+    pub lost: Bit,
 }

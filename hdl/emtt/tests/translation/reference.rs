@@ -3,8 +3,8 @@
 use rust_hdl::prelude::*;
 use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{
-    check_region, look_up_pages, pieces_to_hw, DropReason, EmttRow, MrRow, PacketHeaders, Psn,
-    QpMode, QpRow, RcAddress, RcClass, TableWrite, Tables,
+    check_region, look_up_pages, pieces_to_hw, DropReason, EmttRow, MrRow, Owner, PacketHeaders,
+    Psn, QpMode, QpRow, RcAddress, RcClass, TableWrite, Tables,
 };
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::core::{AddressedToken, CoreToken, RegionToken, TokenKind, TranslatedToken};
@@ -128,7 +128,16 @@ impl World {
                 step.region.first_emtt = entry.first_emtt;
                 step.region.on_demand = entry.on_demand;
                 match look_up_pages(&self.tables, &region, target.va, headers.payload_bytes()) {
-                    Ok(segments) => step.translated.segments = pieces_to_hw(&segments),
+                    Ok(segments) => {
+                        let shift = region.page_size.shift();
+                        let page = (target.va >> shift) - (region.base_va >> shift);
+                        let mut rows = (0..segments.len() as u32)
+                            .map(|n| self.tables.emtt(region.first_emtt + page as u32 + n));
+                        let of_gpu = rows.find(|row| row.owner == Owner::Gpu);
+                        let device = of_gpu.map_or(0, |row| row.device);
+                        step.translated.segments = pieces_to_hw(&segments);
+                        step.translated.device = u64::from(device).to_bits();
+                    }
                     Err(reason) => step.translated.access_reason = reason,
                 }
             }

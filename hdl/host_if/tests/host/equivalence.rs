@@ -52,6 +52,9 @@ fn header(rng: &mut TestRng) -> WriteTlpHeader {
         length_dw: Bits::random(rng),
         first_be: Bits::random(rng),
         last_be: Bits::random(rng),
+        ends: Bit::random(rng),
+        flush: Bit::random(rng),
+        device: Bits::random(rng),
     }
 }
 

@@ -10,6 +10,8 @@ use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::tables::{self, TableSelect};
 
+use crate::lanes::endpoint::Endpoint;
+
 fn dut(width: usize) -> Dut {
     match width {
         512 => Dut::new::<RxDualLane512>(),
@@ -32,10 +34,11 @@ pub struct Tlp {
     pub data: Vec<u8>,
 }
 
-/// An output, with the number of TLPs that each lane had sent before.
+/// An output, with the number of TLPs that each lane had sent before, and of those up to the last that was flushed.
 pub struct Event {
     pub words: Vec<u32>,
     pub tlps: [usize; 2],
+    pub flushed: [usize; 2],
 }
 
 /// Behaviour of the neighbours in one cycle.
@@ -63,6 +66,7 @@ pub struct Bench {
     waiting: [VecDeque<Vec<u8>>; 2],
     sent: [usize; 2],
     pub requests: VecDeque<Request>,
+    pub endpoints: [Endpoint; 2],
     pub tlps: [Vec<Tlp>; 2],
     partial: [Vec<u8>; 2],
     pub outcomes: Vec<Event>,
@@ -114,6 +118,7 @@ impl Bench {
             waiting: Default::default(),
             sent: [0; 2],
             requests: VecDeque::new(),
+            endpoints: [0, 1].map(Endpoint::new),
             tlps: Default::default(),
             partial: Default::default(),
             outcomes: vec![],
@@ -164,6 +169,9 @@ impl Bench {
             self.dut.set(ready, io.tlp_ready[lane].into());
         }
         self.drive_requests();
+        for endpoint in &self.endpoints {
+            endpoint.drive(&mut self.dut, self.clock);
+        }
         self.dut.set("outcome_ready", io.outcome_ready.into());
         self.dut.set("control_ready", io.control_ready.into());
         self.dut.eval();
@@ -171,12 +179,18 @@ impl Bench {
         // This is before the TLP beats of this cycle. The assertions about an outcome must hold without these beats, because they are in the same
         // cycle only by chance.
         let tlps = self.tlp_counts();
+        let flushed = [0, 1].map(|lane| self.endpoints[lane].flushed);
         for lane in 0..2 {
+            self.endpoints[lane].take(&self.dut, self.clock);
             self.take_tlp(lane, io.tlp_ready[lane]);
         }
         if io.outcome_ready && self.dut.get("outcome_valid") == 1 {
             let words = self.dut.words("outcome");
-            self.outcomes.push(Event { words, tlps });
+            self.outcomes.push(Event {
+                words,
+                tlps,
+                flushed,
+            });
         }
         if io.control_ready && self.dut.get("control_valid") == 1 {
             self.controls.push(self.dut.words("control"));
@@ -185,6 +199,7 @@ impl Bench {
             self.fences.push(Event {
                 words: vec![],
                 tlps,
+                flushed,
             });
         }
         if self.dut.get("verdict_valid") == 1 {
@@ -209,6 +224,8 @@ impl Bench {
             let mut data = std::mem::take(&mut self.partial[lane]);
             assert_eq!(data.len(), (4 * dwords).next_multiple_of(self.beat_bytes));
             data.truncate(4 * dwords);
+            let tlps = self.tlps[lane].len() + 1;
+            self.endpoints[lane].sent(&mut self.dut, &header, tlps, self.clock);
             self.tlps[lane].push(Tlp { header, data });
         }
     }

@@ -1,5 +1,5 @@
 //! Tests queue pairs that use both lanes, with frames, probes, errors, table writes and fences one after the other, while both PCIe links stall at
-//! random.
+//! random and flushes take up to 300 cycles.
 
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -60,6 +60,9 @@ fn run(width: usize, seed: u64, items: usize) {
     }
     let mut links = Links { paused: [0; 2] };
     for _ in 0..items {
+        for endpoint in &mut bench.endpoints {
+            endpoint.set_cycles(rng.random_range(0..300));
+        }
         while !bench.all_sent() {
             let io = links.io(&mut rng);
             bench.step(io);

@@ -8,13 +8,14 @@ use stellar_transport::rx::{
     RxConfig, RxLane, TableWrite,
 };
 use stellar_wire::hw::ack;
+use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::Opcode;
 
 use crate::lanes::bench::{Bench, Event, Request, Tlp};
-use crate::lanes::traffic::peer;
+use crate::lanes::traffic::{peer, DEVICE};
 
 /// The fields that the kind of an outcome defines, each with its name.
 type Fields = Vec<(&'static str, Vec<u32>)>;
@@ -24,6 +25,8 @@ struct Expected {
     fields: Fields,
     lane: usize,
     tlps: usize,
+    /// They must have been flushed.
+    flush: bool,
 }
 
 /// The reference, and the expected outputs.
@@ -145,15 +148,28 @@ impl Reference {
     fn data(&mut self, lane: usize, frame: &[u8]) -> DropReason {
         let outcome = self.lane.receive(frame);
         let accepted = outcome.reason == DropReason::None;
-        self.tlps[lane].extend(outcome.tlps.iter().map(|tlp| Tlp {
-            header: to_words(tlp.to_hw()),
+        let mrc = outcome
+            .headers
+            .as_ref()
+            .is_some_and(|h| h.mode == QpMode::Mrc);
+        let to_peer = outcome.tlps.iter().any(|tlp| tlp.at != 0);
+        let flush = !outcome.tlps.is_empty() && (mrc || to_peer || lane == 1);
+        let count = outcome.tlps.len();
+        let numbered = outcome.tlps.iter().zip(1..);
+        self.tlps[lane].extend(numbered.map(|(tlp, number)| Tlp {
+            header: to_words(WriteTlpHeader {
+                ends: number == count,
+                flush,
+                device: DEVICE.to_bits(),
+                ..tlp.to_hw()
+            }),
             data: tlp.data.clone(),
         }));
         if let Some(headers) = outcome
             .headers
             .filter(|_| accepted || outcome.ack.is_some())
         {
-            self.expect(lane, &headers, accepted, outcome.ack);
+            self.expect(lane, &headers, accepted, outcome.ack, flush);
         }
         outcome.reason
     }
@@ -164,6 +180,7 @@ impl Reference {
         headers: &PacketHeaders,
         accepted: bool,
         ack: Option<AckRequest>,
+        flush: bool,
     ) {
         let record = headers.to_hw();
         let track = self
@@ -189,14 +206,19 @@ impl Reference {
             ack: ack.map(|ack| ack.to_hw()).unwrap_or_default(),
             ..RxOutcome::default()
         };
-        self.push(lane, outcome);
+        self.push(lane, outcome, flush);
     }
 
-    fn push(&mut self, lane: usize, outcome: RxOutcome) {
+    fn push(&mut self, lane: usize, outcome: RxOutcome, flush: bool) {
         let fields = outcome_fields(&to_words(outcome));
         let tlps = self.tlps[lane].len();
         let queue = self.outcomes.entry(outcome.qp.to_u64()).or_default();
-        queue.push(Expected { fields, lane, tlps });
+        queue.push(Expected {
+            fields,
+            lane,
+            tlps,
+            flush,
+        });
     }
 
     fn control(&mut self, lane: usize, control: &ControlFrame) -> DropReason {
@@ -247,7 +269,7 @@ impl Reference {
             probe_id: u64::from(peth.probe_id).to_bits(),
             ..RxOutcome::default()
         };
-        self.push(lane, outcome);
+        self.push(lane, outcome, false);
         reason
     }
 
@@ -289,8 +311,13 @@ impl Reference {
             );
             for (event, expected) in found[qp].iter().zip(expected) {
                 assert_eq!(outcome_fields(&event.words), expected.fields);
+                let before = if expected.flush {
+                    event.flushed
+                } else {
+                    event.tlps
+                };
                 assert!(
-                    event.tlps[expected.lane] >= expected.tlps,
+                    before[expected.lane] >= expected.tlps,
                     "an outcome before its payload"
                 );
             }

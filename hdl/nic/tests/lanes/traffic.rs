@@ -14,6 +14,8 @@ pub const RKEY: u32 = 3 << 8 | 0x5a;
 const PAGES: u32 = 32;
 pub const BASE_VA: u64 = 0x7f00_0000_0000;
 pub const REGION: u64 = (PAGES as u64) << 12;
+/// Device of all pages.
+pub const DEVICE: u64 = 1;
 /// log2 of the path MTU.
 pub const MTU_LOG2: u8 = 10;
 
@@ -48,7 +50,7 @@ pub fn region() -> Vec<TableWrite> {
         entry: EmttRow {
             valid: true,
             owner: [Owner::Gpu, Owner::Host, Owner::Host][n as usize % 3],
-            device: 1,
+            device: DEVICE as u16,
             frame: 0x40_0000 + u64::from(n * 7),
         },
     };

@@ -118,6 +118,8 @@ impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
             offset: bits(0),
             length: command.length,
             segments: command.segments,
+            flush: false,
+            device: bits(0),
         };
         self.commands.write_enable.next = take;
         self.commands.write_address.next = tail;

@@ -12,8 +12,10 @@ pub const SLOT_BYTE_BITS: usize = 12;
 // A longer command would need more slots.
 const _: () = assert!(MAX_PAYLOAD == 2 * SLOT_BYTES);
 
-/// Tags of requests that may be outstanding: all values of the 8-bit tag.
+/// Values of the 8-bit tag.
 pub const TAGS: usize = 1 << TAG_BITS;
+/// First tag of flush reads. Reads of data use the tags below: 192 of them are 96 KiB on their way at a maximum read request size of 512 bytes, as much as 200 Gb/s need for 3.9 us.
+pub const FLUSH_TAGS: usize = 192;
 /// Address bits of the tables with one entry per tag.
 pub const TAG_BITS: usize = 8;
 

@@ -4,13 +4,13 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, Src};
 use rust_hdl::prelude::*;
 
-use super::records::{TagUse, TAG_BITS};
+use super::records::{TagUse, FLUSH_TAGS, TAG_BITS};
 
 const COUNT_BITS: usize = TAG_BITS + 1;
 
-/// Holds the tags that no outstanding request uses, in a FIFO of 256 entries. The tag that was unused longest is next, so a stray completion most likely meets a free tag.
+/// Holds the tags below [`FLUSH_TAGS`] that no outstanding request uses, in a FIFO. The tag that was unused longest is next, so a stray completion most likely meets a free tag.
 ///
-/// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds it to the FIFO. Blocks with a table by tag clear the entry then. At
+/// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds those to the FIFO. Blocks with a table by tag clear the entry then. At
 /// most one tag leaves and one returns per cycle. Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct TagPool {
@@ -43,7 +43,8 @@ impl Logic for TagPool {
         let returned = self.returned.val();
 
         // Tables are cleared to phase 0.
-        self.tags.in_.valid.next = sweeping | self.return_valid.val();
+        let of_reads = sweep_tag < (FLUSH_TAGS as u64);
+        self.tags.in_.valid.next = (sweeping & of_reads) | self.return_valid.val();
         self.tags.in_.data.next = if sweeping {
             TagUse {
                 tag: sweep_tag,

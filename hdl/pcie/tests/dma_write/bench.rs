@@ -41,6 +41,9 @@ enum Expected {
         tlp: WriteTlp,
         /// The last of its command.
         ends: bool,
+        /// These two are as in the command.
+        flush: bool,
+        device: u64,
     },
     Fence,
 }
@@ -138,6 +141,7 @@ impl Bench {
         let payload: Vec<u8> = (offset..offset + length)
             .map(|i| self.ring[(start * self.bytes + i) % self.ring.len()])
             .collect();
+        let (flush, device) = (self.rng.random(), self.rng.random_range(0..1 << 10));
         if place {
             let mps = MaxPayload::new(128 << self.mps_code.min(3)).unwrap();
             let tlps = write_tlps(segments, &payload, mps);
@@ -147,6 +151,8 @@ impl Bench {
             self.expected.extend(numbered.map(|(tlp, n)| Expected::Tlp {
                 tlp,
                 ends: n == count,
+                flush,
+                device,
             }));
         }
         self.frees.push_back((start, beats));
@@ -160,6 +166,8 @@ impl Bench {
             offset: (offset as u64).to_bits(),
             length: (length as u64).to_bits(),
             segments: pieces_to_hw(segments),
+            flush,
+            device: device.to_bits(),
         });
     }
 
@@ -319,7 +327,13 @@ impl Bench {
         }
         self.report.beats += 1;
         self.report.last_beat = self.clock;
-        let Some(Expected::Tlp { tlp, ends }) = self.expected.front() else {
+        let Some(Expected::Tlp {
+            tlp,
+            ends,
+            flush,
+            device,
+        }) = self.expected.front()
+        else {
             panic!("a TLP beat that no command asked for, or that overtook a fence");
         };
         let header = self.dut.words("tlp_header");
@@ -329,6 +343,9 @@ impl Bench {
         assert_eq!(record.u64("length_dw"), tlp.length_dw as u64);
         assert_eq!(record.u64("first_be"), u64::from(tlp.first_be));
         assert_eq!(record.u64("last_be"), u64::from(tlp.last_be));
+        assert_eq!(record.bool("ends"), *ends);
+        assert_eq!(record.bool("flush"), *flush);
+        assert_eq!(record.u64("device"), *device);
         assert_eq!(self.dut.get("tlp_first") == 1, self.beats.is_empty());
         for word in self.dut.words("tlp_data").iter() {
             self.beats.extend(word.to_le_bytes());

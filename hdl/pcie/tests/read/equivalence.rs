@@ -179,6 +179,7 @@ fn read_issue() {
                     length_dw: rng.random_range(1..=1024u64).to_bits(),
                     first_be: Bits::random(rng),
                     last_be: Bits::random(rng),
+                    ..WriteTlpHeader::default()
                 },
                 position: Bits::random(rng),
             };

@@ -1,5 +1,6 @@
 //! Completions that fail, are wrong, come late or not at all: the command fails, and no byte is output.
 
+use hdl_pcie::read::records::FLUSH_TAGS;
 use proptest::prelude::*;
 use rand::Rng;
 use stellar_wire::pcie::CompletionStatus::{CompleterAbort, RequestRetry, UnsupportedRequest};
@@ -144,8 +145,8 @@ fn reset_gives_lost_tags_back() {
     for _ in 0..3_000 {
         bench.step();
     }
-    assert_eq!(bench.report.requests.len(), 256, "no tag left");
-    assert_eq!(bench.dut.get("timeouts"), 256);
+    assert_eq!(bench.report.requests.len(), FLUSH_TAGS, "no tag left");
+    assert_eq!(bench.dut.get("timeouts"), FLUSH_TAGS as u64);
     bench.reset();
     bench.report.requests.clear();
     bench.read(&[Segment {

@@ -28,6 +28,9 @@ pub fn header(rng: &mut TestRng) -> WriteTlpHeader {
         length_dw: Bits::random(rng),
         first_be: Bits::random(rng),
         last_be: Bits::random(rng),
+        ends: Bit::random(rng),
+        flush: Bit::random(rng),
+        device: Bits::random(rng),
     }
 }
 

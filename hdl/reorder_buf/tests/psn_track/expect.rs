@@ -99,16 +99,19 @@ pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedT
     token.segments = DmaSegments {
         first_length: u64::from(length).to_bits(),
         first_address: u64::from(count).to_bits(),
-        first_translated: true,
+        first_translated: count % 5 == 1,
         second_address: u64::from(!count).to_bits(),
         second_translated: false,
         has_third: count % 2 == 1,
         third_address: u64::from(count ^ 0x5555).to_bits(),
         third_translated: count % 3 == 1,
     };
+    token.device = u64::from(count % 1000).to_bits();
+    let to_peer = count % 5 == 1 || count % 3 == 1;
+    let flush = to_peer || token.token.lane || !is_rc;
     let accepted = verdict.reason == rx::DropReason::None;
     let bytes = if accepted { length.into() } else { 0 };
-    let place = (bytes > 0).then(|| (58, bytes, to_words(token.segments)));
+    let place = (bytes > 0).then(|| (58, bytes, to_words(token.segments), flush));
     let outcome = RxOutcome {
         qp: u64::from(pair.number).to_bits(),
         port: token.token.lane,

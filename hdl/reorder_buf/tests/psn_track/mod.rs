@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use scenario::Scenario;
 use stellar_transport::rx::{Psn, WINDOW};
-use stellar_wire::hw::core::{self, TranslatedToken};
+use stellar_wire::hw::core::{self, DmaSegments, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
 use steps::Number;
 
@@ -56,6 +56,11 @@ fn verilog_agrees_with_rust_hdl() {
             rc_class: one_of(rng, &classes),
             rc_epsn: Bits::random(rng),
             rc_msn: Bits::random(rng),
+            device: Bits::random(rng),
+            segments: DmaSegments {
+                first_translated: Bit::random(rng),
+                ..DmaSegments::default()
+            },
             ..TranslatedToken::default()
         };
         after_probe = block.in_.valid.next && block.in_.token.next.token.headers.probe;

@@ -23,8 +23,8 @@ pub enum Command {
         reason: String,
         bytes: u64,
         span: Vec<u32>,
-        /// Offset, length and segments, if placed.
-        place: Option<(u64, u64, Vec<u32>)>,
+        /// Offset, length and segments, and whether it has to be flushed, if placed.
+        place: Option<(u64, u64, Vec<u32>, bool)>,
     },
 }
 
@@ -92,6 +92,7 @@ pub fn command(words: &[u32], lane: bool, counted: bool, reason: String, bytes: 
             command.u64("offset"),
             command.u64("length"),
             command.words("segments"),
+            command.bool("flush"),
         )
     });
     Command::Frame {

@@ -40,6 +40,7 @@ fn outcome(rng: &mut TestRng) -> RxOutcome {
         position: positions[rng.random_range(0..4)],
         psn: bit_cast(Bits::<10>::random(rng)),
         ack_req: rng.random_ratio(1, 8),
+        lost: rng.random_ratio(1, 32),
         epsn: bit_cast(Bits::<9>::random(rng)),
         has_immediate: Bit::random(rng),
         immediate: Bits::random(rng),

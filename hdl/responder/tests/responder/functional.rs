@@ -26,6 +26,8 @@ enum Step {
     Immediate(u16),
     Refuse,
     OutOfSequence,
+    /// The payload of the last packet may not have reached memory.
+    Lose,
     Probe,
     Arm(u32),
     Good(u8),
@@ -76,6 +78,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<u16>().prop_map(Step::Immediate),
         1 => Just(Step::Refuse),
         1 => Just(Step::OutOfSequence),
+        1 => Just(Step::Lose),
         4 => Just(Step::Probe),
         18 => prop_oneof![2 => Just(0), 1 => 0..6_u32].prop_map(Step::Arm),
         2 => (0..2_u8).prop_map(Step::Good),
@@ -115,6 +118,7 @@ fn perform(scenario: &mut Scenario, at: usize, step: &Step) {
         }),
         Step::Refuse => scenario.refuse(at, DropReason::BadKey),
         Step::OutOfSequence => scenario.refuse(at, DropReason::BadSequence),
+        Step::Lose => scenario.lose(at),
         Step::Probe if rc => {}
         Step::Probe => scenario.probe(at),
         Step::Arm(more) => scenario.arm(at, more),
@@ -173,6 +177,7 @@ fn a_long_stream_has_everything() {
     perform(&mut scenario, 0, &Step::Immediate(30_000));
     perform(&mut scenario, 0, &Step::Probe);
     perform(&mut scenario, 1, &Step::Refuse);
+    perform(&mut scenario, 2, &Step::Lose);
     let total = &scenario.expected;
     assert!(
         total.answers.len() > 4_000,
@@ -189,7 +194,7 @@ fn a_long_stream_has_everything() {
         "{} events",
         total.thresholds.len()
     );
-    assert_eq!(total.failed.len(), 2);
+    assert_eq!(total.failed.len(), 3);
     assert_eq!(total.counters[4..], [1, 1]);
     let too_old = ("seth.sack_offset", u64::from(-63_i16 as u16));
     assert!(total.answers.iter().any(|answer| answer.contains(&too_old)));

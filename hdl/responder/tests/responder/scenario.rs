@@ -271,6 +271,26 @@ impl Scenario {
         self.expected.answers.push(answer_fields(&to_words(record)));
     }
 
+    /// Adds a packet whose payload may not have reached memory.
+    pub fn lose(&mut self, at: usize) {
+        let pair = &mut self.pairs[at];
+        let expected = pair.track.epsn();
+        self.stimuli.push(Stimulus::Outcome(to_words(RxOutcome {
+            qp: bits(pair.number),
+            mrc: pair.setup.mode == QpMode::Mrc,
+            psn: bits(expected.value()),
+            epsn: bits(expected.value()),
+            lost: true,
+            ..RxOutcome::default()
+        })));
+        if pair.failed {
+            self.expected.counters[5] += 1;
+            return;
+        }
+        pair.failed = true;
+        self.expected.failed.push(pair.number.into());
+    }
+
     /// Adds a probe.
     pub fn probe(&mut self, at: usize) {
         let pair = &mut self.pairs[at];

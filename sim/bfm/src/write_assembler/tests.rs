@@ -19,6 +19,7 @@ fn header(address: u64, dwords: usize) -> WriteTlpHeader {
         length_dw: (dwords as u64).to_bits(),
         first_be: 0xfu64.to_bits(),
         last_be: if dwords == 1 { 0u64 } else { 0xf }.to_bits(),
+        ..WriteTlpHeader::default()
     }
 }
 

@@ -1,0 +1,69 @@
+//! Records of the flush reads, and the parts of their tags.
+
+use rust_hdl::prelude::*;
+
+use crate::read::records::FLUSH_TAGS;
+
+/// Address bits of a batch on its way. Eight batches in a read's time of 1 us leave a payload waiting for at most an eighth of it before its own flush.
+pub const BATCH_BITS: usize = 3;
+/// Flush reads of a batch: of host memory, and of a device.
+pub const READS: usize = 2;
+/// Bits with one for each flush read on its way.
+pub const READ_BITS: usize = READS << BATCH_BITS;
+/// A batch number is used again with the next generation, so a late completion of a read that was given up is not mistaken for a new one.
+pub const GENERATION_BITS: usize = 2;
+/// Bits with a generation for each batch.
+pub const GENERATIONS_BITS: usize = GENERATION_BITS << BATCH_BITS;
+
+// Bits 7:6 of the tag of a flush read are ones.
+const _: () = assert!(FLUSH_TAGS == 0b1100_0000);
+
+/// The tag of a flush read.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct FlushTag {
+    /// 0: of host memory, 1: of a device.
+    pub of_peer: Bit,
+    pub batch: Bits<3>,
+    pub generation: Bits<2>,
+}
+
+/// A write that has left.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct WriteLeft {
+    pub address_dw: Bits<62>,
+    /// The address is translated: the target is a device.
+    pub to_peer: Bit,
+    /// These three are as in the header of the TLP.
+    pub device: Bits<10>,
+    pub flush: Bit,
+    pub ends: Bit,
+}
+
+/// A batch that has been closed.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ClosedBatch {
+    /// Place commands that wait for it.
+    pub commands: Bits<10>,
+    /// A fence waits for it.
+    pub fence: Bit,
+    /// A flush read of host memory follows.
+    pub reads_host: Bit,
+    /// A flush read of a device follows.
+    pub reads_peer: Bit,
+}
+
+/// A batch on its way.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct OpenBatch {
+    pub commands: Bits<10>,
+    pub fence: Bit,
+    /// A cycle count, modulo 2^32.
+    pub deadline: Bits<32>,
+}
+
+/// The completion of a flush read.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct FlushAnswer {
+    pub tag: FlushTag,
+    pub failed: Bit,
+}

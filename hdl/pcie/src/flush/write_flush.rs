@@ -1,0 +1,301 @@
+//! Tells when posted writes have reached memory.
+
+use hdl_macros::{clock_reset, hdl, join};
+use hdl_primitives::{
+    CompletionSnk, CompletionSrc, PlacementSrc, Snk, Src, StreamSkid, SyncFifo, TlpSnk, TlpSrc,
+};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::read::{ReadTlpHeader, STATUS_SUCCESSFUL};
+
+use super::flush_batches::FlushBatches;
+use super::records::{ClosedBatch, FlushAnswer, FlushTag, WriteLeft};
+use crate::read::records::FLUSH_TAGS;
+
+/// For an endpoint of 1,024 bits.
+pub type WriteFlush1024 = WriteFlush<1024>;
+/// For an endpoint of 512 bits.
+pub type WriteFlush512 = WriteFlush<512>;
+
+/// Writes that have left and are not counted yet.
+const LEFT_ADDRESS: usize = 3;
+const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
+/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more.
+const BETWEEN_BITS: usize = 4;
+
+/// Address bits of the two highest tags' bits, which all flush reads have.
+const TAG_PREFIX: u64 = (FLUSH_TAGS >> 6) as u64;
+
+/// The last write to one of the two targets since its last flush read.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Written {
+    any: Bit,
+    address_dw: Bits<62>,
+    device: Bits<10>,
+}
+
+/// Flush reads that wait to be sent.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Asked {
+    any: Bit,
+    address_dw: Bits<62>,
+    tag: Bits<8>,
+}
+
+#[hdl_macros::hdl_fn]
+fn tag_of(batch: Bits<3>, generation: Bits<2>, of_peer: u64) -> Bits<8> {
+    bits::<8>(FLUSH_TAGS as u64 + of_peer)
+        | (bit_cast::<8, 3>(batch) << 1)
+        | (bit_cast::<8, 2>(generation) << 4)
+}
+
+#[hdl_macros::hdl_fn]
+fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
+    ReadTlpHeader {
+        address_dw: asked.address_dw,
+        at: bit_cast::<2, 1>(of_peer.into()) << 1,
+        length_dw: bits(1),
+        first_be: bits(0),
+        last_be: bits(0),
+        tag: asked.tag,
+    }
+}
+
+/// Stands between the card and the memory interface of one endpoint of `W` bits. Writes, reads and completions of data pass through.
+///
+/// Writes that need a flush ([`WriteTlpHeader::flush`](stellar_wire::hw::dma::WriteTlpHeader)) are counted in batches. A batch is closed as soon as it has
+/// a command and there is a place among the eight on their way. Then a read of no bytes goes to the last address that was written in host memory, and one
+/// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
+/// both are answered.
+///
+/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not. Levels: 4.
+#[derive(LogicBlock, Default)]
+pub struct WriteFlush<const W: usize> {
+    pub clock: Signal<In, Clock>,
+    /// Discards all batches and a request in progress.
+    pub reset: Signal<In, Bit>,
+    /// Cycles until a flush read counts as failed; 0 switches it off.
+    pub timeout: Signal<In, Bits<31>>,
+
+    // From the card.
+    pub write: TlpSnk<W>,
+    pub read: Snk<ReadTlpHeader>,
+    /// Completions of the read engine.
+    pub data: CompletionSrc<W>,
+    /// The lane whose payloads this endpoint writes.
+    pub placement: PlacementSrc,
+
+    // To and from PCIe. A read request must not pass writes that were accepted before it.
+    pub tlp: TlpSrc<W>,
+    pub request: Src<ReadTlpHeader>,
+    pub completion: CompletionSnk<W>,
+
+    /// One cycle: a flush read failed.
+    pub failed: Signal<Out, Bit>,
+    /// One cycle: a batch was not answered in time.
+    pub timed_out: Signal<Out, Bit>,
+
+    left: SyncFifo<WriteLeft, LEFT_ADDRESS, LEFT_COUNT>,
+    batches: FlushBatches,
+    requests: StreamSkid<ReadTlpHeader>,
+
+    host: DFF<Written>,
+    peer: DFF<Written>,
+    /// Commands of the batch that is not closed.
+    commands: DFF<Bits<10>>,
+    ask_host: DFF<Asked>,
+    ask_peer: DFF<Asked>,
+    /// Commands that the lane has handed over and that are not counted here.
+    between: DFF<Bits<BETWEEN_BITS>>,
+    fencing: DFF<Bit>,
+    /// Of the commands before the fence.
+    before_fence: DFF<Bits<BETWEEN_BITS>>,
+    /// Cycles since power-up.
+    now: DFF<Bits<32>>,
+}
+
+impl<const W: usize> Logic for WriteFlush<W> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
+        dff_setup!(self, clock, between, fencing, before_fence, now);
+        clock_reset!(self, left, batches, requests);
+        self.now.d.next = self.now.q.val() + 1;
+
+        // pass_writes
+        let room = self.left.in_.ready.val();
+        let header = self.write.header.val();
+        let leaves = self.write.valid.val() & room & self.tlp.ready.val() & self.write.last.val();
+        self.tlp.valid.next = self.write.valid.val() & room;
+        self.write.ready.next = self.tlp.ready.val() & room;
+        self.tlp.data.next = self.write.data.val();
+        self.tlp.header.next = header;
+        self.tlp.first.next = self.write.first.val();
+        self.tlp.last.next = self.write.last.val();
+        self.left.in_.valid.next = leaves;
+        self.left.in_.data.next = WriteLeft {
+            address_dw: header.address_dw,
+            to_peer: header.at.get_bit(1),
+            device: header.device,
+            flush: header.flush,
+            ends: header.ends,
+        };
+        self.placement.sent.next = leaves & header.ends & !header.flush;
+
+        // count_writes: one for another device waits until the batch is closed.
+        let host = self.host.q.val();
+        let peer = self.peer.q.val();
+        let last = self.left.out.data.val();
+        let offered = self.left.out.valid.val();
+        let elsewhere = offered & last.to_peer & peer.any & (peer.device != last.device);
+        let takes = offered & !elsewhere;
+        let ends = takes & last.ends;
+        self.left.out.ready.next = takes;
+
+        // close_batch
+        let commands = self.commands.q.val();
+        let ask_host = self.ask_host.q.val();
+        let ask_peer = self.ask_peer.q.val();
+        let fence_due = self.fencing.q.val() & !self.before_fence.q.val().any();
+        let wants = (commands.any() | fence_due | elsewhere) & !ask_host.any & !ask_peer.any;
+        let closes = wants & self.batches.closed.ready.val();
+        self.batches.closed.valid.next = wants;
+        self.batches.closed.record.next = ClosedBatch {
+            commands,
+            fence: fence_due,
+            reads_host: host.any,
+            reads_peer: peer.any,
+        };
+        let kept = if closes { bits::<10>(0) } else { commands };
+        self.commands.d.next = kept + bit_cast::<10, 1>((ends & last.flush).into());
+        self.host.d.next = if takes & !last.to_peer {
+            Written {
+                any: true,
+                address_dw: last.address_dw,
+                device: bits(0),
+            }
+        } else {
+            Written {
+                any: host.any & !closes,
+                address_dw: host.address_dw,
+                device: host.device,
+            }
+        };
+        self.peer.d.next = if takes & last.to_peer {
+            Written {
+                any: true,
+                address_dw: last.address_dw,
+                device: last.device,
+            }
+        } else {
+            Written {
+                any: peer.any & !closes,
+                address_dw: peer.address_dw,
+                device: peer.device,
+            }
+        };
+
+        // ask: flush reads go before reads of data, which are many.
+        let asks = ask_host.any | ask_peer.any;
+        let free = self.requests.in_.ready.val();
+        self.requests.in_.valid.next = asks | self.read.valid.val();
+        self.requests.in_.data.next = if ask_host.any {
+            read_of(ask_host, false)
+        } else if ask_peer.any {
+            read_of(ask_peer, true)
+        } else {
+            self.read.record.val()
+        };
+        self.read.ready.next = free & !asks;
+        join!(self, requests.out => request);
+        let batch = self.batches.batch.val();
+        let generation = self.batches.generation.val();
+        self.ask_host.d.next = if closes {
+            Asked {
+                any: host.any,
+                address_dw: host.address_dw,
+                tag: tag_of(batch, generation, 0),
+            }
+        } else {
+            Asked {
+                any: ask_host.any & !free,
+                address_dw: ask_host.address_dw,
+                tag: ask_host.tag,
+            }
+        };
+        self.ask_peer.d.next = if closes {
+            Asked {
+                any: peer.any,
+                address_dw: peer.address_dw,
+                tag: tag_of(batch, generation, 1),
+            }
+        } else {
+            Asked {
+                any: ask_peer.any & !(free & !ask_host.any),
+                address_dw: ask_peer.address_dw,
+                tag: ask_peer.tag,
+            }
+        };
+
+        // sort_completions
+        let completion = self.completion.record.val();
+        let of_flush = completion.tag.get_bits::<2>(6) == TAG_PREFIX;
+        let fails = (completion.status != STATUS_SUCCESSFUL)
+            | completion.poisoned
+            | self.completion.error.val();
+        let answers = self.completion.valid.val() & of_flush & self.completion.last.val();
+        self.data.valid.next = self.completion.valid.val() & !of_flush;
+        self.data.record.next = completion;
+        self.data.data.next = self.completion.data.val();
+        self.data.last.next = self.completion.last.val();
+        self.data.error.next = self.completion.error.val();
+        self.batches.answer.valid.next = answers;
+        self.batches.answer.record.next = FlushAnswer {
+            tag: FlushTag {
+                of_peer: completion.tag.get_bit(0),
+                batch: completion.tag.get_bits::<3>(1),
+                generation: completion.tag.get_bits::<2>(4),
+            },
+            failed: fails,
+        };
+        self.failed.next = answers & fails;
+
+        // fence
+        let between = self.between.q.val();
+        let handed = bit_cast::<BETWEEN_BITS, 1>(self.placement.placed.val().into());
+        let counted = bit_cast::<BETWEEN_BITS, 1>(ends.into());
+        let before_fence = self.before_fence.q.val();
+        self.between.d.next = between + handed - counted;
+        if self.placement.fence.val() {
+            self.fencing.d.next = true;
+            self.before_fence.d.next = between - counted;
+        } else {
+            self.fencing.d.next = self.fencing.q.val() & !(closes & fence_due);
+            if before_fence.any() {
+                self.before_fence.d.next = before_fence - counted;
+            }
+        }
+
+        // report
+        self.batches.now.next = self.now.q.val();
+        join!(
+            self,
+            timeout => batches.timeout,
+            batches.timed_out => timed_out,
+            batches.flushed.valid => placement.flushed_valid,
+            batches.flushed.record => placement.flushed,
+            placement.flushed_ready => batches.flushed.ready,
+            batches.fence_done => placement.fence_done,
+        );
+
+        if self.reset.val() {
+            self.host.d.next.any = false;
+            self.peer.d.next.any = false;
+            self.commands.d.next = bits(0);
+            self.ask_host.d.next.any = false;
+            self.ask_peer.d.next.any = false;
+            self.between.d.next = bits(0);
+            self.fencing.d.next = false;
+            self.before_fence.d.next = bits(0);
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Drives a Verilated `WriteFlush` between a lane that places payload and memory that is slow.
+
+use std::collections::{HashMap, VecDeque};
+
+use hdl_pcie::flush::WriteFlush512;
+use hdl_testkit::Dut;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::dma::{FlushedBatch, WriteTlpHeader};
+use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
+
+use super::paths::{Fault, Paths};
+
+/// Cycles after which a flush read is given up, in runs in which some are lost.
+const PATIENCE: u64 = 600;
+/// Cycles without progress after which a run counts as hung.
+const STUCK: u64 = 20_000;
+/// Index of host memory among the targets; device d is target d.
+const HOST: u64 = 0;
+/// Commands that the lane may have handed over and that wait in the arbiter before the block.
+const AHEAD: usize = 3;
+
+/// A random run. Probabilities are in eighths.
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub seed: u64,
+    pub commands: usize,
+    /// Devices beside host memory.
+    pub devices: u64,
+    /// A path to a target moves.
+    pub arrives: u32,
+    /// A completion that is there is delivered.
+    pub answers: u32,
+    /// PCIe accepts a beat, or a request.
+    pub ready: u32,
+    pub fault: Option<Fault>,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            commands: 0,
+            devices: 1,
+            arrives: 4,
+            answers: 4,
+            ready: 6,
+            fault: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// The target of each TLP.
+    Place {
+        targets: Vec<u64>,
+        flush: bool,
+    },
+    Fence,
+}
+
+impl Command {
+    pub fn to_host(tlps: usize, flush: bool) -> Self {
+        let targets = vec![HOST; tlps];
+        Self::Place { targets, flush }
+    }
+}
+
+/// A command whose last TLP has left.
+struct Left {
+    writes: Vec<usize>,
+}
+
+#[derive(Debug, Default)]
+pub struct Report {
+    pub commands: u64,
+    pub flush_reads: u64,
+    pub sent: u64,
+    pub fences: u64,
+    pub failed_commands: u64,
+    /// Pulses of the block's outputs.
+    pub failed: u64,
+    pub timed_out: u64,
+}
+
+pub struct Bench {
+    dut: Dut,
+    rng: ChaCha8Rng,
+    load: Load,
+    paths: Paths,
+    waiting: VecDeque<Command>,
+    /// Handed over by the lane: TLPs of which the first has not left.
+    handed: VecDeque<(Vec<u64>, bool)>,
+    /// Writes of the command that is leaving.
+    leaving: Vec<usize>,
+    /// Commands that have left and are not reported, by whether they need a flush.
+    unflushed: VecDeque<Left>,
+    /// Commands handed over so far, and writes of each in order, for fences.
+    handed_total: usize,
+    commands_left: Vec<Vec<usize>>,
+    fence: Option<usize>,
+    /// Reads of data without a completion.
+    data_reads: u64,
+    /// The write at the port has been there before.
+    offered: bool,
+    /// The target of each address written.
+    target_of: HashMap<u64, u64>,
+    report: Report,
+    now: u64,
+}
+
+impl Bench {
+    pub fn new(load: &Load) -> Self {
+        let mut dut = Dut::new::<WriteFlush512>();
+        let patience = match load.fault {
+            Some(Fault::Lost { .. }) => PATIENCE,
+            _ => 0,
+        };
+        dut.set("timeout", patience);
+        dut.reset(2);
+        let mut bench = Self {
+            dut,
+            rng: ChaCha8Rng::seed_from_u64(load.seed),
+            paths: Paths::new(1 + load.devices as usize, load.fault, patience),
+            load: load.clone(),
+            waiting: VecDeque::new(),
+            handed: VecDeque::new(),
+            leaving: vec![],
+            unflushed: VecDeque::new(),
+            handed_total: 0,
+            commands_left: vec![],
+            fence: None,
+            data_reads: 0,
+            offered: false,
+            target_of: HashMap::new(),
+            report: Report::default(),
+            now: 0,
+        };
+        for _ in 0..load.commands {
+            let command = bench.random_command();
+            bench.queue(command);
+        }
+        bench
+    }
+
+    fn random_command(&mut self) -> Command {
+        if self.rng.random_ratio(1, 16) {
+            return Command::Fence;
+        }
+        let tlps = self.rng.random_range(1..4);
+        let devices = self.load.devices;
+        let targets = (0..tlps).map(|_| self.rng.random_range(0..=devices));
+        Command::Place {
+            targets: targets.collect(),
+            flush: self.rng.random_ratio(3, 4),
+        }
+    }
+
+    pub fn queue(&mut self, command: Command) {
+        self.waiting.push_back(command);
+    }
+
+    /// Runs until everything is reported, and some cycles more.
+    pub fn run(mut self) -> Report {
+        let mut idle = 0;
+        let mut after = 0;
+        while after < 50 {
+            let before = self.owed();
+            self.clock();
+            idle = if self.owed() == before { idle + 1 } else { 0 };
+            assert!(
+                idle < STUCK,
+                "stuck in cycle {}: {:?}",
+                self.now,
+                self.report
+            );
+            after = if self.owed() == 0 { after + 1 } else { 0 };
+        }
+        self.report
+    }
+
+    fn owed(&self) -> usize {
+        let fences = usize::from(self.fence.is_some());
+        self.waiting.len() + self.handed.len() + self.unflushed.len() + fences
+    }
+
+    fn clock(&mut self) {
+        self.now += 1;
+        self.hand_over();
+        self.drive_write();
+        self.drive_reads();
+        let ready = self.rng.random_ratio(self.load.ready, 8);
+        let flushed_ready = self.rng.random_ratio(self.load.ready, 8);
+        self.dut.set("tlp_ready", ready.into());
+        self.dut
+            .set("placement_flushed_ready", flushed_ready.into());
+        self.dut.eval();
+        self.take_reports(flushed_ready);
+        self.take_request();
+        self.take_write(ready);
+        self.dut.clock();
+    }
+
+    /// The lane hands over the next command: its TLPs follow later, in order.
+    fn hand_over(&mut self) {
+        let (mut placed, mut fence) = (false, false);
+        match self.waiting.front() {
+            Some(Command::Place { targets, flush }) if self.handed.len() < AHEAD => {
+                self.handed.push_back((targets.clone(), *flush));
+                self.handed_total += 1;
+                placed = true;
+                self.report.commands += 1;
+            }
+            Some(Command::Fence) if self.fence.is_none() => {
+                self.fence = Some(self.handed_total);
+                fence = true;
+            }
+            _ => {}
+        }
+        if placed || fence {
+            self.waiting.pop_front();
+        }
+        self.dut.set("placement_placed", placed.into());
+        self.dut.set("placement_fence", fence.into());
+    }
+
+    fn drive_write(&mut self) {
+        let front = self.handed.front();
+        let valid = front.is_some();
+        self.dut.set("write_valid", valid.into());
+        let Some((targets, flush)) = front else {
+            return;
+        };
+        if self.offered {
+            return;
+        }
+        self.offered = true;
+        let target = targets[self.leaving.len()];
+        self.target_of.insert(self.now, target);
+        let at = if target == HOST { 0b00 } else { 0b10_u64 };
+        let header = WriteTlpHeader {
+            address_dw: self.now.to_bits(),
+            at: at.to_bits(),
+            length_dw: 1_u64.to_bits(),
+            first_be: 15_u64.to_bits(),
+            ends: self.leaving.len() + 1 == targets.len(),
+            flush: *flush,
+            device: target.to_bits(),
+            ..WriteTlpHeader::default()
+        };
+        self.dut.set("write_first", 1);
+        self.dut.set("write_last", 1);
+        self.dut.set_record("write_header", header);
+    }
+
+    fn take_write(&mut self, ready: bool) {
+        let valid = self.dut.is("tlp_valid");
+        assert_eq!(ready && valid, self.dut.moves("write_valid", "write_ready"));
+        let sent = self.dut.is("placement_sent");
+        if !(ready && valid) {
+            assert!(!sent, "a report without a write");
+            return;
+        }
+        self.offered = false;
+        let (targets, flush) = self.handed[0].clone();
+        let write = self.paths.write(targets[self.leaving.len()] as usize);
+        self.leaving.push(write);
+        let ends = self.leaving.len() == targets.len();
+        assert_eq!(sent, ends && !flush);
+        if !ends {
+            return;
+        }
+        self.handed.pop_front();
+        let writes = std::mem::take(&mut self.leaving);
+        self.commands_left.push(writes.clone());
+        if flush {
+            self.unflushed.push_back(Left { writes });
+        } else {
+            self.report.sent += 1;
+        }
+    }
+
+    /// Offers a read of data, and the completion that arrives in this cycle.
+    fn drive_reads(&mut self) {
+        let (arrives, answers) = (self.load.arrives, self.load.answers);
+        let completion = self.paths.clock(self.now, arrives, answers, &mut self.rng);
+        self.dut
+            .set("completion_valid", completion.is_some().into());
+        self.dut.set("completion_last", 1);
+        if let Some((tag, status)) = completion {
+            let header = CompletionHeader {
+                tag: tag.to_bits(),
+                status: status.to_bits(),
+                ..CompletionHeader::default()
+            };
+            self.dut.set_record("completion", header);
+            self.dut.eval();
+            let of_data = tag < 192;
+            assert_eq!(self.dut.is("data_valid"), of_data);
+            if of_data {
+                assert_eq!(self.dut.words("data"), to_words(header));
+                self.data_reads -= 1;
+            }
+        }
+        let wants = self.data_reads < 4 && self.rng.random_ratio(1, 4);
+        self.dut.set("read_valid", wants.into());
+        let tag = self.now % 192;
+        let read = ReadTlpHeader {
+            tag: tag.to_bits(),
+            length_dw: 16_u64.to_bits(),
+            first_be: 15_u64.to_bits(),
+            ..ReadTlpHeader::default()
+        };
+        self.dut.set_record("read", read);
+        self.dut.eval();
+        if wants && self.dut.is("read_ready") {
+            self.data_reads += 1;
+        }
+        let ready = self.rng.random_ratio(self.load.ready, 8);
+        self.dut.set("request_ready", ready.into());
+    }
+
+    fn take_request(&mut self) {
+        if !self.dut.moves("request_valid", "request_ready") {
+            return;
+        }
+        let words = self.dut.words("request");
+        let request = Record::<ReadTlpHeader>::new(&words);
+        let tag = request.u64("tag");
+        if request.u64("length_dw") == 16 {
+            assert!(tag < 192);
+            self.paths.read(HOST as usize, tag);
+            return;
+        }
+        assert!(tag >= 192, "the tag of a read of data");
+        assert_eq!((request.u64("length_dw"), request.u64("first_be")), (1, 0));
+        self.report.flush_reads += 1;
+        let target = self.target_of[&request.u64("address_dw")];
+        assert_eq!(request.u64("at"), if target == HOST { 0b00 } else { 0b10 });
+        self.paths.read(target as usize, tag);
+    }
+
+    fn take_reports(&mut self, flushed_ready: bool) {
+        self.report.failed += self.dut.get("failed");
+        self.report.timed_out += self.dut.get("timed_out");
+        if flushed_ready && self.dut.is("placement_flushed_valid") {
+            let words = self.dut.words("placement_flushed");
+            let batch = Record::<FlushedBatch>::new(&words);
+            let failed = batch.bool("failed");
+            for _ in 0..batch.u64("commands") {
+                let left = self.unflushed.pop_front().expect("a command that has left");
+                let all = left.writes.iter().all(|&write| self.paths.arrived[write]);
+                assert!(
+                    failed || all,
+                    "a report before the bytes, in cycle {}",
+                    self.now
+                );
+                self.report.failed_commands += u64::from(failed);
+            }
+        }
+        if self.dut.is("placement_fence_done") {
+            let before = self.fence.take().expect("a fence");
+            self.report.fences += 1;
+            assert!(
+                self.commands_left.len() >= before,
+                "a fence before its writes left"
+            );
+            let writes = self.commands_left[..before].iter().flatten();
+            let all = writes.into_iter().all(|&write| self.paths.arrived[write]);
+            assert!(all || self.load.fault.is_some(), "a fence before the bytes");
+        }
+    }
+}

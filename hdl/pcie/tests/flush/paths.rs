@@ -1,0 +1,112 @@
+//! Memory behind an endpoint: a path for each target, with any delay, and completions in any order.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+/// What goes wrong with flush reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Fault {
+    /// One of so many has this status.
+    Status { one_in: u32, status: u64 },
+    /// One of so many has no completion, or one that comes after the deadline.
+    Lost { one_in: u32, late: bool },
+}
+
+/// A request on its way to a target.
+enum Request {
+    Write { number: usize },
+    Read { tag: u64 },
+}
+
+/// Completions on their way back.
+struct Completion {
+    tag: u64,
+    status: u64,
+    /// First cycle in which it may arrive.
+    from: u64,
+}
+
+/// Targets: host memory, and devices.
+pub struct Paths {
+    paths: Vec<VecDeque<Request>>,
+    completions: Vec<Completion>,
+    /// Writes that have arrived, by number.
+    pub arrived: Vec<bool>,
+    fault: Option<Fault>,
+    /// Cycles after which a read is given up.
+    patience: u64,
+}
+
+impl Paths {
+    pub fn new(targets: usize, fault: Option<Fault>, patience: u64) -> Self {
+        Self {
+            paths: (0..targets).map(|_| VecDeque::new()).collect(),
+            completions: vec![],
+            arrived: vec![],
+            fault,
+            patience,
+        }
+    }
+
+    pub fn write(&mut self, target: usize) -> usize {
+        let number = self.arrived.len();
+        self.arrived.push(false);
+        self.paths[target].push_back(Request::Write { number });
+        number
+    }
+
+    pub fn read(&mut self, target: usize, tag: u64) {
+        self.paths[target].push_back(Request::Read { tag });
+    }
+
+    /// One cycle: each path moves with a probability of `arrives` eighths. Returns tag and status of a completion, with one of `answers` eighths.
+    pub fn clock(
+        &mut self,
+        now: u64,
+        arrives: u32,
+        answers: u32,
+        rng: &mut ChaCha8Rng,
+    ) -> Option<(u64, u64)> {
+        for index in 0..self.paths.len() {
+            if !rng.random_ratio(arrives, 8) {
+                continue;
+            }
+            match self.paths[index].pop_front() {
+                Some(Request::Write { number }) => self.arrived[number] = true,
+                Some(Request::Read { tag }) => self.complete(tag, now, rng),
+                None => {}
+            }
+        }
+        let ready: Vec<usize> = (0..self.completions.len())
+            .filter(|&i| self.completions[i].from <= now)
+            .collect();
+        if ready.is_empty() || !rng.random_ratio(answers, 8) {
+            return None;
+        }
+        let chosen = ready[rng.random_range(0..ready.len())];
+        let completion = self.completions.swap_remove(chosen);
+        Some((completion.tag, completion.status))
+    }
+
+    fn complete(&mut self, tag: u64, now: u64, rng: &mut ChaCha8Rng) {
+        let (mut status, mut from) = (0, now);
+        match self.fault {
+            Some(Fault::Status {
+                one_in,
+                status: bad,
+            }) if rng.random_ratio(1, one_in) => {
+                status = bad;
+            }
+            Some(Fault::Lost { one_in, late }) if rng.random_ratio(1, one_in) => {
+                if !late {
+                    return;
+                }
+                from = now + self.patience + rng.random_range(0..100);
+            }
+            _ => {}
+        }
+        self.completions.push(Completion { tag, status, from });
+    }
+}

@@ -10,6 +10,7 @@ use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_wire::host::{Cqe, Doorbell, Eqe};
 
+use crate::rtl_nic::flush_delay;
 use crate::RtlNic;
 
 /// A NIC of a world of two hosts, one of which has a Verilated card: the sender (`SENDS`) or the receiver. The other one has the software reference.
@@ -56,9 +57,10 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
     };
     const SHOWS_EVERY_PACKET: bool = !SENDS;
 
-    /// Each of two cards adds about half of the delay of both.
-    fn base_delay(payload: usize) -> Time {
-        (RtlNic::base_delay(payload) + ReferenceNic::base_delay(payload)) / 2
+    /// Each of two cards adds about half of the delay of both; the receiver adds its flush read.
+    fn base_delay(payload: usize, reads: PcieReads) -> Time {
+        let flush = if SENDS { 0 } else { flush_delay(reads) };
+        RtlNic::lanes_delay(payload) / 2 + flush
     }
 
     fn build(

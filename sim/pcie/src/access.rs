@@ -118,7 +118,11 @@ impl<M: Memories> Fabric<M> {
             return VecDeque::new();
         };
         let mut data = vec![0; usize::from(read.dwords) * 4];
-        if !self.memories.read(target, read.address, &mut data) {
+        let enabled = completer::enabled_bytes(read);
+        let first = read.address + enabled.start as u64;
+        // A flush reads nothing: it only comes behind the writes.
+        let reads = !enabled.is_empty();
+        if reads && !self.memories.read(target, first, &mut data[enabled]) {
             let refusal = Refusal::Unmapped;
             let answer = self.unsuccessful(link, refusal, read);
             self.record_refusal(link, refusal, &packet);

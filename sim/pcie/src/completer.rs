@@ -1,25 +1,28 @@
 //! How a completer answers reads (PCIe base specification, sections 2.2.9 and 2.3.1.1).
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::bdf::Bdf;
 use crate::config::CompleterConfig;
 use crate::tlp::{Completion, MemRead};
 use stellar_wire::pcie::CompletionStatus;
 
-/// Bytes of a read from its first to its last enabled byte, relative to its address. A flush (no byte enabled)
-/// counts as its first byte.
-fn enabled_span(read: &MemRead) -> (usize, usize) {
+/// Bytes of a read from its first to its last enabled byte, relative to its address. A flush (no byte enabled) has none.
+pub fn enabled_bytes(read: &MemRead) -> Range<usize> {
     let last_set = |be: u8| 8 - be.leading_zeros() as usize;
     let len = usize::from(read.dwords) * 4;
     match (read.dwords, read.first_be) {
-        (1, 0) => (0, 1),
-        (1, be) => (be.trailing_zeros() as usize, last_set(be)),
-        (_, be) => (
-            be.trailing_zeros() as usize,
-            len - 4 + last_set(read.last_be),
-        ),
+        (1, 0) => 0..0,
+        (1, be) => be.trailing_zeros() as usize..last_set(be),
+        (_, be) => be.trailing_zeros() as usize..len - 4 + last_set(read.last_be),
     }
+}
+
+/// The enabled bytes as completions count them: a flush has its first byte.
+fn enabled_span(read: &MemRead) -> (usize, usize) {
+    let enabled = enabled_bytes(read);
+    (enabled.start, enabled.end.max(1))
 }
 
 /// The completions that carry `data`, all DWs of `read`, in address order.

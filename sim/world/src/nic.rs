@@ -43,8 +43,8 @@ pub trait Nic: Sized {
     const SHOWS_EVERY_PACKET: bool;
 
     /// Returns the delay that two of these NICs add, in picoseconds. It is the round trip of a single packet with `payload` bytes and its SACK,
-    /// without the time in the fabric and the time of reading the payload.
-    fn base_delay(payload: usize) -> Time;
+    /// without the time in the fabric and the time of reading the payload. A read of the receiver's memory costs `reads`.
+    fn base_delay(payload: usize, reads: PcieReads) -> Time;
 
     /// Makes a NIC without queue pairs and with both ports up. `host` is the number of its host in the world; of two hosts, 0 is the sender. `memory`
     /// is behind PCIe links whose cost is `reads`.
@@ -145,7 +145,7 @@ impl Nic for ReferenceNic {
     const SHOWS_EVERY_PACKET: bool = true;
 
     /// The reference sends its acknowledgement without delay.
-    fn base_delay(_payload: usize) -> Time {
+    fn base_delay(_payload: usize, _reads: PcieReads) -> Time {
         0
     }
 

@@ -216,7 +216,7 @@ pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
             plane,
         })?);
     }
-    Ok(slowest + read + N::base_delay(mtu))
+    Ok(slowest + read + N::base_delay(mtu, plan.pcie))
 }
 
 /// A data packet of the sender, or the receiver's SACK.

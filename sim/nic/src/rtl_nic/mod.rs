@@ -14,6 +14,7 @@ use stellar_transport::endpoint::EndpointConfig;
 use stellar_transport::rx::{Counters, DropReason, Tables};
 use stellar_wire::rows::{ConfigSelect, RingRow};
 
+pub use self::nic::flush_delay;
 use self::queue_pair::Pair;
 use crate::bar::Bar;
 use crate::counted::CountedFields;

@@ -26,7 +26,21 @@ const ROUND_TRIP_CLOCKS: u64 = 168;
 /// packet until it is complete.
 const THIRDS_PER_BEAT: u64 = 14;
 
+/// Cycles of a flush read beside the read itself.
+const FLUSH_CLOCKS: u64 = 12;
+
+/// Time for which the SACK of a lone packet waits until its payload is in memory, in picoseconds.
+pub fn flush_delay(reads: PcieReads) -> Time {
+    reads.latency + FLUSH_CLOCKS * CLOCK_PS
+}
+
 impl RtlNic {
+    /// Time that two cards add to a round trip beside reads of memory, in picoseconds.
+    pub fn lanes_delay(payload: usize) -> Time {
+        let beats = payload.div_ceil(BEAT) as u64;
+        (ROUND_TRIP_CLOCKS + beats * THIRDS_PER_BEAT / 3) * CLOCK_PS
+    }
+
     /// Counts a packet that leaves, for the queue pair that sends it.
     fn count_sent(&mut self, frame: &[u8]) {
         let Ok(frame) = RoceFrame::parse(frame) else {
@@ -44,9 +58,8 @@ impl Nic for RtlNic {
     const MAX_WIMM: u16 = 16;
     const SHOWS_EVERY_PACKET: bool = false;
 
-    fn base_delay(payload: usize) -> Time {
-        let beats = payload.div_ceil(BEAT) as u64;
-        (ROUND_TRIP_CLOCKS + beats * THIRDS_PER_BEAT / 3) * CLOCK_PS
+    fn base_delay(payload: usize, reads: PcieReads) -> Time {
+        Self::lanes_delay(payload) + flush_delay(reads)
     }
 
     fn build(

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use sim_bfm::CLOCK_PS;
 use sim_pcie::AddressType;
 use sim_verilated::Library;
-use sim_world::PcieReads;
 use stellar_transport::requester::RequesterCounters;
 
 use super::config_space::ConfigSpace;
 use crate::counted::CountedFields;
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
-use crate::pcie::{HostPcie, HostSide};
+use crate::pcie::{HostPcie, HostSide, PcieSettings};
 use crate::port::Port;
 use crate::sampled::Windows;
 use crate::NicError;
@@ -71,11 +70,11 @@ impl<M: HostSide> Card<M> {
     ///
     /// # Errors
     /// [`NicError`] if the library holds the model of another design.
-    pub fn new(library: &Library, reads: PcieReads, memory: M) -> Result<Self, NicError> {
+    pub fn new(library: &Library, pcie: &PcieSettings, memory: M) -> Result<Self, NicError> {
         Ok(Self {
             model: NicModel::new(library)?,
             config: config(),
-            pcie: HostPcie::new(reads, memory),
+            pcie: HostPcie::new(pcie, memory),
             ports: Port::both(),
             raised: 0,
             is_active: false,

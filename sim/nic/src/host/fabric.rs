@@ -40,7 +40,7 @@ impl FabricPair {
         let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
         let wire = Wire::fabric(fabric, vec![plan.sender, plan.receiver], plan.capture)?;
         Ok(Self {
-            hosts: SimHosts::with_library(2, wire, library)?,
+            hosts: SimHosts::with_library(2, wire, library, &plan.pcie.into())?,
             plan: Arc::new(plan.clone()),
         })
     }

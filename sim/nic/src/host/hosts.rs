@@ -3,12 +3,11 @@
 use hdl_nic::RESET_CLOCKS;
 use sim_net::Time;
 use sim_verilated::Library;
-use sim_world::PcieReads;
 
 use super::card::{Card, Operation, Progress};
 use super::wire::{Line, Wire};
 use crate::model::NicModel;
-use crate::pcie::HostSide;
+use crate::pcie::{HostSide, PcieSettings};
 use crate::{NicError, CLOCK_PS};
 
 /// Cycles for which reset is asserted.
@@ -32,7 +31,8 @@ impl<M: HostSide> Hosts<M> {
     /// # Errors
     /// [`NicError`].
     pub fn new(memories: [M; 2]) -> Result<Self, NicError> {
-        Self::with_library(memories, Wire::cables(false), NicModel::shared()?)
+        let pcie = PcieSettings::default();
+        Self::with_library(memories, Wire::cables(false), NicModel::shared()?, &pcie)
     }
 
     /// One host with a card whose ports are at the near end of `line`.
@@ -40,7 +40,8 @@ impl<M: HostSide> Hosts<M> {
     /// # Errors
     /// [`NicError`].
     pub fn lone(memory: M, line: Box<dyn Line>) -> Result<Self, NicError> {
-        Self::with_library([memory], Wire::Line(line), NicModel::shared()?)
+        let pcie = PcieSettings::default();
+        Self::with_library([memory], Wire::Line(line), NicModel::shared()?, &pcie)
     }
 
     /// A card of the model in `library` for each of the memories.
@@ -48,8 +49,9 @@ impl<M: HostSide> Hosts<M> {
         memories: impl IntoIterator<Item = M>,
         wire: Wire,
         library: &Library,
+        pcie: &PcieSettings,
     ) -> Result<Self, NicError> {
-        let card = |memory| Card::new(library, PcieReads::default(), memory);
+        let card = |memory| Card::new(library, pcie, memory);
         let cards: Vec<_> = memories.into_iter().map(card).collect::<Result<_, _>>()?;
         Ok(Self {
             resetting: vec![0; cards.len()],

@@ -6,6 +6,8 @@ use sim_world::{Recorder, WorldError};
 
 use super::sim_hosts::SimHosts;
 use super::wire::Wire;
+use crate::model::NicModel;
+use crate::pcie::PcieSettings;
 use crate::NicError;
 
 /// Two hosts, 0 and 1, with a Verilated card each; a cable from each port to the same port of the other.
@@ -27,6 +29,20 @@ impl CardPair {
     /// [`NicError`].
     pub fn with_captures() -> Result<Self, NicError> {
         Ok(Self(SimHosts::new(2, Wire::cables(true))?))
+    }
+
+    /// Does what [`Self::new`] does, with such a PCIe fabric in each host.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn with_pcie(pcie: &PcieSettings) -> Result<Self, NicError> {
+        let wire = Wire::cables(false);
+        Ok(Self(SimHosts::with_library(
+            2,
+            wire,
+            NicModel::shared()?,
+            pcie,
+        )?))
     }
 
     /// The frames that have passed each port so far, by its name, such as `h0.p1`: a pcapng file. None without captures.

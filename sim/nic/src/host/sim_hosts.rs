@@ -14,6 +14,7 @@ use super::hosts::Hosts;
 use super::memory::LocalMemory;
 use super::wire::Wire;
 use crate::model::NicModel;
+use crate::pcie::PcieSettings;
 use crate::rings::RINGS;
 use crate::NicError;
 
@@ -30,16 +31,17 @@ pub struct SimHosts {
 
 impl SimHosts {
     pub(super) fn new(count: usize, wire: Wire) -> Result<Self, NicError> {
-        Self::with_library(count, wire, NicModel::shared()?)
+        Self::with_library(count, wire, NicModel::shared()?, &PcieSettings::default())
     }
 
     pub(super) fn with_library(
         count: usize,
         wire: Wire,
         library: &Library,
+        pcie: &PcieSettings,
     ) -> Result<Self, NicError> {
         let memories = (0..count).map(|_| LocalMemory::new());
-        let hosts = Hosts::with_library(memories, wire, library)?;
+        let hosts = Hosts::with_library(memories, wire, library, pcie)?;
         Ok(Self {
             hosts: Arc::new(Mutex::new(hosts)),
         })

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sim_bfm::{Accepted, Beat, CompletionFields, ReadFields, WriteAssembler, WriteBeat, BEAT};
-use sim_pcie::{AddressType, Bdf, FlowClass, PortId, Tlp};
+use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, PortId, Tlp};
 use stellar_wire::host::registers::MAX_PAYLOAD;
+use stellar_wire::pcie::CompletionStatus;
 
 use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
@@ -123,8 +124,30 @@ impl Endpoint {
         if let Some(slot) = self.translated.get_mut(usize::from(read.tag)) {
             *slot = translated;
         }
-        pcie.submit(self.port, Tlp::Read(read));
+        if pcie.answers_flushes_at_once && read.dwords == 1 && read.first_be == 0 {
+            self.arrived.push_back(Arrived {
+                header: self.completion_fields.pack(&flushed(&read)).into(),
+                translated,
+                data: vec![0; 4],
+            });
+        } else {
+            pcie.submit(self.port, Tlp::Read(read));
+        }
         translated
+    }
+}
+
+/// The completion of a flush read.
+fn flushed(read: &MemRead) -> Completion {
+    Completion {
+        completer: read.requester,
+        requester: read.requester,
+        tag: read.tag,
+        status: CompletionStatus::Successful,
+        byte_count: 1,
+        lower_address: 0,
+        data: vec![0; 4],
+        poisoned: false,
     }
 }
 

@@ -6,10 +6,11 @@ mod platform;
 
 use sim_pcie::iommu::{DomainId, Invalidation, Permission};
 use sim_pcie::{AddressType, Completion, Fabric, FlowClass, PortId, RequestKind, Tlp};
-use sim_world::{BadAccess, MappingChange, PcieReads};
+use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
 
 use self::bus::{Bus, HOST_BASE};
+pub use self::platform::PcieSettings;
 use self::platform::FUNCTIONS;
 
 pub use self::bus::{MESSAGES, MESSAGES_LENGTH};
@@ -32,12 +33,13 @@ pub struct HostPcie<M> {
     fabric: Fabric<Bus<M>>,
     /// Domain of both endpoints.
     domain: DomainId,
+    answers_flushes_at_once: bool,
 }
 
 impl<M: HostSide> HostPcie<M> {
-    /// A fabric at time 0 around `host`, whose reads cost `reads`.
-    pub fn new(reads: PcieReads, host: M) -> Self {
-        let config = platform::config(reads);
+    /// A fabric at time 0 around `host`.
+    pub fn new(settings: &PcieSettings, host: M) -> Self {
+        let config = platform::config(settings);
         let mut fabric = Fabric::with_memories(config, Bus::new(host))
             .unwrap_or_else(|error| panic!("the platform of a simulated host: {error}"));
         let iommu = fabric.iommu_mut();
@@ -45,7 +47,11 @@ impl<M: HostSide> HostPcie<M> {
         for function in FUNCTIONS {
             iommu.attach(function, domain).expect("the domain exists");
         }
-        let mut pcie = Self { fabric, domain };
+        let mut pcie = Self {
+            fabric,
+            domain,
+            answers_flushes_at_once: settings.answer_flushes_at_once,
+        };
         pcie.map(MESSAGES, MESSAGES_LENGTH);
         pcie
     }

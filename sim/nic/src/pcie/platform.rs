@@ -1,10 +1,33 @@
 //! The PCIe platform of a simulated host.
 
 use sim_pcie::{
-    AcsConfig, Bdf, CompleterConfig, FabricConfig, GpuConfig, LinkConfig, NicConfig,
+    AcsConfig, Bdf, CompleterConfig, DelayConfig, FabricConfig, GpuConfig, LinkConfig, NicConfig,
     RootComplexConfig, SwitchConfig, Window,
 };
 use sim_world::PcieReads;
+
+/// How the PCIe fabric of a simulated host behaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PcieSettings {
+    pub reads: PcieReads,
+    /// Extra time of posted writes on the link of each endpoint.
+    pub endpoint_delays: [DelayConfig; 2],
+    /// Extra time until a write is visible in host memory.
+    pub host_delay: DelayConfig,
+    /// Extra time until a write is visible in the GPU's memory.
+    pub gpu_delay: DelayConfig,
+    /// Answers flush reads at once, so that they push no writes. No PCIe does this: tests show with it that they notice payload that comes too late.
+    pub answer_flushes_at_once: bool,
+}
+
+impl From<PcieReads> for PcieSettings {
+    fn from(reads: PcieReads) -> Self {
+        Self {
+            reads,
+            ..Self::default()
+        }
+    }
+}
 
 /// The functions of the card's two endpoints.
 pub const FUNCTIONS: [Bdf; 2] = [Bdf::from_id(0x1700), Bdf::from_id(0x1800)];
@@ -22,7 +45,8 @@ const EIGHTHS: u64 = 8;
 
 /// One switch with both endpoints and the GPU, in whose ports ACS sends untranslated requests up and translated ones to the GPU. The card's own register
 /// limits its payloads, so the links take every size.
-pub fn config(reads: PcieReads) -> FabricConfig {
+pub fn config(settings: &PcieSettings) -> FabricConfig {
+    let reads = settings.reads;
     let hop = reads.latency / EIGHTHS;
     let memory = reads.latency - 6 * hop;
     let wide = reads.rate_mbps > GEN5_X8_MBPS;
@@ -39,12 +63,14 @@ pub fn config(reads: PcieReads) -> FabricConfig {
         max_payload: 4096,
         ..LinkConfig::gen5_x16()
     };
-    let completer = CompleterConfig {
+    let completer = |posted_delay| CompleterConfig {
         latency_ps: memory,
+        posted_delay,
         ..CompleterConfig::default()
     };
-    let nic = |bdf| NicConfig {
+    let nic = |(bdf, posted_delay)| NicConfig {
         link: card.clone(),
+        posted_delay,
         ats: true,
         acs: AcsConfig {
             source_validation: true,
@@ -60,15 +86,19 @@ pub fn config(reads: PcieReads) -> FabricConfig {
             latency_ps: hop,
             ..SwitchConfig::new(SWITCH)
         }],
-        nics: FUNCTIONS.into_iter().map(nic).collect(),
+        nics: FUNCTIONS
+            .into_iter()
+            .zip(settings.endpoint_delays)
+            .map(nic)
+            .collect(),
         gpus: vec![GpuConfig {
             link: shared,
-            completer: completer.clone(),
+            completer: completer(settings.gpu_delay),
             ..GpuConfig::new(GPU, BAR)
         }],
         root_complex: RootComplexConfig {
             latency_ps: hop,
-            completer,
+            completer: completer(settings.host_delay),
             ..RootComplexConfig::default()
         },
         ..FabricConfig::default()

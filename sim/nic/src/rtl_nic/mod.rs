@@ -72,7 +72,7 @@ impl RtlNic {
         };
         let mut nic = Self {
             model: NicModel::new(library)?,
-            pcie: HostPcie::new(reads, bus),
+            pcie: HostPcie::new(&reads.into(), bus),
             ports: Port::both(),
             coming: Default::default(),
             port_up: 3,

@@ -2,6 +2,7 @@
 
 mod hosts;
 mod on_demand;
+mod order;
 mod pages;
 mod push;
 mod rc;

@@ -4,11 +4,18 @@
 #
 # nextest, which starts a process for each test, takes a fifth more of the processors: tests of a program share its models and the Verilog
 # of its blocks.
-run_tests() {
+timed_tests() {
     local host
     host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
     env "CARGO_TARGET_${host}_RUNNER=env RUSTC_BOOTSTRAP=1" \
-        cargo test --workspace --lib --bins --tests --examples -- -Zunstable-options --report-time
+        cargo test "$@" --lib --bins --tests --examples -- -Zunstable-options --report-time
+}
+
+# What simulates whole cards takes as long as all the rest.
+CARD_TESTS=(stellar-cli sim-nic stellar-tests)
+card_tests() { timed_tests "${CARD_TESTS[@]/#/--package=}"; }
+block_tests() {
+    timed_tests --workspace "${CARD_TESTS[@]/#/--exclude=}"
     cargo test --workspace --doc
 }
 
@@ -58,16 +65,20 @@ sanitize_or_skip() {
     sanitize
 }
 
-guests() {
-    stage guest "$STELLAR_PYTHON" tools/interop vfio
-    stage rxe "$STELLAR_PYTHON" tools/interop rxe --short --directory "$STATE/interop/rxe"
+# These two run beside each other. Programs of tests often wait for their slowest test, or keep one core busy, as a guest does; together they use both
+# cores to the end.
+cards_and_python() {
+    export CARGO_BUILD_JOBS=1
+    stage cards card_tests
+    stage python test_python
 }
 
-# A guest keeps one core busy. This runs on the other one.
-beside_guests() {
+blocks_and_guests() {
     export CARGO_BUILD_JOBS=1
+    stage blocks block_tests
+    stage guest "$STELLAR_PYTHON" tools/interop vfio
+    stage rxe "$STELLAR_PYTHON" tools/interop rxe --short --directory "$STATE/interop/rxe"
     stage sanitize sanitize_or_skip
-    stage python test_python
 }
 
 test_short() {
@@ -80,7 +91,6 @@ test_short() {
     # What clippy has read of other people's crates is read by both.
     stage docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
     stage build cargo test --workspace --no-run
-    stage tests run_tests
-    beside guests beside_guests
+    beside cards_and_python blocks_and_guests
     printf 'all passed, %d s\n' $((SECONDS - started))
 }

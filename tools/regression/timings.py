@@ -64,8 +64,7 @@ def table(title: str, head: list[str], rows: list[list[str]]) -> str:
 
 def report(logs: Path, cache: Path) -> str:
     """Returns all tables."""
-    log = logs / "tests.log"
-    tests = tests_of(log.read_text(errors="replace")) if log.exists() else []
+    tests = [test for log in sorted(logs.glob("*.log")) for test in tests_of(log.read_text(errors="replace"))]
     programs: dict[str, list[float]] = defaultdict(list)
     for test in tests:
         programs[test.program].append(test.seconds)

@@ -178,10 +178,9 @@ impl Backend {
         });
     }
 
-    /// Removes the peer, whatever it was doing: the card cannot access its memory in the next cycle, and the card is reset.
+    /// Removes the peer, whatever it was doing: the card is reset, and when nothing of it is on its way any more, it cannot access the peer's memory.
     pub fn disconnect(&self) {
         let doorbells = self.call(|simulation, host| {
-            simulation.hosts.memory(host).clear();
             let peer = &mut simulation.peers[host];
             peer.is_connected = false;
             peer.run_until = Duration::ZERO;
@@ -194,6 +193,8 @@ impl Backend {
         let (host, messages) = (self.host, self.messages.load(Ordering::Relaxed));
         tracing::info!("card {host}: so far {messages} accesses by message, {doorbells} doorbells out of mapped pages");
         self.finish_reset();
+        // Writes that were on their way when the reset began have arrived by now.
+        self.call(|simulation, host| simulation.hosts.memory(host).clear());
     }
 }
 

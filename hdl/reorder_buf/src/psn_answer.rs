@@ -104,8 +104,9 @@ impl Logic for PsnAnswer {
             reason,
             payload_bytes: placed_bytes,
         };
-        // Reports leave by endpoint 0, to host memory. So do payloads of an RC queue pair of port 0, and PCIe keeps the order. A queue pair over MRC uses
-        // both endpoints.
+        let answered = answers(verdict, tracked.ack_req);
+        // Completions leave by endpoint 0, to host memory. So do payloads of an RC queue pair of port 0, and PCIe keeps the order. Acknowledgements leave by
+        // Ethernet, and a queue pair over MRC uses both endpoints.
         let segments = tracked.segments;
         let to_peer =
             segments.first_translated | segments.second_translated | segments.third_translated;
@@ -116,10 +117,9 @@ impl Logic for PsnAnswer {
             offset: tracked.payload_offset,
             length: tracked.payload_length,
             segments,
-            flush: placed_bytes.any() & (tracked.mrc | tracked.lane | to_peer),
+            flush: placed_bytes.any() & (tracked.mrc | tracked.lane | to_peer | answered),
             device: tracked.device,
         };
-        let answered = answers(verdict, tracked.ack_req);
         let named_psn = if tracked.probe {
             decision.epsn
         } else {

@@ -153,7 +153,8 @@ impl Reference {
             .as_ref()
             .is_some_and(|h| h.mode == QpMode::Mrc);
         let to_peer = outcome.tlps.iter().any(|tlp| tlp.at != 0);
-        let flush = !outcome.tlps.is_empty() && (mrc || to_peer || lane == 1);
+        let flush =
+            !outcome.tlps.is_empty() && (mrc || to_peer || lane == 1 || outcome.ack.is_some());
         let count = outcome.tlps.len();
         let numbered = outcome.tlps.iter().zip(1..);
         self.tlps[lane].extend(numbered.map(|(tlp, number)| Tlp {

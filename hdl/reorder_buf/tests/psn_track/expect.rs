@@ -108,7 +108,7 @@ pub fn receive(pair: &mut Pair, step: &Step, count: u32, token: &mut TranslatedT
     };
     token.device = u64::from(count % 1000).to_bits();
     let to_peer = count % 5 == 1 || count % 3 == 1;
-    let flush = to_peer || token.token.lane || !is_rc;
+    let flush = to_peer || token.token.lane || !is_rc || verdict.answer.is_some();
     let accepted = verdict.reason == rx::DropReason::None;
     let bytes = if accepted { length.into() } else { 0 };
     let place = (bytes > 0).then(|| (58, bytes, to_words(token.segments), flush));

@@ -61,7 +61,6 @@ fn verilog_agrees_with_rust_hdl() {
                 first_translated: Bit::random(rng),
                 ..DmaSegments::default()
             },
-            ..TranslatedToken::default()
         };
         after_probe = block.in_.valid.next && block.in_.token.next.token.headers.probe;
     };

@@ -66,6 +66,7 @@ const BLOCKS: &[&str] = &[
     "rc_shim",
     "read_arbiter",
     "write_arbiter",
+    "write_flush",
     "host_queues",
     "registers",
     "doorbells",

@@ -21,7 +21,7 @@ pub use error::NicError;
 pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFrame, SimHosts};
 pub use mixed_nic::MixedNic;
 pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
-pub use pcie::{CompletionBeat, HostSide, PcieSettings};
+pub use pcie::{write_latency, CompletionBeat, HostSide, PcieSettings};
 pub use rtl_nic::RtlNic;
 pub use sim_bfm::{Beat, WriteBeat, BEAT, CLOCK_PS};
 pub use times::{PinTimes, SimRate, Span};

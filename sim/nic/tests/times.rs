@@ -48,7 +48,7 @@ fn a_small_write_is_seen_at_every_pin_on_its_way() {
     // Two links, the switch between them and the GPU take five eighths of a read's latency; the TLP itself and the world's sampling of every second cycle
     // add a few cycles.
     let late = placed.expect("the bytes are in memory") - way[way.len() - 1];
-    let least = plan.pcie.latency * 5 / 8;
+    let least = sim_nic::write_latency(plan.pcie);
     assert!(
         (least..least + 4 * CLOCK_PS).contains(&late),
         "seen {late} ps late"

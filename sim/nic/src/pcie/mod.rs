@@ -10,8 +10,8 @@ use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
 
 use self::bus::{Bus, HOST_BASE};
-pub use self::platform::PcieSettings;
 use self::platform::FUNCTIONS;
+pub use self::platform::{write_latency, PcieSettings};
 
 pub use self::bus::{MESSAGES, MESSAGES_LENGTH};
 pub use self::endpoint::{CompletionBeat, Endpoint};

@@ -68,13 +68,11 @@ sanitize_or_skip() {
 # These two run beside each other. Programs of tests often wait for their slowest test, or keep one core busy, as a guest does; together they use both
 # cores to the end.
 cards_and_python() {
-    export CARGO_BUILD_JOBS=1
     stage cards card_tests
     stage python test_python
 }
 
 blocks_and_guests() {
-    export CARGO_BUILD_JOBS=1
     stage blocks block_tests
     stage guest "$STELLAR_PYTHON" tools/interop vfio
     stage rxe "$STELLAR_PYTHON" tools/interop rxe --short --directory "$STATE/interop/rxe"
@@ -91,6 +89,7 @@ test_short() {
     # What clippy has read of other people's crates is read by both.
     stage docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
     stage build cargo test --workspace --no-run
+    export CARGO_BUILD_JOBS=1
     beside cards_and_python blocks_and_guests
     printf 'all passed, %d s\n' $((SECONDS - started))
 }

@@ -1,6 +1,6 @@
 //! Tells when posted writes have reached memory.
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{
     CompletionSnk, CompletionSrc, PlacementSrc, Snk, Src, StreamSkid, SyncFifo, TlpSnk, TlpSrc,
 };
@@ -22,7 +22,7 @@ const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
 /// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more.
 const BETWEEN_BITS: usize = 4;
 
-/// Address bits of the two highest tags' bits, which all flush reads have.
+/// Bits 7:6 of a tag, of all flush reads.
 const TAG_PREFIX: u64 = (FLUSH_TAGS >> 6) as u64;
 
 /// The last write to one of the two targets since its last flush read.
@@ -41,14 +41,48 @@ struct Asked {
     tag: Bits<8>,
 }
 
-#[hdl_macros::hdl_fn]
+/// The target after a cycle in which a write to it is counted (`takes`), or a batch is closed.
+#[hdl_fn]
+fn next_written(written: Written, last: WriteLeft, takes: Bit, closes: Bit) -> Written {
+    if takes {
+        Written {
+            any: true,
+            address_dw: last.address_dw,
+            device: last.device,
+        }
+    } else {
+        Written {
+            any: written.any & !closes,
+            ..written
+        }
+    }
+}
+
+/// The flush read of a target after a cycle in which a batch is closed, or the read is sent.
+#[hdl_fn]
+fn next_asked(asked: Asked, written: Written, tag: Bits<8>, closes: Bit, sent: Bit) -> Asked {
+    if closes {
+        Asked {
+            any: written.any,
+            address_dw: written.address_dw,
+            tag,
+        }
+    } else {
+        Asked {
+            any: asked.any & !sent,
+            ..asked
+        }
+    }
+}
+
+#[hdl_fn]
 fn tag_of(batch: Bits<3>, generation: Bits<2>, of_peer: u64) -> Bits<8> {
     bits::<8>(FLUSH_TAGS as u64 + of_peer)
         | (bit_cast::<8, 3>(batch) << 1)
         | (bit_cast::<8, 2>(generation) << 4)
 }
 
-#[hdl_macros::hdl_fn]
+#[hdl_fn]
 fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
     ReadTlpHeader {
         address_dw: asked.address_dw,
@@ -167,32 +201,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
         };
         let kept = if closes { bits::<10>(0) } else { commands };
         self.commands.d.next = kept + bit_cast::<10, 1>((ends & last.flush).into());
-        self.host.d.next = if takes & !last.to_peer {
-            Written {
-                any: true,
-                address_dw: last.address_dw,
-                device: bits(0),
-            }
-        } else {
-            Written {
-                any: host.any & !closes,
-                address_dw: host.address_dw,
-                device: host.device,
-            }
-        };
-        self.peer.d.next = if takes & last.to_peer {
-            Written {
-                any: true,
-                address_dw: last.address_dw,
-                device: last.device,
-            }
-        } else {
-            Written {
-                any: peer.any & !closes,
-                address_dw: peer.address_dw,
-                device: peer.device,
-            }
-        };
+        self.host.d.next = next_written(host, last, takes & !last.to_peer, closes);
+        self.peer.d.next = next_written(peer, last, takes & last.to_peer, closes);
 
         // ask: flush reads go before reads of data, which are many.
         let asks = ask_host.any | ask_peer.any;
@@ -209,32 +219,11 @@ impl<const W: usize> Logic for WriteFlush<W> {
         join!(self, requests.out => request);
         let batch = self.batches.batch.val();
         let generation = self.batches.generation.val();
-        self.ask_host.d.next = if closes {
-            Asked {
-                any: host.any,
-                address_dw: host.address_dw,
-                tag: tag_of(batch, generation, 0),
-            }
-        } else {
-            Asked {
-                any: ask_host.any & !free,
-                address_dw: ask_host.address_dw,
-                tag: ask_host.tag,
-            }
-        };
-        self.ask_peer.d.next = if closes {
-            Asked {
-                any: peer.any,
-                address_dw: peer.address_dw,
-                tag: tag_of(batch, generation, 1),
-            }
-        } else {
-            Asked {
-                any: ask_peer.any & !(free & !ask_host.any),
-                address_dw: ask_peer.address_dw,
-                tag: ask_peer.tag,
-            }
-        };
+        let host_tag = tag_of(batch, generation, 0);
+        let peer_tag = tag_of(batch, generation, 1);
+        let peer_sent = free & !ask_host.any;
+        self.ask_host.d.next = next_asked(ask_host, host, host_tag, closes, free);
+        self.ask_peer.d.next = next_asked(ask_peer, peer, peer_tag, closes, peer_sent);
 
         // sort_completions
         let completion = self.completion.record.val();

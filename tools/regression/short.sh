@@ -1,5 +1,7 @@
 # What `./stellar test` runs. Sourced by ./stellar, after stages.sh.
 
+# `--tests` means what has tests; `--lib` and `--examples` would also build those that have none.
+#
 # A test program in whose environment RUSTC_BOOTSTRAP is can print the time of each test. The compiler does not see it: nothing is built anew.
 #
 # nextest, which starts a process for each test, takes a fifth more of the processors: tests of a program share its models and the Verilog
@@ -8,7 +10,7 @@ timed_tests() {
     local host
     host=$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)
     env "CARGO_TARGET_${host}_RUNNER=env RUSTC_BOOTSTRAP=1" \
-        cargo test "$@" --lib --bins --tests --examples -- -Zunstable-options --report-time
+        cargo test "$@" --tests -- -Zunstable-options --report-time
 }
 
 # What simulates whole cards takes as long as all the rest.

@@ -74,6 +74,11 @@ record_enum! {
         /// Piece of a larger packet: IPv4 UDP with more-fragments flag or fragment offset, or an IPv6 fragment header. RoCEv2 senders do not
         /// fragment, so if this counter rises, a router on the path has an MTU that is too small for the queue pairs'.
         IpFragment,
+        /// The destination MAC or IP address is not the port's own: a switch floods, or a sender has an old address. Covered by the invariant CRC as far
+        /// as it is the IP address, so a damaged one is [`Self::BadIcrc`]. Only ports with an address find it.
+        ForeignDestination,
+        /// RDMA request whose source IP address is none of its queue pair's [peer](crate::rows::ControlPeerRow). Found only by lanes with a control path.
+        ForeignSource,
     }
 }
 

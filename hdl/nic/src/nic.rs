@@ -11,6 +11,7 @@ use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{CompletionSnk, MacRxSnk, MacTxSrc, Src, TlpSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::Responder;
+use hdl_rx_pipeline::own_address::address_of;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::read::ReadTlpHeader;
@@ -166,6 +167,12 @@ impl Logic for Nic {
         );
 
         // receive
+        for p in 0..2 {
+            self.receive.own[p].next = address_of(
+                self.nic_config.port[p].val(),
+                self.nic_config.port_written[p].val(),
+            );
+        }
         join!(
             self,
             rx => receive.mac,

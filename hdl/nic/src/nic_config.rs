@@ -44,6 +44,8 @@ pub struct NicConfig {
     // Frames of each port.
     pub address: [QpRowFlowSrc<FrameAddress>; 2],
     pub port: [Signal<Out, PortConfig>; 2],
+    /// Software has written the registers of the port since the last reset.
+    pub port_written: [Signal<Out, Bit>; 2],
     pub peer: QpRowFlowSrc<ControlPeer>,
 
     // Responder and host queues.
@@ -53,6 +55,7 @@ pub struct NicConfig {
     pub interrupt: InterruptEntrySrc,
 
     port_config: [DFF<PortConfig>; 2],
+    has_port_config: [DFF<Bit>; 2],
     /// A write goes to two tables, and the first one has accepted it.
     owner_done: DFF<Bit>,
 }
@@ -61,7 +64,7 @@ impl Logic for NicConfig {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, owner_done);
-        clock!(self, clock, port_config[..]);
+        clock!(self, clock, port_config[..], has_port_config[..]);
         let valid = self.write.valid.val();
         let write = self.write.record.val();
         let select = write.select;
@@ -136,7 +139,10 @@ impl Logic for NicConfig {
             } else {
                 self.port_config[p].q.val()
             };
+            let written = self.has_port_config[p].q.val();
+            self.has_port_config[p].d.next = (written | (is_port & of_port)) & !self.reset.val();
             self.port[p].next = self.port_config[p].q.val();
+            self.port_written[p].next = written;
             self.address[p].qp.next = row;
             self.address[p].record.next = FrameAddress::from_bits(write.entry);
         }

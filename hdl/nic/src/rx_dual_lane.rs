@@ -6,7 +6,7 @@ use hdl_primitives::{
     FenceSnk, MacRxSnk, PageFaultSrc, PlacementSnk, QpRowFlowSnk, QpSnk, Src, TableWriteSnk,
     TlpSrc, VerdictSrc,
 };
-use hdl_rx_pipeline::RxPort;
+use hdl_rx_pipeline::{OwnAddress, RxPort};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::receive::RxOutcome;
@@ -39,6 +39,8 @@ pub struct RxDualLane<const W: usize, const B: usize, const N: usize> {
 
     /// UDP destination port of RoCEv2: 4791 unless software sets another one.
     pub udp_port: Signal<In, Bits<16>>,
+    /// Address of each port.
+    pub own: [Signal<In, OwnAddress>; 2],
     /// Maximum payload size of the PCIe links: 0 = 128 bytes to 3 = 1,024.
     pub mps_code: Signal<In, Bits<3>>,
 
@@ -100,6 +102,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, 
                 self,
                 mac[i] => port[i].mac,
                 udp_port => port[i].udp_port,
+                own[i] => port[i].own,
                 peer => port[i].peer,
                 port[i].out => core.frame[i],
                 core.command[i] => dma[i].command,

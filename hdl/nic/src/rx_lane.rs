@@ -4,7 +4,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
 use hdl_primitives::{FenceSnk, MacRxSnk, SyncFifo, TableWriteSnk, TlpSrc, VerdictSrc};
 use hdl_rx_pipeline::control_check::ControlCheckResult;
-use hdl_rx_pipeline::RxFront;
+use hdl_rx_pipeline::{OwnAddress, RxFront};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::CoreToken;
@@ -91,7 +91,8 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
             counters.value => counter_value,
         );
 
-        // There is no control path, no second lane, no source of errors and no event queue for page faults.
+        // There is no address, no control path, no second lane, no source of errors and no event queue for page faults.
+        self.front.own.next = OwnAddress::default();
         self.front.in_finding.next = ControlCheckResult::default();
         self.front.control_room.next = false;
         self.core.frame[1].valid.next = false;

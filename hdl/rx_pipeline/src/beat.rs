@@ -11,6 +11,8 @@ pub struct OuterHeaders {
     pub encapsulated: Bit,
     /// The EtherType, or the next-header field of the outer header, announces IPv6; otherwise IPv4.
     pub ipv6: Bit,
+    /// The destination MAC address is not the port's own.
+    pub other_mac: Bit,
     /// The EtherType announces neither IPv4 nor IPv6.
     pub foreign: Bit,
     /// The frame ends before its IP header begins.

@@ -1,4 +1,4 @@
-//! Decodes control packets (ACK, SACK, NACK, probe) and compares them with the configured peer of their queue pair.
+//! Compares frames with the configured peer of their queue pair, and decodes control packets (ACK, SACK, NACK, probe).
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{BlockRam, QpRowFlowSnk};
@@ -43,7 +43,9 @@ const _: () = assert!(
 /// The result of the check. It applies only to a frame with a good iCRC.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ControlCheckResult {
-    /// The frame has the headers of a control packet. Otherwise the other fields are undefined.
+    /// The queue pair that the frame names has a peer, and the frame does not come from one of its addresses.
+    pub foreign_source: Bit,
+    /// The frame has the headers of a control packet. Otherwise the fields below are undefined.
     pub found: Bit,
     /// `Control`, `ControlForeign` or `ControlUnknownQp`.
     pub reason: DropReason,
@@ -179,6 +181,7 @@ impl Logic for ControlCheck {
         let timestamp = be16(ext, peth::TSETH + tseth::TIMESTAMP);
         let probe_id = be16(ext, peth::PROBE_ID);
         self.finding.d.next = ControlCheckResult {
+            foreign_source: known & !at_peer,
             found: decoded.control & !decoded.cut & !bad_pad & !bad_hint,
             reason: if !known {
                 DropReason::ControlUnknownQp

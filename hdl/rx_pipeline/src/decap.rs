@@ -10,7 +10,8 @@ use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
 use crate::beat::{BeatInfo, OuterHeaders};
 use crate::bundles::BeatFlowSrc;
 use crate::lane_width::LaneWidth;
-use crate::network_order::{be16, byte};
+use crate::network_order::{be16, be48, byte};
+use crate::own_address::OwnAddress;
 
 /// Bits of an outer IPv6 header that are used: up to the next-header byte.
 const OUTER_BITS: usize = 8 * (ipv6::NEXT_HEADER + 1);
@@ -23,13 +24,14 @@ pub const LATENCY: usize = 1;
 /// Decodes the first beat of each frame, and passes all beats on with the result.
 ///
 /// An outer header must have version 6. One that is cut off, or has another version, goes to the IP parser, which refuses it.
-/// LUT levels: EtherType compare 2, select by tag 1, next header and version 2, runt 2.
+/// LUT levels: MAC compare 3, EtherType compare 2, select by tag 1, next header and version 2, runt 2.
 #[derive(LogicBlock, Default)]
 pub struct Decap<const W: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
     pub mac: MacRxSnk<W>,
+    pub own: Signal<In, OwnAddress>,
 
     pub out: BeatFlowSrc<W>,
 
@@ -85,6 +87,7 @@ impl<const W: usize> Logic for Decap<W> {
             tagged,
             encapsulated,
             ipv6: is_ipv6 & !carries_ipv4,
+            other_mac: be48(head, ethernet::DESTINATION) != self.own.val().mac,
             foreign: !(is_ipv4 | is_ipv6),
             runt,
             congestion: encapsulated & traffic_class.get_bit(4) & traffic_class.get_bit(5),

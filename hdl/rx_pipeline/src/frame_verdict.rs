@@ -59,8 +59,9 @@ impl Logic for FrameVerdict {
         self.lost.d.next = self.in_valid.val() & lost;
 
         let mut headers = self.in_headers.val();
-        // With a bad iCRC, no field that it covers can be trusted. So `BadIcrc` replaces reasons that follow from the BTH.
+        // With a bad iCRC, no field that it covers can be trusted. So `BadIcrc` replaces reasons that follow from addresses or the BTH.
         let covered = (headers.reason == DropReason::None)
+            | (headers.reason == DropReason::ForeignDestination)
             | (headers.reason == DropReason::UnsupportedOpcode)
             | (headers.reason == DropReason::BadPayloadLength);
         let parsed = headers.reason;
@@ -86,6 +87,8 @@ impl Logic for FrameVerdict {
             DropReason::ControlLost
         } else if is_control {
             finding.reason
+        } else if (parsed == DropReason::None) & finding.foreign_source {
+            DropReason::ForeignSource
         } else {
             parsed
         };

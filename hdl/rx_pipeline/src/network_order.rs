@@ -36,6 +36,17 @@ pub fn be32<const N: usize>(lane: Bits<N>, at: usize) -> Bits<32> {
     value
 }
 
+/// The 48-bit field that starts `at` bytes into `lane`.
+#[hdl_fn]
+pub fn be48<const N: usize>(lane: Bits<N>, at: usize) -> Bits<48> {
+    let field = lane.get_bits::<48>(8 * at);
+    let mut value = bits::<48>(0);
+    for i in 0..6 {
+        value = (value << 8) | bit_cast::<48, 8>(field.get_bits::<8>(8 * i));
+    }
+    value
+}
+
 /// The 64-bit field that starts `at` bytes into `lane`.
 #[hdl_fn]
 pub fn be64<const N: usize>(lane: Bits<N>, at: usize) -> Bits<64> {

@@ -7,6 +7,7 @@ use stellar_wire::hw::frame::PacketHeaders;
 use crate::frame_info::FrameInfo;
 use crate::ip_checksum::{self, IpChecksum};
 use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
+use crate::own_address::OwnAddress;
 use crate::parse_ip::{self, IpFields, ParseIp};
 use crate::parse_transport::{self, ParseTransport};
 
@@ -27,6 +28,7 @@ pub struct Parse {
     pub in_info: Signal<In, FrameInfo>,
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
+    pub own: Signal<In, OwnAddress>,
     pub out_headers: Signal<Out, PacketHeaders>,
 
     // To `control_check`, [`parse_ip::LATENCY`] cycles after the window.
@@ -45,6 +47,7 @@ impl Logic for Parse {
         clock!(self, clock, ip, checksum, transport);
         self.ip.in_window.next = self.in_window.val();
         self.ip.in_info.next = self.in_info.val();
+        self.ip.own.next = self.own.val();
         self.checksum.in_header.next = self
             .in_window
             .val()

@@ -10,6 +10,7 @@ use stellar_wire::{Header, Ipv4, Ipv6};
 use crate::frame_info::FrameInfo;
 use crate::layout::{TRANSPORT_BITS, WINDOW_BITS};
 use crate::network_order::{be128, be16, be32, byte};
+use crate::own_address::OwnAddress;
 
 /// Cycles from the window to the fields.
 pub const LATENCY: usize = 1;
@@ -29,6 +30,8 @@ pub struct IpFields {
     pub not_roce: Bit,
     /// The packet is a fragment; of interest only without `not_roce`.
     pub fragment: Bit,
+    /// The destination MAC or IP address is not the port's own; of interest only without `not_roce`.
+    pub foreign: Bit,
     /// The frame has more bytes than the lane accepts.
     pub oversize: Bit,
     /// IPv4 total length, or IPv6 payload length.
@@ -44,12 +47,13 @@ pub struct IpFields {
 }
 
 /// Checks the IP header, and moves the transport headers to a fixed position.
-/// LUT levels: comparisons of 16 bits 3 and one more to join them, 14-bit subtraction and selection 3.
+/// LUT levels: comparisons of 16 bits 3 and one more to join them, 14-bit subtraction and selection 3, destination 6 (selection, 128-bit equality 4, join).
 #[derive(LogicBlock, Default)]
 pub struct ParseIp {
     pub clock: Signal<In, Clock>,
     pub in_window: Signal<In, Bits<WINDOW_BITS>>,
     pub in_info: Signal<In, FrameInfo>,
+    pub own: Signal<In, OwnAddress>,
 
     pub out_fields: Signal<Out, IpFields>,
     /// The transport headers, from the first byte of UDP.
@@ -98,6 +102,14 @@ impl Logic for ParseIp {
             bits::<LENGTH_BITS>(Ipv4::LEN as u64)
         };
         let datagram = info.bytes - header_bytes;
+        let own = self.own.val();
+        let destination_ipv6 = be128(window, ipv6::DESTINATION);
+        let destination_ipv4 = bit_cast::<128, 32>(be32(window, ipv4::DESTINATION));
+        let destination = if is_ipv6 {
+            destination_ipv6
+        } else {
+            destination_ipv4
+        };
         let short = (info.bytes < header_bytes) & !info.oversize;
         self.fields.d.next = IpFields {
             ipv6: is_ipv6,
@@ -108,6 +120,7 @@ impl Logic for ParseIp {
             } else {
                 fragment_ipv4
             },
+            foreign: own.checked & (!own.known | info.outer.other_mac | (destination != own.ip)),
             oversize: info.oversize,
             claimed: if is_ipv6 {
                 payload_length

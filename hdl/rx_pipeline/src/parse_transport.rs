@@ -31,6 +31,7 @@ struct ParseErrors {
     bad_length: Bit,
     wrong_port: Bit,
     headers_cut: Bit,
+    foreign: Bit,
     unsupported: Bit,
     bad_payload: Bit,
 }
@@ -119,6 +120,7 @@ impl Logic for ParseTransport {
                     | (be16(arriving, udp::LENGTH) != datagram),
                 wrong_port: be16(arriving, udp::DESTINATION_PORT) != self.udp_port.val(),
                 headers_cut: false,
+                foreign: fields.foreign,
                 unsupported: !(kind.supported | kind.refused)
                     | flags
                         .get_bits::<{ bth::VERSION_BITS }>(bth::VERSION_BIT)
@@ -247,6 +249,8 @@ impl Logic for ParseTransport {
             DropReason::WrongUdpPort
         } else if all.headers_cut {
             DropReason::BadLength
+        } else if all.foreign {
+            DropReason::ForeignDestination
         } else if all.unsupported {
             DropReason::UnsupportedOpcode
         } else if all.bad_payload {

@@ -13,6 +13,7 @@ use crate::frame_verdict::FrameVerdict;
 use crate::header_window::{self, HeaderWindow};
 use crate::icrc_check::{self, IcrcCheck};
 use crate::layout::TRANSPORT_BITS;
+use crate::own_address::OwnAddress;
 use crate::packet_buffer::{self, PacketBuffer, StoredFrame};
 use crate::parse::{self, Parse};
 use crate::parse_ip::IpFields;
@@ -39,6 +40,7 @@ pub struct RxFront<const W: usize, const A: usize = 8> {
 
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
+    pub own: Signal<In, OwnAddress>,
 
     /// To the core.
     pub out: TokenSrc<CoreToken>,
@@ -89,6 +91,8 @@ impl<const W: usize, const A: usize> Logic for RxFront<W, A> {
             window.out_window => parse.in_window,
             window.out_info => parse.in_info,
             udp_port => parse.udp_port,
+            own => decap.own,
+            own => parse.own,
             parse.out_headers => headers_wait.data,
 
             parse.out_fields => out_fields,

@@ -7,6 +7,7 @@ use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::requester::ControlPacket;
 
+use crate::own_address::OwnAddress;
 use crate::rx_control::RxControl;
 use crate::rx_front::RxFront;
 
@@ -22,6 +23,8 @@ pub struct RxPort<const W: usize, const A: usize = 8> {
     pub mac: MacRxSnk<W>,
     /// UDP destination port of RoCE packets.
     pub udp_port: Signal<In, Bits<16>>,
+    /// The port's own address.
+    pub own: Signal<In, OwnAddress>,
     /// Write port of the table of peers.
     pub peer: QpRowFlowSnk<ControlPeer>,
 
@@ -46,6 +49,7 @@ impl<const W: usize, const A: usize> Logic for RxPort<W, A> {
             self,
             mac => front.mac,
             udp_port => front.udp_port,
+            own => front.own,
             front.out => out,
             read => front.read,
             free => front.free,

@@ -2,6 +2,7 @@
 
 use hdl_requester::{ConfigureKind, Failure};
 use hdl_rx_pipeline::frame_info::FrameInfo;
+use hdl_rx_pipeline::OwnAddress;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
@@ -71,6 +72,7 @@ const ALL: &[Known] = &[
     ConfigureKind::descriptor,
     Failure::descriptor,
     FrameInfo::descriptor,
+    OwnAddress::descriptor,
     window::SentPacket::descriptor,
     window::WindowRequest::descriptor,
     window::WindowResponse::descriptor,

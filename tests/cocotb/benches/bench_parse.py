@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from ipaddress import ip_address
 
 import cocotb
 from cocotb.clock import Clock
@@ -23,7 +24,7 @@ POSITIONS = {6: "First", 7: "Middle", 8: "Last", 9: "Last", 10: "Only", 11: "Onl
 WITH_RETH, WITH_IMMEDIATE = {6, 10, 11}, {9, 11}
 
 
-async def parse(dut, packets: list[bytes]) -> list[dict[str, int]]:
+async def parse(dut, packets: list[bytes], other_mac: bool = False) -> list[dict[str, int]]:
     """Sends packets, which begin with the IP header, one per cycle; returns the headers of each."""
     Clock(dut.clock, PERIOD_NS, "ns").start()
     dut.udp_port.value = PORT
@@ -33,7 +34,7 @@ async def parse(dut, packets: list[bytes]) -> list[dict[str, int]]:
         # Bytes beyond the end of a packet may have any value.
         beginning = (packet + random.randbytes(window))[:window]
         dut.in_window.value = int.from_bytes(beginning, "little")
-        dut.in_info.value = info.pack({"outer.ipv6": int(packet[0] >> 4 == 6), "bytes": len(packet)})
+        dut.in_info.value = info.pack({"outer.ipv6": int(packet[0] >> 4 == 6), "outer.other_mac": int(other_mac), "bytes": len(packet)})
         await RisingEdge(dut.clock)
         found.append(HEADERS.unpack(dut.out_headers.value))
     return found[LATENCY:]
@@ -96,6 +97,25 @@ async def every_piece_of_a_fragmented_write_is_a_fragment(dut):
         pieces += fragment6(IPv6(raw(packet)), 1280) if ipv6 else fragment(packet, fragsize=random.choice([576, 1280, 1480]))
     assert len(pieces) >= 80
     assert set(await reasons(dut, pieces)) == {"IpFragment"}
+
+
+@cocotb.test()
+async def a_write_for_another_address_is_foreign(dut):
+    """The address of the port is written as Python's `ipaddress` reads it, the packets as scapy does."""
+    for ipv6, own, other in [(False, "10.0.0.2", "10.0.0.3"), (True, "2001:db8::2", "2001:db8:0:1::2")]:
+        writes = []
+        for destination in (own, other) * 10:
+            ip = any_ip(ipv6)
+            ip.dst = destination
+            writes.append(raw(any_write(ip, random.randrange(200))[0]))
+
+        dut.own.value = Record("OwnAddress").pack({"checked": 1, "known": 1, "ip": int(ip_address(own))})
+        expected = ["None", "ForeignDestination"] * 10
+        assert [HEADERS.value_name("reason", headers["reason"]) for headers in await parse(dut, writes)] == expected
+        found = await parse(dut, writes, other_mac=True)
+        assert {HEADERS.value_name("reason", headers["reason"]) for headers in found} == {"ForeignDestination"}
+        dut.own.value = 0
+        assert {headers["reason"] for headers in await parse(dut, writes, other_mac=True)} == {0}
 
 
 @cocotb.test()

@@ -5,10 +5,14 @@ use stellar_wire::mrc::{NackReason, PathHint, Peth};
 use stellar_wire::{NakCode, RoceFrame};
 
 use super::control::looks_like_control;
+use super::qp::QueuePair;
 use super::{Endpoint, Memory, Packet, PayloadPolicy, Transit};
 use crate::requester::{Requester, Sack};
 use crate::responder::{Answer, WimmExceeded};
-use crate::rx::{AckBody, AckRequest, ControlBody, ControlPacket, DropReason, PacketHeaders};
+use crate::rx::{
+    classify_frame, AckBody, AckRequest, Addressing, ControlBody, ControlPacket, DropReason,
+    PacketHeaders,
+};
 use crate::time::Ticks;
 
 impl<M: Memory> Endpoint<M> {
@@ -17,15 +21,24 @@ impl<M: Memory> Endpoint<M> {
         if !self.arrives(port) {
             return;
         }
+        let addressing = Addressing {
+            own: self.config.planes[port],
+            peer: &|qp| self.qps.get(qp).map(QueuePair::control_peer),
+        };
         if looks_like_control(frame) {
             let parsed = RoceFrame::parse_on_port(frame, self.config.rx.udp_port);
             match parsed.ok().as_ref().and_then(ControlPacket::of) {
+                Some(_) if !addressing.is_for_us(frame) => {
+                    self.lane.refuse(DropReason::ForeignDestination);
+                }
                 Some(packet) => self.receive_control(port, &packet, now),
                 None => self.counters.control_bad += 1,
             }
             return;
         }
-        let outcome = self.lane.receive(frame);
+        let classified = classify_frame(frame, false, &self.config.rx);
+        let classified = addressing.check(frame, classified);
+        let outcome = self.lane.receive_classified(frame, classified);
         if self.model.payload == PayloadPolicy::Bytes {
             for tlp in &outcome.tlps {
                 self.memory.write(tlp);

@@ -1,5 +1,8 @@
 //! Frame checks: decapsulation, headers, lengths, invariant CRC.
 
+use std::net::IpAddr;
+
+use stellar_wire::config::PlaneAddress;
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{IPV6_FRAGMENT, PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
 use stellar_wire::mrc::Entropy;
@@ -44,6 +47,31 @@ pub fn classify_frame(bytes: &[u8], mac_error: bool, config: &RxConfig) -> Frame
             headers: None,
         },
     }
+}
+
+/// The addresses of a frame that decide whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameAddresses {
+    pub destination: PlaneAddress,
+    pub source: IpAddr,
+}
+
+/// Reads the addresses of a frame that [`classify_frame`] found good, or bad for a reason after `BadIcrc`. `None` for a frame that is no IP packet.
+pub(super) fn addresses_of(bytes: &[u8]) -> Option<FrameAddresses> {
+    let (eth, _) = Ethernet::parse(bytes).ok()?;
+    let inner = decapsulate(bytes).ok()?;
+    let (ip, _) = parse_ip(inner.ethertype, inner.packet).ok()?;
+    let (destination, source) = match ip {
+        Ip::V4(ip) => (ip.dst.into(), ip.src.into()),
+        Ip::V6(ip) => (ip.dst.into(), ip.src.into()),
+    };
+    Some(FrameAddresses {
+        destination: PlaneAddress {
+            mac: eth.dst,
+            ip: destination,
+        },
+        source,
+    })
 }
 
 /// A good control packet.

@@ -2,8 +2,8 @@
 
 use super::{
     check_qp, check_region, classify_frame, look_up_pages, write_tlps, AckRequest, Counters,
-    DropReason, PacketHeaders, Pieces, PsnTrack, QpRow, RcAddress, RcTrack, RxConfig, TableError,
-    TableWrite, Tables, TrackedPacket, WriteTlp,
+    DropReason, FrameOutcome, PacketHeaders, Pieces, PsnTrack, QpRow, RcAddress, RcTrack, RxConfig,
+    TableError, TableWrite, Tables, TrackedPacket, WriteTlp,
 };
 
 /// Where an accepted packet's payload goes.
@@ -136,6 +136,11 @@ impl RxLane {
     /// Does what [`Self::receive`] does. `mac_error` says that the MAC found the frame bad.
     pub fn receive_from_mac(&mut self, frame: &[u8], mac_error: bool) -> RxOutcome {
         let classified = classify_frame(frame, mac_error, &self.config);
+        self.receive_classified(frame, classified)
+    }
+
+    /// Does what [`Self::receive`] does with a frame that is classified already, as by [`super::Addressing::check`].
+    pub fn receive_classified(&mut self, frame: &[u8], classified: FrameOutcome) -> RxOutcome {
         let Some(headers) = classified.headers else {
             self.refuse(classified.reason);
             return RxOutcome {

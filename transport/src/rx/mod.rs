@@ -1,10 +1,11 @@
 //! The receive lane: from a frame, or the headers of a packet, to memory write TLPs and an acknowledgement request.
 //!
 //! [`RxLane`] is the whole lane. Its decisions are also functions of their own, here in the order in which a packet passes them:
-//! [`classify_frame`], [`check_qp`], [`RcTrack::receive`], [`check_region`], [`look_up_pages`], [`PsnTrack::receive`],
+//! [`classify_frame`], [`Addressing::check`], [`check_qp`], [`RcTrack::receive`], [`check_region`], [`look_up_pages`], [`PsnTrack::receive`],
 //! [`write_tlps`].
 
 mod ack;
+mod addressing;
 mod control;
 mod control_packet;
 mod counters;
@@ -23,6 +24,7 @@ mod rc_track;
 mod tables;
 
 pub use ack::{AckBody, AckRequest};
+pub use addressing::Addressing;
 pub use control::ControlPeer;
 pub use control_packet::{ControlBody, ControlPacket};
 pub use counters::Counters;

@@ -1,5 +1,6 @@
 //! Two cards and a bad network between them: memory byte-exact, completions in order and once, nothing hanging.
 
+mod addresses;
 mod cards;
 mod coalescing;
 mod control_packets;

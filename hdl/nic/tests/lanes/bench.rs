@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hdl_nic::{RxDualLane1024, RxDualLane512};
+use hdl_rx_pipeline::own_address::address_of;
 use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{ControlPeer, TableWrite};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::tables::{self, TableSelect};
+use stellar_wire::rows::{PeerAddressRow, PortRow};
 
 use crate::lanes::endpoint::Endpoint;
+use crate::lanes::traffic::own;
 
 fn dut(width: usize) -> Dut {
     match width {
@@ -129,6 +132,13 @@ impl Bench {
         };
         bench.dut.set("udp_port", 4791);
         bench.dut.set("mps_code", 1);
+        for (lane, port) in ["own0", "own1"].into_iter().enumerate() {
+            let row = PortRow {
+                ip: PeerAddressRow::from(own(lane).ip).address,
+                ..PortRow::default()
+            };
+            bench.dut.set_record(port, address_of(row.to_hw(), true));
+        }
         bench.dut.set("reset", 1);
         for _ in 0..30 {
             bench.edge();

@@ -10,7 +10,7 @@ use stellar_transport::rx::QpMode;
 
 use crate::lanes::bench::{Bench, Io};
 use crate::lanes::reference::Reference;
-use crate::lanes::traffic::{context, control, mode, refused, region, Write};
+use crate::lanes::traffic::{context, control, misdirected, mode, refused, region, Write};
 
 const QPS: [u32; 5] = [2, 3, 4, 5, 1022];
 /// Queue pair without a peer.
@@ -120,6 +120,11 @@ fn item(
             };
             write.frame(rng)
         }
+    };
+    let frame = if rng.random_bool(0.1) {
+        misdirected(&frame, rng)
+    } else {
+        frame
     };
     let advances = mode(qp) == QpMode::Rc;
     if reference.send(bench, lane, frame) == DropReason::None && advances {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{
-    check_qp, parse_control, AckBody, AckRequest, ControlFrame, DropReason, PacketHeaders, QpMode,
-    RxConfig, RxLane, TableWrite,
+    check_qp, classify_frame, parse_control, AckBody, AckRequest, Addressing, ControlFrame,
+    DropReason, FrameOutcome, PacketHeaders, QpMode, RxConfig, RxLane, TableWrite,
 };
 use stellar_wire::hw::ack;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -15,7 +15,7 @@ use stellar_wire::mrc::Entropy;
 use stellar_wire::Opcode;
 
 use crate::lanes::bench::{Bench, Event, Request, Tlp};
-use crate::lanes::traffic::{peer, DEVICE};
+use crate::lanes::traffic::{own, peer, DEVICE};
 
 /// The fields that the kind of an outcome defines, each with its name.
 type Fields = Vec<(&'static str, Vec<u32>)>;
@@ -136,17 +136,24 @@ impl Reference {
 
     /// Sends a frame to hardware and reference. Returns its outcome.
     pub fn send(&mut self, bench: &mut Bench, lane: usize, frame: Vec<u8>) -> DropReason {
-        let reason = match parse_control(&frame, self.lane.config()) {
+        let addressing = Addressing {
+            own: own(lane),
+            peer: &|qp| self.peers.contains(&qp).then(|| peer(qp)),
+        };
+        let classified = classify_frame(&frame, false, self.lane.config());
+        let classified = addressing.check(&frame, classified);
+        let control = parse_control(&frame, self.lane.config());
+        let reason = match control.filter(|_| addressing.is_for_us(&frame)) {
             Some(control) => self.control(lane, &control),
-            None => self.data(lane, &frame),
+            None => self.data(lane, &frame, classified),
         };
         *self.verdicts.entry(reason.index().into()).or_insert(0) += 1;
         bench.send(lane, frame);
         reason
     }
 
-    fn data(&mut self, lane: usize, frame: &[u8]) -> DropReason {
-        let outcome = self.lane.receive(frame);
+    fn data(&mut self, lane: usize, frame: &[u8], classified: FrameOutcome) -> DropReason {
+        let outcome = self.lane.receive_classified(frame, classified);
         let accepted = outcome.reason == DropReason::None;
         let mrc = outcome
             .headers

@@ -6,8 +6,12 @@ use rand::Rng;
 use stellar_transport::rx::{
     ControlPeer, EmttRow, MrRow, Owner, PageSize, Psn, QpMode, QpRow, QpState, TableWrite,
 };
+use stellar_wire::config::PlaneAddress;
 use stellar_wire::mrc::{CcState, Entropy, Meth, Neth, Peth, Seth, Tseth};
-use stellar_wire::{Aeth, Bth, Ecn, ExtHeaders, ImmDt, Ip, Ipv4, Opcode, Reth, RoceFrame, Udp};
+use stellar_wire::{
+    frame::reseal, Aeth, Bth, Ecn, ExtHeaders, ImmDt, Ip, Ipv4, MacAddr, Opcode, Reth, RoceFrame,
+    Udp,
+};
 
 pub const PD: u32 = 5;
 pub const RKEY: u32 = 3 << 8 | 0x5a;
@@ -81,6 +85,27 @@ pub fn peer(qp: u32) -> ControlPeer {
         qp: 0x4000 + qp,
         addresses: [address(0), address(1)],
     }
+}
+
+/// Address of a port.
+pub fn own(lane: usize) -> PlaneAddress {
+    PlaneAddress {
+        mac: MacAddr::default(),
+        ip: [10, 0, 0, lane as u8].into(),
+    }
+}
+
+/// The packet comes from another source, or goes to another destination.
+pub fn misdirected(frame: &[u8], rng: &mut impl Rng) -> Vec<u8> {
+    let mut bytes = frame.to_vec();
+    match rng.random_range(0..3) {
+        // Destination MAC address, source and destination IP address: offsets in an untagged IPv4 frame.
+        0 => bytes[rng.random_range(0..6)] ^= 0x10,
+        1 => bytes[rng.random_range(26..30)] ^= 0x40,
+        _ => bytes[rng.random_range(30..34)] ^= 0x40,
+    }
+    reseal(&mut bytes).expect("a RoCE frame");
+    bytes
 }
 
 /// Headers of a packet from the peer's port.

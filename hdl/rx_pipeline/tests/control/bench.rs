@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 
+use hdl_rx_pipeline::own_address::address_of;
 use hdl_rx_pipeline::RxPort;
 use hdl_testkit::Dut;
 use stellar_transport::rx::ControlPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::pack::Record;
+use stellar_wire::rows::{PeerAddressRow, PortRow};
 
+use crate::control::packets::OWN;
 use crate::front::frames::TestFrame;
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
@@ -44,6 +47,13 @@ impl Bench {
         };
         bench.dut.set("udp_port", 4791);
         bench.dut.set("port", port.into());
+        let port_row = PortRow {
+            ip: PeerAddressRow::from(OWN.ip).address,
+            ..PortRow::default()
+        };
+        bench
+            .dut
+            .set_record("own", address_of(port_row.to_hw(), true));
         bench.dut.set("reset", 1);
         bench.dut.clock();
         bench.dut.set("reset", 0);

@@ -4,15 +4,25 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 use stellar_transport::rx::{ControlPeer, QpMode};
+use stellar_wire::config::PlaneAddress;
 use stellar_wire::mrc::{
     CcState, CongestionTag, Entropy, NackReason, Neth, PathHint, Peth, Seth, Tseth,
 };
 use stellar_wire::{
-    Aeth, Bth, Ecn, ExtHeaders, Ip, Ipv4, Ipv6, Opcode, RoceFrame, Srv6Encap, Syndrome, Udp, Vlan,
+    Aeth, Bth, Ecn, ExtHeaders, Ip, Ipv4, Ipv6, MacAddr, Opcode, RoceFrame, Srv6Encap, Syndrome,
+    Udp, Vlan,
 };
+
+use crate::front::frames::write;
 
 /// Queue pairs with a peer.
 pub const QPS: [u32; 4] = [2, 3, 0x155, 1023];
+
+/// The address of the port: the one that a frame has by default.
+pub const OWN: PlaneAddress = PlaneAddress {
+    mac: MacAddr([0; 6]),
+    ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+};
 
 /// Returns the peer of a queue pair. Among the queue pairs are both modes and both address families.
 pub fn peer(qp: u32) -> ControlPeer {
@@ -76,6 +86,61 @@ pub fn control() -> impl Strategy<Value = RoceFrame> {
         outer,
     )
         .prop_map(|(qp, kind, flaw, numbers, outer)| build(qp, kind, flaw, numbers, outer))
+}
+
+/// An RDMA write for one of [`QPS`], in most cases from its peer and for this port.
+pub fn data() -> impl Strategy<Value = RoceFrame> {
+    let addresses = (any::<bool>(), 0..6_u8, any::<u8>());
+    (prop::sample::select(&QPS[..]), write(), addresses).prop_map(
+        |(qp, frame, (second, flaw, bit))| {
+            let source = peer(qp).addresses[usize::from(second)];
+            let source = if flaw == 0 {
+                flipped(source, bit)
+            } else {
+                source
+            };
+            let mut ip = addressed(source, Ecn::Ect0, 0);
+            if flaw == 1 {
+                match &mut ip {
+                    Ip::V4(ip) => ip.dst = (1_u32 << (bit % 32)).into(),
+                    Ip::V6(ip) => ip.dst = (1_u128 << (bit % 128)).into(),
+                }
+            }
+            RoceFrame {
+                ip,
+                bth: Bth {
+                    dest_qp: qp,
+                    ..frame.bth
+                },
+                ..frame
+            }
+        },
+    )
+}
+
+/// An address that differs in one bit.
+fn flipped(address: IpAddr, bit: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(ip) => IpAddr::V4((u32::from(ip) ^ 1 << (bit % 32)).into()),
+        IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) ^ 1 << (bit % 128)).into()),
+    }
+}
+
+/// An IP header from an address to this port.
+fn addressed(source: IpAddr, ecn: Ecn, flow_label: u32) -> Ip {
+    match source {
+        IpAddr::V4(src) => Ip::V4(Ipv4 {
+            src,
+            ecn,
+            ..Ipv4::default()
+        }),
+        IpAddr::V6(src) => Ip::V6(Ipv6 {
+            src,
+            ecn,
+            flow_label,
+            ..Ipv6::default()
+        }),
+    }
 }
 
 type Numbers = (u64, u32, u32, u16, u16, u16, u8, u8);
@@ -165,11 +230,7 @@ fn build(
     }
     let mut source = peer.addresses[usize::from(second)];
     if flaw == Flaw::Source {
-        let bit = u32::from(a);
-        source = match source {
-            IpAddr::V4(ip) => IpAddr::V4((u32::from(ip) ^ 1 << (bit % 32)).into()),
-            IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) ^ 1 << (bit % 128)).into()),
-        };
+        source = flipped(source, a as u8);
     }
     let ecn = Ecn::from_traffic_class(ecn);
     let pkey = match flaw {
@@ -183,19 +244,7 @@ fn build(
             ecn: Ecn::from_traffic_class(outer_ecn),
             ..Srv6Encap::default()
         }),
-        ip: match source {
-            IpAddr::V4(src) => Ip::V4(Ipv4 {
-                src,
-                ecn,
-                ..Ipv4::default()
-            }),
-            IpAddr::V6(src) => Ip::V6(Ipv6 {
-                src,
-                ecn,
-                flow_label: psn >> 12,
-                ..Ipv6::default()
-            }),
-        },
+        ip: addressed(source, ecn, psn >> 12),
         udp: Udp {
             sport,
             ..Udp::default()

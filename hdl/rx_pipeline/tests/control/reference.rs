@@ -3,19 +3,23 @@
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stellar_transport::rx::{parse_control, ControlFrame, DropReason, RxConfig};
+use stellar_transport::rx::{parse_control, Addressing, ControlFrame, DropReason, RxConfig};
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::Opcode;
 
 use crate::control::bench::{Bench, WIDTHS};
-use crate::control::packets::{control, peer, QPS};
+use crate::control::packets::{control, data, peer, OWN, QPS};
 use crate::front::frames::{any_frame, any_of, TestFrame};
 
 /// Returns the reference's result for a frame: its reason, and the control packet if it is one.
 pub fn judge(frame: &TestFrame) -> (DropReason, Option<ControlFrame>) {
-    let reason = frame.expected().reason;
+    let addressing = Addressing {
+        own: OWN,
+        peer: &|qp| QPS.contains(&qp).then(|| peer(qp)),
+    };
+    let reason = addressing.check(&frame.bytes, frame.expected()).reason;
     let found = (reason == DropReason::UnsupportedOpcode)
         .then(|| parse_control(&frame.bytes, &RxConfig::default()))
         .flatten();
@@ -132,6 +136,8 @@ proptest! {
             prop_oneof![
                 4 => control().prop_map(|frame| TestFrame::good(frame.emit().expect("a frame"))),
                 2 => any_of(control()),
+                2 => data().prop_map(|frame| TestFrame::good(frame.emit().expect("a frame"))),
+                1 => any_of(data()),
                 1 => any_frame(),
             ],
             1..60,
@@ -145,15 +151,16 @@ proptest! {
     }
 }
 
-/// The random test is worth something only if all four fates come up.
+/// The random test is worth something only if all fates come up.
 #[test]
-fn random_control_packets_have_every_fate() {
+fn random_packets_have_every_fate() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let mut counts = std::collections::BTreeMap::new();
-    for _ in 0..2000 {
-        let frame = control().new_tree(&mut runner).expect("a value").current();
+    let packets = prop_oneof![control(), data()];
+    for _ in 0..3000 {
+        let frame = packets.new_tree(&mut runner).expect("a value").current();
         let frame = TestFrame::good(frame.emit().expect("a frame"));
         *counts.entry(judge(&frame).0.index()).or_insert(0) += 1;
     }
@@ -162,6 +169,9 @@ fn random_control_packets_have_every_fate() {
         DropReason::ControlForeign,
         DropReason::ControlUnknownQp,
         DropReason::UnsupportedOpcode,
+        DropReason::None,
+        DropReason::ForeignDestination,
+        DropReason::ForeignSource,
     ] {
         assert!(
             counts.get(&reason.index()).is_some_and(|&n| n > 30),

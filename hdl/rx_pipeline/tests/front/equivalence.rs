@@ -13,7 +13,7 @@ use hdl_testkit::equivalence::{check, Random};
 use rand::Rng;
 use rust_hdl::prelude::*;
 
-use crate::front::stimulus::{finding, headers, span, Beats, Sideband};
+use crate::front::stimulus::{finding, headers, own, span, Beats, Sideband};
 
 fn decap<const W: usize>(clocks: u64) {
     let mut beats = Beats::<W>::new(1);
@@ -28,6 +28,7 @@ fn decap<const W: usize>(clocks: u64) {
             u.mac.bytes.next = bytes.into();
             u.mac.last.next = last;
             u.mac.error.next = error;
+            u.own.next = own(rng);
         },
         clocks,
         11,
@@ -126,6 +127,7 @@ fn rx_front<const W: usize>(clocks: u64) {
             u.mac.last.next = last;
             u.mac.error.next = error;
             u.udp_port.next = 4791u64.into();
+            u.own.next = own(rng);
             u.in_finding.next = finding(rng);
             u.control_room.next = rng.random_bool(0.8);
             u.out.ready.next = rng.random_bool(0.7);
@@ -184,6 +186,7 @@ fn parse_is_its_verilog() {
             u.in_info.next = FrameInfo {
                 outer: OuterHeaders {
                     ipv6: rng.random(),
+                    other_mac: rng.random_bool(0.3),
                     foreign: rng.random_bool(0.1),
                     runt: rng.random_bool(0.1),
                     ..OuterHeaders::default()
@@ -193,6 +196,7 @@ fn parse_is_its_verilog() {
                 mac_error: rng.random(),
             };
             u.udp_port.next = 4791u64.into();
+            u.own.next = own(rng);
         },
         300,
         17,

@@ -145,6 +145,8 @@ enum Damage {
     Flip(Vec<(Index, u8)>),
     /// Bytes changed among the headers, iCRC made good again where that is possible.
     Headers(Vec<(Index, u8)>),
+    /// A bit of the destination MAC address.
+    Destination(usize),
     Cut(Index),
     Append(Vec<u8>),
     /// IP and UDP have another length, on which they agree.
@@ -164,6 +166,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         1 => Just(Damage::MacError),
         1 => changes().prop_map(Damage::Flip),
         4 => changes().prop_map(Damage::Headers),
+        1 => (0..48usize).prop_map(Damage::Destination),
         2 => any::<Index>().prop_map(Damage::Cut),
         1 => proptest::collection::vec(any::<u8>(), 1..70).prop_map(Damage::Append),
         2 => any::<Index>().prop_map(Damage::Resize),
@@ -206,6 +209,7 @@ fn spoil(frame: &RoceFrame, damage: Damage) -> TestFrame {
             }
             let _ = reseal(&mut bytes);
         }
+        Damage::Destination(bit) => bytes[bit / 8] ^= 1 << (bit % 8),
         Damage::Cut(at) => bytes.truncate(1 + at.index(bytes.len())),
         Damage::Append(more) => bytes.extend(more),
         Damage::Resize(to) => {

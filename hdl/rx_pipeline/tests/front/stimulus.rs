@@ -2,6 +2,7 @@
 
 use hdl_rx_pipeline::beat::{BeatInfo, OuterHeaders};
 use hdl_rx_pipeline::control_check::ControlCheckResult;
+use hdl_rx_pipeline::OwnAddress;
 use hdl_testkit::equivalence::{Random, TestRng};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng as ProptestRng, TestRunner};
@@ -71,6 +72,7 @@ impl Sideband {
             tagged: rng.random(),
             encapsulated: rng.random(),
             ipv6: rng.random(),
+            other_mac: rng.random_bool(0.3),
             foreign: rng.random_bool(0.1),
             runt: rng.random_bool(0.1),
             congestion: rng.random(),
@@ -97,8 +99,9 @@ impl Sideband {
 
 pub fn headers(rng: &mut TestRng) -> PacketHeaders {
     PacketHeaders {
-        reason: match rng.random_range(0..5) {
+        reason: match rng.random_range(0..6) {
             0 => DropReason::None,
+            5 => DropReason::ForeignDestination,
             1 => DropReason::UnsupportedOpcode,
             2 => DropReason::BadPayloadLength,
             3 => DropReason::NotRoce,
@@ -111,8 +114,19 @@ pub fn headers(rng: &mut TestRng) -> PacketHeaders {
     }
 }
 
+/// The address that test frames are for, or another one, or none.
+pub fn own(rng: &mut TestRng) -> OwnAddress {
+    OwnAddress {
+        checked: rng.random_bool(0.8),
+        known: rng.random_bool(0.9),
+        mac: u64::from(rng.random_bool(0.2)).into(),
+        ip: u64::from(rng.random_bool(0.2)).into(),
+    }
+}
+
 pub fn finding(rng: &mut TestRng) -> ControlCheckResult {
     ControlCheckResult {
+        foreign_source: rng.random_bool(0.3),
         found: rng.random(),
         reason: match rng.random_range(0..4) {
             0 => DropReason::ControlForeign,

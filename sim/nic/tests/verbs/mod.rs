@@ -1,5 +1,6 @@
 //! Verbs between two Verilated cards.
 
+mod addresses;
 mod hosts;
 mod on_demand;
 mod order;

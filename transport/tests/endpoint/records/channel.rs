@@ -145,6 +145,7 @@ impl<S: Skin> Channel<S> {
             };
             let nack = CraftedNack {
                 source: planes(1 - from as u8)[port].ip,
+                destination: planes(from as u8)[port],
                 dest_qp: head.dest_qp,
                 neth,
             };

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use stellar_transport::endpoint::{Endpoint, Packet, Transit};
+use stellar_transport::endpoint::{Endpoint, Packet, PlaneAddress, Transit};
 use stellar_transport::rx::{ControlBody, ControlPacket, Psn};
 use stellar_transport::time::Ticks;
 use stellar_wire::mrc::{Entropy, Neth};
@@ -27,6 +27,7 @@ pub struct Head {
 #[derive(Clone, Copy, Debug)]
 pub struct CraftedNack {
     pub source: IpAddr,
+    pub destination: PlaneAddress,
     pub dest_qp: u32,
     pub neth: Neth,
 }
@@ -104,13 +105,17 @@ impl Skin for Bytes {
     }
 
     fn nack(nack: &CraftedNack) -> RoceFrame {
-        let IpAddr::V4(src) = nack.source else {
+        let (IpAddr::V4(src), IpAddr::V4(dst)) = (nack.source, nack.destination.ip) else {
             unreachable!("the cards have IPv4 addresses");
         };
         RoceFrame {
-            eth: Ethernet::default(),
+            eth: Ethernet {
+                dst: nack.destination.mac,
+                ..Ethernet::default()
+            },
             ip: Ip::V4(Ipv4 {
                 src,
+                dst,
                 ..Ipv4::default()
             }),
             udp: Udp {

@@ -47,10 +47,12 @@ domain, queue = context.alloc_pd(), context.create_cq(16)
 memory = domain.register(10_000)
 qp = domain.create_qp(queue)
 qp.init()
-qp.ready_to_receive(verbs.Connection(qp=0x123, psn=100, ports=verbs.default_ports(7)), verbs.Path(mtu=1024))
+peer = verbs.default_ports(7)
+qp.ready_to_receive(verbs.Connection(qp=0x123, psn=100, ports=peer), verbs.Path(mtu=1024))
 
 # %% The peer's message, packets in any order.
-frames = list(world.write_frames(data[:5000], qp=qp.number, psn=100, va=memory.address, rkey=memory.key, mtu=1024))
+place = {"qp": qp.number, "va": memory.address, "rkey": memory.key, "mtu": 1024}
+frames = list(world.write_frames(data[:5000], psn=100, **place, source=peer[0], destination=here[0]))
 random.Random(2).shuffle(frames)
 for frame in frames:
     card.receive(frame)

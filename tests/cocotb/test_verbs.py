@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import runpy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -132,12 +133,19 @@ def test_a_lone_card_sends_to_python_and_takes_what_it_is_sent(example: dict[str
 
     card, context, qp, memory = (example[name] for name in ("card", "context", "qp", "memory"))
     data = random.Random(4).randbytes(9_000)
-    frames = list(world.write_frames(data, qp=qp.number, psn=105, va=memory.address, rkey=memory.key, mtu=1024, msn=1))
-    broken = bytearray(frames[0])
+    place = example["place"] | {"psn": 105, "msn": 1}
+    peer, here = example["peer"], example["here"]
+    # The same message as it comes to either port.
+    ways = [list(world.write_frames(data, **place, source=source, destination=to)) for source, to in zip(peer, here, strict=True)]
+    broken = bytearray(ways[0][0])
     broken[-1] ^= 1
     card.sent()
-    for port, frame in enumerate([bytes(broken), *reversed(frames)]):
-        card.receive(frame, port % 2)
+    card.receive(bytes(broken), 0)
+    # Bytes of a stranger, and bytes for one: the card would place them, and then refuse the peer's as duplicates.
+    for source, to in ((verbs.default_ports(9)[0], here[0]), (peer[0], verbs.default_ports(9)[0])):
+        card.receive(next(iter(world.write_frames(bytes(9_000), **place, source=source, destination=to))), 0)
+    for number in reversed(range(len(ways[0]))):
+        card.receive(ways[number % 2][number], number % 2)
     card.run(1500)
     assert memory.load(0, len(data)) == data
     sacks = [frame.packet() for frame in card.sent()]
@@ -160,6 +168,8 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
     peer = b.qp().connection()
     bad_mac = verbs.Connection(1, 0, (verbs.PortAddress("02:00", "10.0.0.1"),) * 2)
     bad_ip = verbs.Connection(1, 0, (verbs.PortAddress("02:00:00:00:00:01", "10.0.0"),) * 2)
+    here = verbs.default_ports(1)[0]
+    write_frames = partial(world.write_frames, b"x", qp=2, va=0, rkey=0)
     qp.init()
     for wrong, expected in [
         (lambda: pair.bring_up(2), "no host 2: there are hosts 0 and 1"),
@@ -179,6 +189,9 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
         (lambda: qp.ready_to_receive(peer, verbs.Path(policy="fastest")), 'unknown policy "fastest"'),
         (lambda: qp.ready_to_receive(peer, verbs.Path(max_write_imm=17)), "max_write_imm is 17"),
         (lambda: qp.post_write(b"x", region, length=1), "slice the bytes instead"),
+        (lambda: write_frames(source=here), "source and destination, or neither"),
+        (lambda: write_frames(source=here, destination=here, ipv6=True), "the addresses of IPv6 frames are IPv6"),
+        (lambda: write_frames(source=here, destination=verbs.PortAddress(here.mac, "::1")), "the addresses of IPv4 frames are IPv4"),
     ]:
         with pytest.raises(ValueError, match=expected):
             wrong()

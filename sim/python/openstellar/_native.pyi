@@ -38,6 +38,7 @@ def write_frames(
     msn: int,
     ipv6: bool,
     srv6: bool,
+    addresses: tuple[tuple[bytes, str], tuple[bytes, str]] | None,
     seed: int,
 ) -> list[bytes]: ...
 def run_pair(

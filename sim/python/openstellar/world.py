@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scapy.plist import PacketList
 
+    from openstellar.verbs import PortAddress
+
 __all__ = ["Lane", "MemoryWrite", "table_words", "write_frames"]
 
 CLOCK_PS = 4_000
@@ -196,11 +198,31 @@ def write_frames(
     msn: int = 0,
     ipv6: bool = False,
     srv6: bool = False,
+    source: PortAddress | None = None,
+    destination: PortAddress | None = None,
     seed: int = 0,
 ) -> Sequence[bytes]:
-    """The frames of one RDMA WRITE of `data` to `va`, in sending order. Entropy and SRv6 paths are drawn from `seed`."""
+    """The frames of one RDMA WRITE of `data` to `va`, in sending order. Entropy and SRv6 paths are drawn from `seed`.
+
+    A card accepts frames from the `source` that its queue pair knows as its peer, and for the `destination` that is its port. Without both, the
+    addresses are those of no card: a lane by itself does not look at them.
+    """
+    if (source is None) != (destination is None):
+        raise ValueError("write_frames takes source and destination, or neither")
+    addresses = None if source is None or destination is None else (source._native(), destination._native())
     return _native.write_frames(
-        data, qp=qp, psn=psn, va=va, rkey=rkey, mtu=mtu, mrc=mode == "mrc", msn=msn, ipv6=ipv6, srv6=srv6, seed=seed
+        data,
+        qp=qp,
+        psn=psn,
+        va=va,
+        rkey=rkey,
+        mtu=mtu,
+        mrc=mode == "mrc",
+        msn=msn,
+        ipv6=ipv6,
+        srv6=srv6,
+        addresses=addresses,
+        seed=seed,
     )
 
 

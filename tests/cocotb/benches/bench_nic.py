@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from ipaddress import ip_address
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi.stream import define_stream
 from openstellar.records import Record, registers
-from roce import WRITE_ONLY, roce_write
+from roce import DESTINATION_IP, DESTINATION_MAC, WRITE_ONLY, roce_write
 
 BEAT = 128
 QP, PD, RKEY, VA, PAGE_SIZE, PSN = 100, 7, 0x2A5A, 0x7F00_0000_0000, 1 << 21, 0xFFFFFE
@@ -84,6 +85,8 @@ class Card:
         await self.table(
             "Qp", QP, "QpContext", state="Ready", mode="Rc", pd=PD, pkey=0xFFFF, mtu_log2=12, initial_psn=PSN, remote_write=1
         )
+        for port in range(2):
+            await self.table("Port", port, "PortConfig", mac=int(DESTINATION_MAC.replace(":", ""), 16), ip=int(ip_address(DESTINATION_IP)))
         await self.write("MAX_PAYLOAD", 1)
 
     async def arrive(self, port: int, frame: bytes) -> None:

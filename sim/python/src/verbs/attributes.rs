@@ -11,10 +11,12 @@ use stellar_driver::{
 
 use crate::world::{invalid, mtu_log2, path_policy};
 
-/// MAC and IP address of both ports.
-pub type Ports = [([u8; 6], String); 2];
+/// MAC and IP address of a port.
+pub type Port = ([u8; 6], String);
+/// Those of both ports.
+pub type Ports = [Port; 2];
 
-fn port((mac, ip): &([u8; 6], String)) -> PyResult<PortAddress> {
+pub fn port((mac, ip): &Port) -> PyResult<PortAddress> {
     let ip: IpAddr = ip
         .parse()
         .map_err(|error| invalid(format!("{ip:?} is no IP address: {error}")))?;

@@ -1,7 +1,7 @@
 //! The driver on simulated cards, for Python: bring-up and verbs.
 
 mod answers;
-mod attributes;
+pub(crate) mod attributes;
 mod cards;
 mod device;
 mod gpu;

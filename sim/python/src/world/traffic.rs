@@ -1,18 +1,24 @@
 //! Frames and table writes, for benches that drive the lane themselves.
 
+use std::net::IpAddr;
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{Message, Wrapping};
+use stellar_driver::PortAddress;
 use stellar_transport::rx::{EmttRow, MrRow, Owner, PageSize, TableWrite};
+
+use stellar_wire::{Ip, MacAddr, RoceFrame};
 
 use super::arguments::qp_context;
 use super::invalid;
+use crate::verbs::attributes::{port, Port};
 
 /// The frames of one RDMA WRITE, in sending order.
 #[pyfunction]
-#[pyo3(signature = (data, *, qp, psn, va, rkey, mtu, mrc, msn, ipv6, srv6, seed))]
+#[pyo3(signature = (data, *, qp, psn, va, rkey, mtu, mrc, msn, ipv6, srv6, addresses, seed))]
 #[allow(clippy::too_many_arguments)] // keyword arguments of a Python function
 pub fn write_frames<'py>(
     py: Python<'py>,
@@ -26,6 +32,7 @@ pub fn write_frames<'py>(
     msn: u16,
     ipv6: bool,
     srv6: bool,
+    addresses: Option<[Port; 2]>,
     seed: u64,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     if mtu == 0 {
@@ -47,11 +54,34 @@ pub fn write_frames<'py>(
             ..Wrapping::default()
         },
     };
-    let frames = message.frames(&mut ChaCha8Rng::seed_from_u64(seed));
+    let mut frames = message.frames(&mut ChaCha8Rng::seed_from_u64(seed));
+    if let Some([source, destination]) = &addresses {
+        let (source, destination) = (port(source)?, port(destination)?);
+        for frame in &mut frames {
+            address(frame, source, destination)?;
+        }
+    }
     frames
         .iter()
         .map(|frame| Ok(PyBytes::new(py, &frame.emit().map_err(invalid)?)))
         .collect()
+}
+
+/// Writes the addresses of a sender and a receiver into a frame of their IP version.
+fn address(frame: &mut RoceFrame, source: PortAddress, destination: PortAddress) -> PyResult<()> {
+    frame.eth.src = MacAddr(source.mac);
+    frame.eth.dst = MacAddr(destination.mac);
+    match (&mut frame.ip, source.ip, destination.ip) {
+        (Ip::V4(ip), IpAddr::V4(src), IpAddr::V4(dst)) => (ip.src, ip.dst) = (src, dst),
+        (Ip::V6(ip), IpAddr::V6(src), IpAddr::V6(dst)) => (ip.src, ip.dst) = (src, dst),
+        (Ip::V4(_), ..) => {
+            return Err(invalid(
+                "the addresses of IPv4 frames are IPv4; ask for ipv6",
+            ))
+        }
+        (Ip::V6(_), ..) => return Err(invalid("the addresses of IPv6 frames are IPv6")),
+    }
+    Ok(())
 }
 
 /// Values for the lane's table port, in writing order. They create a queue pair, and a region of contiguous 2 MiB GPU pages from bus address `bus`

@@ -69,15 +69,15 @@ sanitize_or_skip() {
 
 # These two run beside each other. Programs of tests often wait for their slowest test, or keep one core busy, as a guest does; together they use both
 # cores to the end.
-cards_and_python() {
+cards_python_and_guests() {
     stage cards card_tests
     stage python test_python
-}
-
-blocks_and_guests() {
-    stage blocks block_tests
     stage guest "$STELLAR_PYTHON" tools/interop vfio
     stage rxe "$STELLAR_PYTHON" tools/interop rxe --short --directory "$STATE/interop/rxe"
+}
+
+blocks_and_sanitizer() {
+    stage blocks block_tests
     stage sanitize sanitize_or_skip
 }
 
@@ -92,6 +92,6 @@ test_short() {
     stage docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
     stage build cargo test --workspace --no-run
     export CARGO_BUILD_JOBS=1
-    beside cards_and_python blocks_and_guests
+    beside cards_python_and_guests blocks_and_sanitizer
     printf 'all passed, %d s\n' $((SECONDS - started))
 }

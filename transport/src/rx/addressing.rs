@@ -19,12 +19,7 @@ pub struct Addressing<'a> {
 impl Addressing<'_> {
     /// Whether a good frame is for this port: its Ethernet header names its MAC address, and its innermost IP header its IP address.
     pub fn is_for_us(&self, frame: &[u8]) -> bool {
-        // The card compares numbers, as its tables hold them.
-        let number = |ip| PeerAddressRow::from(ip).address;
-        addresses_of(frame).is_some_and(|found| {
-            let PlaneAddress { mac, ip } = found.destination;
-            mac == self.own.mac && number(ip) == number(self.own.ip)
-        })
+        addresses_of(frame).is_some_and(|found| self.is_own(found.destination))
     }
 
     /// The outcome of [`super::classify_frame`] for `frame` and its addresses. `ForeignDestination` comes after `BadIcrc`, and before the reasons that follow
@@ -34,25 +29,29 @@ impl Addressing<'_> {
             reason,
             headers: None,
         };
-        match classified.reason {
+        if !matches!(
+            classified.reason,
             DropReason::None | DropReason::UnsupportedOpcode | DropReason::BadPayloadLength
-                if !self.is_for_us(frame) =>
-            {
-                refused(DropReason::ForeignDestination)
-            }
-            DropReason::None if self.is_foreign(frame, &classified) => {
-                refused(DropReason::ForeignSource)
-            }
-            _ => classified,
+        ) {
+            return classified;
         }
-    }
-
-    /// Whether a good packet comes from somebody else than the peer of its queue pair.
-    fn is_foreign(&self, frame: &[u8], classified: &FrameOutcome) -> bool {
+        let found = addresses_of(frame).filter(|found| self.is_own(found.destination));
+        let Some(found) = found else {
+            return refused(DropReason::ForeignDestination);
+        };
+        // Only a good packet has headers.
         let peer = classified
             .headers
             .and_then(|headers| (self.peer)(headers.dest_qp));
-        let source = addresses_of(frame).map(|found| found.source);
-        peer.is_some_and(|peer| source.is_none_or(|source| !peer.addresses.contains(&source)))
+        if peer.is_some_and(|peer| !peer.addresses.contains(&found.source)) {
+            return refused(DropReason::ForeignSource);
+        }
+        classified
+    }
+
+    /// The card compares numbers, as its tables hold them.
+    fn is_own(&self, PlaneAddress { mac, ip }: PlaneAddress) -> bool {
+        let number = |ip| PeerAddressRow::from(ip).address;
+        mac == self.own.mac && number(ip) == number(self.own.ip)
     }
 }

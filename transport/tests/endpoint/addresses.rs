@@ -90,24 +90,3 @@ fn the_peer_may_use_either_of_its_addresses() {
         pair.finish(QP, [1]);
     }
 }
-
-#[test]
-fn a_control_packet_for_another_port_is_dropped() {
-    let mut pair = Pair::mrc(|seen| Fate::lost_if(seen.is(Opcode::MrcSack)));
-    pair.network.log = Some(Vec::new());
-    pair.post(QP, write(0, 0, 100, 1));
-    pair.run_for(1000);
-    let log = pair.network.log.take().expect("log");
-    let sack = log
-        .iter()
-        .find(|(.., frame)| frame.bth.opcode == Opcode::MrcSack);
-    let (_, _, port, mut sack) = sack.expect("a SACK").clone();
-    pair.network.set_rule(perfect);
-    sack.eth.dst = MacAddr([2, 0, 0, 0, 9, 9]);
-    let now = pair.ticks();
-    pair.cards[0].receive(port, &sack.emit().expect("a frame"), now);
-    let counters = pair.cards[0].rx_counters();
-    assert_eq!(counters.reason(DropReason::ForeignDestination), 1);
-    assert_eq!(pair.completions(0, QP), []);
-    pair.finish(QP, [1]);
-}

@@ -1,6 +1,7 @@
 //! Tests of control packets that must be refused.
 
-use stellar_wire::{Ip, Opcode, RoceFrame};
+use stellar_transport::rx::DropReason;
+use stellar_wire::{Ip, MacAddr, Opcode, RoceFrame};
 
 use crate::endpoint::network::Fate;
 use crate::endpoint::pair::{perfect, write, Pair};
@@ -79,6 +80,13 @@ fn foreign_sacks() {
     }));
     let pair = ignored(|sack| sack.bth.dest_qp = 6);
     assert_eq!(pair.cards[0].counters().control_unknown_qp, 1);
+}
+
+#[test]
+fn a_sack_for_another_port() {
+    let pair = ignored(|sack| sack.eth.dst = MacAddr([2, 0, 0, 0, 9, 9]));
+    let counters = pair.cards[0].rx_counters();
+    assert_eq!(counters.reason(DropReason::ForeignDestination), 1);
 }
 
 #[test]

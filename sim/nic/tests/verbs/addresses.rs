@@ -6,6 +6,7 @@ use std::time::Duration;
 use sim_nic::LoneCard;
 use stellar_driver::*;
 use stellar_wire::host::config_space::{command, header};
+use stellar_wire::receive::DropReason;
 use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, MacAddr, Opcode, Reth, RoceFrame};
 
 use crate::verbs::hosts::*;
@@ -58,17 +59,18 @@ fn ipv4(frame: &mut RoceFrame) -> &mut Ipv4 {
     }
 }
 
+/// Packets counted with a reason.
+fn count(counters: &[Counter], reason: DropReason) -> u64 {
+    let found = counters.iter().find(|counter| counter.reason == reason);
+    found.map_or(0, |counter| counter.value)
+}
+
 #[test]
 fn only_the_peers_frames_for_this_port_are_placed_and_answered() {
     let cards = LoneCard::new().unwrap();
     let probe = Probe::new(cards.function(0)).unwrap();
     let device = probe.bring_up(DeviceConfig::new(ports(0), 0)).unwrap();
-    let context = device.open().unwrap();
-    let host = Host {
-        pd: context.alloc_pd().unwrap(),
-        cq: context.create_cq(64, false).unwrap(),
-        context,
-    };
+    let host = Host::open(&device, false);
     let qp = host.qp_over(Transport::Rc);
     let peer = Connection {
         qp: 9,
@@ -81,17 +83,19 @@ fn only_the_peers_frames_for_this_port_are_placed_and_answered() {
     let to = target.remote();
 
     type Change = fn(&mut RoceFrame);
-    let changes: [(&str, Change); 4] = [
-        ("ForeignDestination", |frame| frame.eth.dst.0[5] ^= 0x40),
-        ("ForeignDestination", |frame| {
+    let changes: [(DropReason, Change); 4] = [
+        (DropReason::ForeignDestination, |frame| {
+            frame.eth.dst.0[5] ^= 0x40
+        }),
+        (DropReason::ForeignDestination, |frame| {
             let [a, b, c, d] = ipv4(frame).dst.octets();
             ipv4(frame).dst = [a, b, c, d ^ 8].into();
         }),
-        ("ForeignSource", |frame| {
+        (DropReason::ForeignSource, |frame| {
             let [a, b, c, d] = ipv4(frame).src.octets();
             ipv4(frame).src = [a, b ^ 8, c, d].into();
         }),
-        ("None", |_| {}),
+        (DropReason::None, |_| {}),
     ];
     let function = device.probe().function().clone();
     let settle = || {
@@ -106,13 +110,10 @@ fn only_the_peers_frames_for_this_port_are_placed_and_answered() {
         change(&mut frame);
         cards.receive(0, frame.emit().unwrap());
         settle();
-        let genuine = reason == "None";
+        let genuine = reason == DropReason::None;
         let after = device.counters().unwrap();
-        let of = |counters: &[Counter]| {
-            let found = counters.iter().find(|c| c.reason.to_string() == reason);
-            found.map_or(0, |counter| counter.value)
-        };
-        assert_eq!(of(&after), of(&before) + 1, "{reason}: {after:?}");
+        let counted = [&before, &after].map(|counters| count(counters, reason));
+        assert_eq!(counted[1], counted[0] + 1, "{reason}: {after:?}");
         assert_eq!(cards.take_sent().len(), usize::from(genuine), "answers");
         assert_eq!(bytes(&target)[..64] == [0xa5; 64], genuine, "{reason}");
     }
@@ -126,11 +127,8 @@ fn only_the_peers_frames_for_this_port_are_placed_and_answered() {
     cards.receive(0, next.emit().unwrap());
     settle();
     let dropped = device.probe().counters().unwrap();
-    let of = |reason: &str| {
-        let found = dropped.iter().find(|c| c.reason.to_string() == reason);
-        found.map_or(0, |counter| counter.value)
-    };
-    assert_eq!((of("ForeignDestination"), of("None")), (1, 0));
+    assert_eq!(count(&dropped, DropReason::ForeignDestination), 1);
+    assert_eq!(count(&dropped, DropReason::None), 0);
     assert_eq!(cards.take_sent(), []);
     assert_eq!(bytes(&target), before);
 }

@@ -32,17 +32,19 @@ pub fn bring_up(pair: &CardPair) -> [Device; 2] {
 }
 
 pub fn open(devices: &[Device; 2], interrupt: bool) -> [Host; 2] {
-    [0, 1].map(|host| {
-        let context = devices[host].open().unwrap();
-        Host {
+    [0, 1].map(|host| Host::open(&devices[host], interrupt))
+}
+
+impl Host {
+    pub fn open(device: &Device, interrupt: bool) -> Self {
+        let context = device.open().unwrap();
+        Self {
             pd: context.alloc_pd().unwrap(),
             cq: context.create_cq(64, interrupt).unwrap(),
             context,
         }
-    })
-}
+    }
 
-impl Host {
     pub fn qp(&self) -> QueuePair {
         self.qp_over(Transport::Mrc)
     }

@@ -9,7 +9,6 @@ use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{Message, Wrapping};
 use stellar_driver::PortAddress;
 use stellar_transport::rx::{EmttRow, MrRow, Owner, PageSize, TableWrite};
-
 use stellar_wire::{Ip, MacAddr, RoceFrame};
 
 use super::arguments::qp_context;

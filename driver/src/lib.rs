@@ -63,7 +63,7 @@ pub use error::Error;
 pub use events::AsyncEvent;
 pub use limits::Limits;
 pub use on_demand::OnDemandShape;
-pub use open::{Counter, Device, DeviceConfig, PortAddress};
+pub use open::{Counter, Device, DeviceConfig, PortAddress, PortCount};
 pub use pd::ProtectionDomain;
 pub use probe::{Probe, ProbeError};
 pub use qp::{
@@ -73,7 +73,7 @@ pub use qp::{
     WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
-pub use stellar_wire::host::{CqeOpcode, WcStatus};
+pub use stellar_wire::host::{CqeOpcode, PortCounter, WcStatus};
 pub use stellar_wire::receive::DropReason;
 pub use stellar_wire::rows::PageSize;
 pub use vfio::{Vfio, VfioError};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use stellar_wire::config::{EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
 use stellar_wire::host::config_space::{command, header};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
-use stellar_wire::host::{ConsumerIndex, Eqe};
+use stellar_wire::host::{ConsumerIndex, Eqe, PortCounter};
 use stellar_wire::receive::DropReason;
 use stellar_wire::rows::{
     ConfigSelect, ControlPeerRow, EmttRow, GeneratedEntropy, MrRow, QpRow, RingRow, Row as _,
@@ -95,6 +95,17 @@ pub struct Counter {
     /// Fate of the packets; `None` counts those that were accepted.
     pub reason: DropReason,
     /// Packets since the last reset.
+    pub value: u64,
+}
+
+/// A counter of a port and the PCIe endpoint beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortCount {
+    /// 0 or 1.
+    pub port: u8,
+    /// What was counted.
+    pub counter: PortCounter,
+    /// Events since the last reset.
     pub value: u64,
 }
 
@@ -200,6 +211,14 @@ impl Probe {
         Ok(all_counters(&Card::new(Arc::clone(self.function())))?)
     }
 
+    /// The counters of both ports since the last reset, those of port 0 first. The card is not reset.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn port_counters(&self) -> Result<Vec<PortCount>, Error> {
+        Ok(all_port_counters(&Card::new(Arc::clone(self.function())))?)
+    }
+
     /// Writes the UDP port, and the PCIe sizes that the host has set.
     fn set_sizes(&self, card: &Card, endpoint: &EndpointConfig) -> Result<(), DeviceError> {
         let code = |bytes: u32| u64::from(bytes.ilog2() - 7);
@@ -225,6 +244,20 @@ fn all_counters(card: &Card) -> Result<Vec<Counter>, DeviceError> {
         Ok(Counter { reason, value })
     };
     DropReason::ALL.into_iter().map(read).collect()
+}
+
+fn all_port_counters(card: &Card) -> Result<Vec<PortCount>, DeviceError> {
+    let ports = 0..2;
+    let each = ports.flat_map(|port| PortCounter::ALL.map(|counter| (port, counter)));
+    let read = |(port, counter): (u8, PortCounter)| {
+        let value = card.counter(counter.select(port))?;
+        Ok(PortCount {
+            port,
+            counter,
+            value,
+        })
+    };
+    each.map(read).collect()
 }
 
 /// The row of a ring whose entries raise `vector` when it is armed.
@@ -284,6 +317,16 @@ impl Device {
     /// [`Error::Device`].
     pub fn counters(&self) -> Result<Vec<Counter>, Error> {
         let mut counters = all_counters(&self.0.card)?;
+        counters.retain(|counter| counter.value > 0);
+        Ok(counters)
+    }
+
+    /// The counters of both ports that are not zero, those of port 0 first.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn port_counters(&self) -> Result<Vec<PortCount>, Error> {
+        let mut counters = all_port_counters(&self.0.card)?;
         counters.retain(|counter| counter.value > 0);
         Ok(counters)
     }

@@ -50,7 +50,7 @@ PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_arbiter_512",
 BENCHES = (
     Bench("bench_rx_lane", ("rx_lane_512",), 9, "rx_lane_axis"),
     Bench("bench_parse", ("parse",), 4),
-    Bench("bench_tx_frame_builder", ("tx_frame_builder_512",), 6, "tx_frame_builder_axis", {"PACKET_BITS": Record("TxPacket").width}),
+    Bench("bench_tx_frame_builder", ("tx_frame_builder_512",), 7, "tx_frame_builder_axis", {"PACKET_BITS": Record("TxPacket").width}),
     Bench("bench_dma_write", PCIE, 2, "pcie_endpoint_axis"),
     Bench("bench_dma_read", PCIE, 4, "pcie_endpoint_axis"),
     Bench("bench_host_queues", PCIE, 4, "pcie_endpoint_axis"),

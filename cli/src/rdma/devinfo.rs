@@ -12,7 +12,8 @@ pub struct Arguments {
     /// Also print the sizes of the card's tables
     #[arg(short, long)]
     verbose: bool,
-    /// Also print the counters of received packets since the last reset: accepted ones (None), and dropped ones by reason
+    /// Also print the counters since the last reset: received packets, accepted (None) and dropped by reason, and what each port and the PCIe endpoint
+    /// beside it have dropped or failed to read
     #[arg(short, long)]
     counters: bool,
 }
@@ -57,6 +58,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         line(1, "rx_packets", "");
         for counter in probe.counters()? {
             line(2, &counter.reason.to_string(), counter.value);
+        }
+        for count in probe.port_counters()? {
+            if count.counter.index() == 0 {
+                line(1, &format!("port{}_and_pcie", count.port), "");
+            }
+            line(2, &count.counter.to_string(), count.value);
         }
     }
     Ok(())

@@ -1,15 +1,20 @@
 //! Reads of host memory through one PCIe endpoint: payload of a port, and entries of queues.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_pcie::read::DmaRead1024;
-use hdl_pcie::share::ReadArbiter;
-use hdl_primitives::{CompletionSnk, OfferSnk, ReadDataSrc, Snk, Src};
+use hdl_pcie::read::records::{ReadEvents, ENTRY_TAGS, ENTRY_TAGS_LOG2};
+use hdl_pcie::read::{DmaRead1024, EntryRead1024, EntryReader};
+use hdl_primitives::{CompletionSnk, OfferSnk, OfferSrc, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
 
-/// A read engine of 1,024 bits behind an arbiter between the payload of one port and queue entries: see [`ReadArbiter`].
-#[derive(LogicBlock, Default)]
+/// Bits above the ones that tell the tags of queue entries apart.
+const TAG_PREFIX_BITS: usize = 8 - ENTRY_TAGS_LOG2;
+const TAG_PREFIX: u64 = (ENTRY_TAGS >> ENTRY_TAGS_LOG2) as u64;
+
+/// Two read engines of 1,024 bits at one endpoint. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
+/// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 8 are outstanding. LUT levels: 3 (request, tag).
+#[derive(LogicBlock)]
 pub struct HostReader {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -26,34 +31,80 @@ pub struct HostReader {
     pub payload: ReadDataSrc<1024>,
 
     // PCIe.
-    pub request: Src<ReadTlpHeader>,
+    pub request: OfferSrc<ReadTlpHeader>,
     pub completion: CompletionSnk<1024>,
 
-    arbiter: ReadArbiter<1024>,
-    engine: DmaRead1024,
+    pub entry_events: Signal<Out, ReadEvents>,
+    pub payload_events: Signal<Out, ReadEvents>,
+
+    entry_reader: EntryReader<1024>,
+    entry_engine: EntryRead1024,
+    payload_engine: DmaRead1024,
+}
+
+impl Default for HostReader {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            mrrs_code: Default::default(),
+            timeout: Default::default(),
+            fetch: Default::default(),
+            fetched: Default::default(),
+            read: Default::default(),
+            payload: Default::default(),
+            request: Default::default(),
+            completion: Default::default(),
+            entry_events: Default::default(),
+            payload_events: Default::default(),
+            entry_reader: Default::default(),
+            entry_engine: EntryRead1024::of_entries(),
+            payload_engine: Default::default(),
+        }
+    }
 }
 
 impl Logic for HostReader {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, arbiter, engine);
+        clock_reset!(self, entry_reader, entry_engine, payload_engine);
         join!(
             self,
-            fetch => arbiter.fetch,
-            arbiter.fetched => fetched,
-            read => arbiter.read[0],
-            arbiter.payload[0] => payload,
-            mrrs_code => engine.mrrs_code,
-            timeout => engine.timeout,
-            arbiter.command => engine.command,
-            engine.out => arbiter.in_,
-            engine.request => request,
-            completion => engine.completion,
+            fetch => entry_reader.fetch,
+            entry_reader.fetched => fetched,
+            entry_reader.command => entry_engine.command,
+            entry_engine.out => entry_reader.in_,
+            read => payload_engine.command,
+            payload_engine.out => payload,
+            mrrs_code => entry_engine.mrrs_code,
+            mrrs_code => payload_engine.mrrs_code,
+            timeout => entry_engine.timeout,
+            timeout => payload_engine.timeout,
+            entry_engine.events => entry_events,
+            payload_engine.events => payload_events,
+            completion.record => entry_engine.completion.record,
+            completion.record => payload_engine.completion.record,
+            completion.data => entry_engine.completion.data,
+            completion.data => payload_engine.completion.data,
+            completion.last => entry_engine.completion.last,
+            completion.last => payload_engine.completion.last,
+            completion.error => entry_engine.completion.error,
+            completion.error => payload_engine.completion.error,
         );
 
-        // An endpoint has one port.
-        self.arbiter.read[1].valid.next = false;
-        self.arbiter.read[1].record.next = ReadCommand::default();
-        self.arbiter.payload[1].ready.next = true;
+        let entries_ask = self.entry_engine.request.valid.val();
+        self.request.valid.next = entries_ask | self.payload_engine.request.valid.val();
+        self.request.record.next = if entries_ask {
+            self.entry_engine.request.record.val()
+        } else {
+            self.payload_engine.request.record.val()
+        };
+        self.entry_engine.request.ready.next = self.request.ready.val();
+        self.payload_engine.request.ready.next = self.request.ready.val() & !entries_ask;
+
+        let tag = self.completion.record.val().tag;
+        let of_entries = tag.get_bits::<TAG_PREFIX_BITS>(ENTRY_TAGS_LOG2) == TAG_PREFIX;
+        self.entry_engine.completion.valid.next = self.completion.valid.val() & of_entries;
+        self.payload_engine.completion.valid.next = self.completion.valid.val() & !of_entries;
     }
 }

@@ -13,6 +13,7 @@ use hdl_requester::StatPulses;
 use hdl_responder::Responder;
 use hdl_rx_pipeline::own_address::address_of;
 use rust_hdl::prelude::*;
+use stellar_wire::host::counters::{OF_PORT_BIT, PORT_BIT};
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::read::ReadTlpHeader;
 use stellar_wire::hw::requester::ControlKind;
@@ -20,6 +21,7 @@ use stellar_wire::hw::requester::ControlKind;
 use crate::failure_fork::FailureFork;
 use crate::host_reader::HostReader;
 use crate::nic_config::NicConfig;
+use crate::port_counters::PortCounters;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
@@ -101,6 +103,7 @@ pub struct Nic {
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
     flushes: [WriteFlush1024; 2],
+    counters: [PortCounters; 2],
 
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
     cycles: DFF<Bits<33>>,
@@ -113,7 +116,14 @@ impl Logic for Nic {
         dff_setup!(self, clock, cycles, counter);
         clock_reset!(self, registers, admin, doorbells, nic_config, receive, responder);
         clock_reset!(self, engine, locate, queues, failures);
-        clock_reset!(self, transmit, readers[..], writer, flushes[..]);
+        clock_reset!(
+            self,
+            transmit,
+            readers[..],
+            writer,
+            flushes[..],
+            counters[..]
+        );
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
@@ -129,6 +139,7 @@ impl Logic for Nic {
             port_up => registers.port_up,
             port_up => responder.plane_up,
             port_up => engine.plane_up,
+            port_up => transmit.port_up,
             queues.interrupt_pending => registers.interrupt_pending,
             registers.udp_port => receive.udp_port,
             registers.mps_code => receive.mps_code,
@@ -140,8 +151,26 @@ impl Logic for Nic {
             doorbells.consumer => queues.consumer,
             doorbells.refused => queues.doorbell_refused,
         );
-        self.receive.counter_select.next = self.registers.counter_select.val().get_bits::<6>(0);
-        self.counter.d.next = self.receive.counter_value.val();
+        let counter_select = self.registers.counter_select.val();
+        self.receive.counter_select.next = counter_select.get_bits::<6>(0);
+        for p in 0..2 {
+            self.counters[p].select.next = counter_select.get_bits::<PORT_BIT>(0);
+            join!(
+                self,
+                transmit.events[p] => counters[p].transmit,
+                readers[p].payload_events => counters[p].payload,
+                readers[p].entry_events => counters[p].entries,
+                flushes[p].failed => counters[p].flush_failed,
+                flushes[p].timed_out => counters[p].flush_timed_out,
+            );
+        }
+        self.counter.d.next = if !counter_select.get_bit(OF_PORT_BIT) {
+            self.receive.counter_value.val()
+        } else if counter_select.get_bit(PORT_BIT) {
+            self.counters[1].value.val()
+        } else {
+            self.counters[0].value.val()
+        };
         self.registers.counter_value.next = self.counter.q.val();
 
         // tables

@@ -11,17 +11,20 @@ pub const LATENCY: usize = 4;
 
 /// Puts the payload of each frame behind its headers. A beat has `W` bits and `N` = W / 8 = 2^`B` bytes.
 ///
-/// A frame begins when its header and all of its payload are there. Then its beats follow each other, except in cycles without `room`. The first beat
-/// of the next frame follows the last one directly. A payload beat passes the rotator together with the previous one, which supplies the bytes in
-/// front; bytes of a rotated beat that are not payload are masked. A frame whose payload could not be read takes one cycle and sends nothing. LUT
-/// levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2 per cycle.
+/// A frame begins when its header and all of its payload are there. An acknowledgement begins before a request, which may wait for its payload. Then its beats
+/// follow each other, except in cycles without `room`. The first beat of the next frame follows the last one directly. A payload beat passes the rotator
+/// together with the previous one, which supplies the bytes in front; bytes of a rotated beat that are not payload are masked. A frame whose payload could not
+/// be read takes one cycle and sends nothing. LUT levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2
+/// per cycle.
 #[derive(LogicBlock, Default)]
 pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub header: Snk<FrameHeader>,
+    /// Of an acknowledgement, which has no payload.
+    pub answer: Snk<FrameHeader>,
+    pub request: Snk<FrameHeader>,
 
     /// This and the following `payload_` signals connect to the outputs of [`crate::PayloadBuffer`], which describes them.
     pub payload_waiting: Signal<In, Bit>,
@@ -120,12 +123,21 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
         let failed = starts & layout.payload_beats.any() & self.payload_error.val();
         let issue = self.busy.q.val() & self.room.val() & !failed;
         let ends = (issue & last) | failed;
-        let next = self.header.record.val();
-        let has_payload = next.layout.payload_beats.any();
+        let free = ends | !self.busy.q.val();
+        let request = self.request.record.val();
+        let has_payload = request.layout.payload_beats.any();
         let complete = self.payload_waiting.val() | !has_payload;
-        let begins = self.header.valid.val() & complete & (ends | !self.busy.q.val());
-        self.header.ready.next = begins;
-        self.payload_start.next = begins & has_payload;
+        let answers = self.answer.valid.val();
+        let begins_request = self.request.valid.val() & complete & free & !answers;
+        let begins = begins_request | (answers & free);
+        let next = if answers {
+            self.answer.record.val()
+        } else {
+            request
+        };
+        self.answer.ready.next = free;
+        self.request.ready.next = begins_request;
+        self.payload_start.next = begins_request & has_payload;
         self.issued.next = issue;
         if begins {
             self.busy.d.next = true;

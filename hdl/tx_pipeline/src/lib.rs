@@ -19,8 +19,11 @@
 //! | [`icrc_insert`] | iCRC over the masked frame, behind the pad | 9 |
 //! | [`tx_frame_builder`] | from record and payload to frame | 23 |
 //! | [`tx_lane`] | all of it | 25 |
+//! | [`answer_queue`] | in front of a lane: acknowledgements, of which a port that does not send drops the oldest | 3 |
+//! | [`link_filter`] | behind a lane: frames, which are dropped while the link is down | 1 |
 #![forbid(unsafe_code)]
 
+pub mod answer_queue;
 pub mod extension_bytes;
 pub mod extension_headers;
 pub mod frame_assembler;
@@ -30,6 +33,7 @@ pub mod header_build;
 pub mod header_bytes;
 pub mod icrc_insert;
 pub mod ip_checksum;
+pub mod link_filter;
 pub mod opcode;
 pub mod payload_buffer;
 pub mod payload_mux;
@@ -39,12 +43,14 @@ pub mod tx_lane;
 pub mod tx_packet_builder;
 pub mod wire_order;
 
+pub use answer_queue::AnswerQueue;
 pub use extension_headers::ExtensionHeaders;
 pub use frame_assembler::FrameAssembler;
 pub use frame_layout::FrameLayouts;
 pub use header_build::HeaderBuild;
 pub use icrc_insert::IcrcInsert;
 pub use ip_checksum::IpChecksum;
+pub use link_filter::LinkFilter;
 pub use payload_buffer::PayloadBuffer;
 pub use payload_mux::PayloadMux;
 pub use tx_frame_builder::{TxFrameBuilder, TxFrameBuilder1024, TxFrameBuilder512};

@@ -1,14 +1,14 @@
 //! Outputs payload in the order of its frames, from the DMA or from the work request.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{ReadDataSnk, ReadFaultSrc, Snk, SyncFifo};
+use hdl_primitives::{FlowSnk, ReadDataSnk, ReadFaultSrc, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::{read_user, PayloadSource};
 
-use crate::tx_frame_builder::HEADER_ADDRESS;
+use crate::tx_frame_builder::REQUEST_ADDRESS;
 
-/// log2 of the number of frames whose payload has not passed yet. It is that of the header FIFO, so if this FIFO is full, only the packet builder waits.
-const SOURCE_ADDRESS: usize = HEADER_ADDRESS;
+/// log2 of the number of frames whose payload has not passed yet. It is that of the FIFO of their headers, which leave later, so this one is never full.
+const SOURCE_ADDRESS: usize = REQUEST_ADDRESS;
 const SOURCE_COUNT: usize = SOURCE_ADDRESS + 1;
 /// log2 of the number of reports of failed reads that are stored.
 const FAULT_ADDRESS: usize = 5;
@@ -34,7 +34,7 @@ pub struct PayloadMux<const W: usize> {
     pub reset: Signal<In, Bit>,
 
     /// One for each frame with payload, in order.
-    pub source: Snk<PayloadSource>,
+    pub source: FlowSnk<PayloadSource>,
 
     // Payload from the DMA, in order, of the frames that take it from memory.
     pub read: ReadDataSnk<W>,
@@ -59,7 +59,15 @@ impl<const W: usize> Logic for PayloadMux<W> {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, sources, faults);
-        join!(self, source => sources.in_);
+        join!(
+            self,
+            source.valid => sources.in_.valid,
+            source.record => sources.in_.data,
+        );
+        assert!(
+            !self.source.valid.val() | self.sources.in_.ready.val(),
+            "source FIFO overflow"
+        );
 
         // choose
         let waiting = self.sources.out.valid.val();

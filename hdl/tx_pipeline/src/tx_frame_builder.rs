@@ -1,7 +1,7 @@
 //! The frame end of the transmit lane: records and payload in, frames out.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{Credit, MacTxSrc, Snk, SyncFifo};
+use hdl_primitives::{Credit, Delay, FlowSnk, MacTxSrc, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::TxPacket;
 
@@ -20,23 +20,28 @@ pub type TxFrameBuilder512 = TxFrameBuilder<512, 64, 6, 9, 10>;
 pub const LATENCY: usize =
     header_build::LATENCY + 1 + frame_assembler::LATENCY + icrc_insert::LATENCY + 1;
 
-/// Headers wait for payload, which arrives up to a microsecond after its request. There are as many entries as the DMA read engine of a lane of 1,024
-/// bits has slots. A port of 200 Gb/s sends a packet of 256 bytes in 3.6 cycles, so 50 of them in the 181 cycles of a read of 600 ns. 32 entries
-/// would limit it to one packet per 5.7 cycles.
-pub const HEADER_ADDRESS: usize = 6;
-const HEADER_COUNT: usize = HEADER_ADDRESS + 1;
+/// Headers of requests wait for payload, which arrives up to a microsecond after its request. There are as many entries as the DMA read engine of a lane of
+/// 1,024 bits has slots. A port of 200 Gb/s sends a packet of 256 bytes in 3.6 cycles, so 50 of them in the 181 cycles of a read of 600 ns. 32 entries would
+/// limit it to one packet per 5.7 cycles.
+pub const REQUEST_ADDRESS: usize = 6;
+pub const REQUEST_COUNT: usize = REQUEST_ADDRESS + 1;
+/// Headers of acknowledgements wait for the frame before them only. There are enough entries for one per [`crate::tx_packet_builder::CLOCKS_PER_PACKET`]
+/// cycles.
+pub const ANSWER_ADDRESS: usize = 4;
+pub const ANSWER_COUNT: usize = ANSWER_ADDRESS + 1;
 /// Size in beats. From the credit to the beat's return at full rate there are the cycles of the assembler and iCRC, 1 of the FIFO and 2 of the credit. With
 /// more entries than that, a frame continues without a gap after a stall.
 const BEAT_ADDRESS: usize = 5;
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
-const _: () = assert!(header_build::LATENCY + 3 < 1 << HEADER_ADDRESS);
+const _: () = assert!(header_build::LATENCY + 3 < 1 << ANSWER_ADDRESS);
 const _: () = assert!(frame_assembler::LATENCY + icrc_insert::LATENCY + 4 < 1 << BEAT_ADDRESS);
 
 /// Builds frames from header records and payload. A beat has `W` bits, `N` = W / 8 = 2^`B`. The payload buffer has 2^`A` beats, `C` = `A` + 1. Use it by its
 /// names [`TxFrameBuilder1024`] and [`TxFrameBuilder512`].
 ///
-/// Frames leave in the order of their records. A frame begins when all of its payload has arrived; then its beats follow each other as fast as the
-/// MAC accepts them. Between the record FIFO and the output FIFO nothing stalls: beats are issued against credits of the output FIFO.
+/// Frames of requests leave in the order of their records, and so do acknowledgements; an acknowledgement passes requests that wait for their payload. A frame
+/// begins when all of its payload has arrived; then its beats follow each other as fast as the MAC accepts them. Between the record FIFO and the output FIFO
+/// nothing stalls: beats are issued against credits of the output FIFO.
 #[derive(LogicBlock)]
 pub struct TxFrameBuilder<
     const W: usize,
@@ -49,8 +54,14 @@ pub struct TxFrameBuilder<
     /// Discards records, payload and frames in progress. A frame that has left in part is cut, so reset the MAC too.
     pub reset: Signal<In, Bit>,
 
-    // Packets to send. `packet_ready` does not depend on `packet_valid`, here and below.
-    pub packet: Snk<TxPacket>,
+    /// Packets to send. The sender reserves space for their headers: 2^[`REQUEST_ADDRESS`] of requests and 2^[`ANSWER_ADDRESS`] of acknowledgements.
+    pub packet: FlowSnk<TxPacket>,
+    /// The packet is an acknowledgement, so it has no payload.
+    pub packet_answers: Signal<In, Bit>,
+    /// High for one cycle: the header of a request left its FIFO.
+    pub request_freed: Signal<Out, Bit>,
+    /// High for one cycle: the header of an acknowledgement left its FIFO.
+    pub answer_freed: Signal<Out, Bit>,
 
     // Payload of packets that have any, in the order of their records, sooner or later than these: exactly
     // `payload_length` bytes. Byte 0 in lane 0; every beat full but the last.
@@ -71,9 +82,10 @@ pub struct TxFrameBuilder<
     /// High for one cycle: a packet's payload had more or fewer beats than its record. Frames are wrong until a reset.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    header_credit: Credit<HEADER_COUNT>,
     build: HeaderBuild<B>,
-    headers: SyncFifo<FrameHeader, HEADER_ADDRESS, HEADER_COUNT>,
+    build_answers: Delay<Bit, { header_build::LATENCY }>,
+    requests: SyncFifo<FrameHeader, REQUEST_ADDRESS, REQUEST_COUNT>,
+    answers: SyncFifo<FrameHeader, ANSWER_ADDRESS, ANSWER_COUNT>,
     payload: PayloadBuffer<W, A, C>,
     beat_credit: Credit<BEAT_COUNT>,
     assembler: FrameAssembler<W, N, B>,
@@ -90,6 +102,9 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             clock: Default::default(),
             reset: Default::default(),
             packet: Default::default(),
+            packet_answers: Default::default(),
+            request_freed: Default::default(),
+            answer_freed: Default::default(),
             payload_valid: Default::default(),
             payload_data: Default::default(),
             payload_last: Default::default(),
@@ -99,9 +114,10 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             mac: Default::default(),
             left_out: Default::default(),
             payload_mismatch: Default::default(),
-            header_credit: Credit::new(1 << HEADER_ADDRESS),
             build: Default::default(),
-            headers: Default::default(),
+            build_answers: Default::default(),
+            requests: Default::default(),
+            answers: Default::default(),
             payload: Default::default(),
             beat_credit: Credit::new(1 << BEAT_ADDRESS),
             assembler: Default::default(),
@@ -119,9 +135,9 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
     fn update(&mut self) {
         clock_reset!(
             self,
-            header_credit,
             build,
-            headers,
+            requests,
+            answers,
             payload,
             beat_credit,
             assembler,
@@ -129,18 +145,25 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             data_fifo,
             beat_fifo
         );
+        clock!(self, clock, build_answers);
 
         // Records to headers.
-        let accepted = self.packet.valid.val() & self.header_credit.room.val();
-        self.packet.ready.next = self.header_credit.room.val();
-        self.header_credit.take.next = accepted;
-        self.header_credit.give.next = self.assembler.header.ready.val();
-        self.build.in_valid.next = accepted;
-        self.build.in_packet.next = self.packet.record.val();
-        self.headers.in_.valid.next = self.build.out_valid.val();
-        self.headers.in_.data.next = self.build.out_header.val();
+        let built = self.build.out_valid.val();
+        let answers = self.build_answers.delayed.val();
+        join!(
+            self,
+            packet.valid => build.in_valid,
+            packet.record => build.in_packet,
+            packet_answers => build_answers.data,
+        );
+        self.requests.in_.valid.next = built & !answers;
+        self.requests.in_.data.next = self.build.out_header.val();
+        self.answers.in_.valid.next = built & answers;
+        self.answers.in_.data.next = self.build.out_header.val();
         assert!(
-            !self.build.out_valid.val() | self.headers.in_.ready.val(),
+            !built
+                | (answers & self.answers.in_.ready.val())
+                | (!answers & self.requests.in_.ready.val()),
             "header FIFO overflow"
         );
 
@@ -151,7 +174,10 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.payload_ready.next = self.payload.in_ready.val();
 
         // Headers and payload to beats.
-        join!(self, headers.out => assembler.header);
+        join!(self, requests.out => assembler.request, answers.out => assembler.answer);
+        self.request_freed.next =
+            self.requests.out.valid.val() & self.assembler.request.ready.val();
+        self.answer_freed.next = self.answers.out.valid.val() & self.assembler.answer.ready.val();
         self.assembler.payload_waiting.next = self.payload.waiting.val();
         self.payload.start.next = self.assembler.payload_start.val();
         self.assembler.payload_data.next = self.payload.out_data.val();

@@ -90,6 +90,9 @@ impl<
         join!(
             self,
             packets.packet => frames.packet,
+            packets.packet_answers => frames.packet_answers,
+            frames.request_freed => packets.request_freed,
+            frames.answer_freed => packets.answer_freed,
             frames.payload_freed => packets.payload_freed,
             packets.source => mux.source,
         );

@@ -2,12 +2,14 @@
 //!
 //! States, with planned LUT6 levels:
 //! 1. `Take`: accept an acknowledgement or a request, and read its address (2: choice between the two).
-//! 2. `Address`: store the address, cut the uplink out of the entropy value (4: 32 to 16 bits, mask), count the payload beats (2 carries).
-//! 3. `Send`: output the record, which comes from registers only (the uplink is added to its uSID, 1 + carry), the read, and the source of the
-//!    payload.
+//! 2. `Address`: store the address, cut the uplink out of the entropy value (4: 32 to 16 bits, mask), count the payload beats (2 carries), queue the
+//!    read.
+//! 3. `Send`: output the record, which comes from registers only (the uplink is added to its uSID, 1 + carry), and the source of the payload.
 
-use hdl_macros::hdl;
-use hdl_primitives::{BlockRam, Checked, Parameters, QpRowFlowSnk, Snk, Src};
+use hdl_macros::{clock_reset, hdl, join};
+use hdl_primitives::{
+    BlockRam, Checked, Credit, FlowSrc, Parameters, QpRowFlowSnk, Snk, Src, SyncFifo,
+};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::payload::{read_user, PayloadSource};
@@ -17,6 +19,7 @@ use stellar_wire::hw::tx::TxPacket;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use crate::frame_record::{entropy_uplink, frame_record};
+use crate::tx_frame_builder::{ANSWER_ADDRESS, ANSWER_COUNT, REQUEST_ADDRESS, REQUEST_COUNT};
 
 /// For a lane of 1,024 bits: 1,024 queue pairs, and [`crate::TxFrameBuilder1024`] behind.
 pub type TxPacketBuilder1024 = TxPacketBuilder<10, 7, 9>;
@@ -41,7 +44,10 @@ enum BuildState {
 /// **Reserve before request**: a request is accepted only if the payload buffer has space for the longest payload beside everything that was
 /// requested and has not left. So payload from memory never waits for the MAC, and the DMA, which also serves others, never waits for this port
 /// (`docs/tx_lane.md`, payload).
-#[derive(LogicBlock, Default)]
+///
+/// **A packet that is accepted never waits here**: there is space for its header, in a FIFO of its kind, and for its read command. So an
+/// acknowledgement does not wait for requests whose payload is late.
+#[derive(LogicBlock)]
 pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
@@ -56,31 +62,35 @@ pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
 
     // Packets to send.
     pub answer: Snk<TxAnswer>,
-    /// Requests to send. They are not accepted while an acknowledgement is offered.
+    /// Requests to send. They are not accepted while an acknowledgement is offered that can be accepted.
     pub request: Snk<TxRequest>,
 
-    // To TxFrameBuilder. An offer stays until it is accepted, here and below.
-    pub packet: Src<TxPacket>,
+    // To TxFrameBuilder.
+    pub packet: FlowSrc<TxPacket>,
+    /// The packet is an acknowledgement.
+    pub packet_answers: Signal<Out, Bit>,
+    /// The header of a request left its FIFO in this cycle, and that of an acknowledgement.
+    pub request_freed: Signal<In, Bit>,
+    pub answer_freed: Signal<In, Bit>,
     /// Beats that left the payload buffer in this cycle.
     pub payload_freed: Signal<In, Bits<8>>,
 
     // To PayloadMux: one for each packet with payload, in order.
-    pub source: Src<PayloadSource>,
+    pub source: FlowSrc<PayloadSource>,
 
-    // To the DMA: one for each packet with payload in memory, in order.
+    // To the DMA: one for each packet with payload in memory, in order. An offer stays until it is accepted.
     pub read: Src<ReadCommand>,
 
     addresses: BlockRam<FrameAddress, Q>,
+    request_credit: Credit<REQUEST_COUNT>,
+    answer_credit: Credit<ANSWER_COUNT>,
+    reads: SyncFifo<ReadCommand, 1, 2>,
     state: DFF<BuildState>,
     answering: DFF<Bit>,
     held_answer: DFF<TxAnswer>,
     held_request: DFF<TxRequest>,
     held_address: DFF<FrameAddress>,
     uplink: DFF<Bits<16>>,
-    // Outputs that were not accepted yet.
-    packet_left: DFF<Bit>,
-    source_left: DFF<Bit>,
-    read_left: DFF<Bit>,
     /// Beats of the payload buffer that are used or reserved.
     used: DFF<Bits<12>>,
     /// There is space for the longest payload.
@@ -101,32 +111,78 @@ impl<const Q: usize, const B: usize, const A: usize> Parameters for TxPacketBuil
     }
 }
 
+impl<const Q: usize, const B: usize, const A: usize> Default for TxPacketBuilder<Q, B, A> {
+    fn default() -> Self {
+        Self {
+            _parameters: Default::default(),
+            clock: Default::default(),
+            reset: Default::default(),
+            port_config: Default::default(),
+            address: Default::default(),
+            answer: Default::default(),
+            request: Default::default(),
+            packet: Default::default(),
+            packet_answers: Default::default(),
+            request_freed: Default::default(),
+            answer_freed: Default::default(),
+            payload_freed: Default::default(),
+            source: Default::default(),
+            read: Default::default(),
+            addresses: Default::default(),
+            request_credit: Credit::new(1 << REQUEST_ADDRESS),
+            answer_credit: Credit::new(1 << ANSWER_ADDRESS),
+            reads: Default::default(),
+            state: Default::default(),
+            answering: Default::default(),
+            held_answer: Default::default(),
+            held_request: Default::default(),
+            held_address: Default::default(),
+            uplink: Default::default(),
+            used: Default::default(),
+            room: Default::default(),
+        }
+    }
+}
+
 impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q, B, A> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, state, answering, held_answer, held_request);
         dff_setup!(self, clock, held_address, uplink);
-        dff_setup!(self, clock, packet_left, source_left, read_left, used, room);
+        dff_setup!(self, clock, used, room);
         clock!(self, clock, addresses);
+        clock_reset!(self, request_credit, answer_credit, reads);
         self.addresses.write_enable.next = self.address.valid.val();
         self.addresses.write_address.next = bit_cast::<Q, 10>(self.address.qp.val());
         self.addresses.write_data.next = self.address.record.val();
 
         // take
         let taking = self.state.q.val() == BuildState::Take;
-        let take_answer = taking & self.answer.valid.val();
-        let may_request = taking & self.room.q.val() & !self.answer.valid.val();
+        let answers = self.answer.valid.val() & self.answer_credit.room.val();
+        let take_answer = taking & answers;
+        let may_request = taking
+            & self.room.q.val()
+            & self.request_credit.room.val()
+            & self.reads.in_.ready.val()
+            & !answers;
         let take_request = may_request & self.request.valid.val();
-        self.answer.ready.next = taking;
+        self.answer.ready.next = taking & self.answer_credit.room.val();
         self.request.ready.next = may_request;
-        let qp = if self.answer.valid.val() {
+        self.answer_credit.take.next = take_answer;
+        self.request_credit.take.next = take_request;
+        join!(
+            self,
+            answer_freed => answer_credit.give,
+            request_freed => request_credit.give,
+        );
+        let qp = if answers {
             self.answer.record.val().qp
         } else {
             self.request.record.val().qp
         };
         self.addresses.read_address.next = bit_cast::<Q, 10>(qp);
         if taking {
-            self.answering.d.next = self.answer.valid.val();
+            self.answering.d.next = answers;
             self.held_answer.d.next = self.answer.record.val();
             self.held_request.d.next = self.request.record.val();
         }
@@ -146,10 +202,15 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         if addressing {
             self.held_address.d.next = found;
             self.uplink.d.next = entropy_uplink(entropy, found.uplink_low, found.uplink_bits);
-            self.packet_left.d.next = true;
-            self.source_left.d.next = has_payload;
-            self.read_left.d.next = has_payload & !request.inline;
         }
+        self.reads.in_.valid.next = addressing & has_payload & !request.inline;
+        self.reads.in_.data.next = ReadCommand {
+            length: request.length,
+            segments: request.segments,
+            user: (bit_cast::<32, 16>(request.slot) << (read_user::SLOT as u64))
+                | (bit_cast::<32, 10>(request.qp) << (read_user::QP as u64)),
+        };
+        join!(self, reads.out => read);
 
         // reserve
         let beats = (request.length + bits::<LENGTH_BITS>((1 << B) - 1)) >> (B as u64);
@@ -169,39 +230,22 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
 
         // send
         let sending = self.state.q.val() == BuildState::Send;
-        let packet_waits = self.packet_left.q.val() & !self.packet.ready.val();
-        let source_waits = self.source_left.q.val() & !self.source.ready.val();
-        let read_waits = self.read_left.q.val() & !self.read.ready.val();
-        self.packet.valid.next = sending & self.packet_left.q.val();
-        self.source.valid.next = sending & self.source_left.q.val();
-        self.read.valid.next = sending & self.read_left.q.val();
-        if sending {
-            self.packet_left.d.next = packet_waits;
-            self.source_left.d.next = source_waits;
-            self.read_left.d.next = read_waits;
-        }
+        self.packet.valid.next = sending;
+        self.packet_answers.next = answering;
+        self.source.valid.next = sending & has_payload;
+        self.source.record.next = PayloadSource {
+            inline: request.inline,
+            inline_data: request.inline_data,
+        };
         if take_answer | take_request {
             self.state.d.next = BuildState::Address;
         }
         if addressing {
             self.state.d.next = BuildState::Send;
         }
-        if sending & !(packet_waits | source_waits | read_waits) {
+        if sending {
             self.state.d.next = BuildState::Take;
         }
-
-        self.source.record.next = PayloadSource {
-            inline: request.inline,
-            inline_data: request.inline_data,
-        };
-        let port = bit_cast::<32, 1>(bits::<1>(0).replace_bit(0, request.port));
-        self.read.record.next = ReadCommand {
-            length: request.length,
-            segments: request.segments,
-            user: (bit_cast::<32, 16>(request.slot) << (read_user::SLOT as u64))
-                | (bit_cast::<32, 10>(request.qp) << (read_user::QP as u64))
-                | (port << (read_user::PORT as u64)),
-        };
 
         self.packet.record.next = frame_record(
             self.port_config.val(),

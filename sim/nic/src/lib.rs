@@ -22,6 +22,7 @@ pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFr
 pub use mixed_nic::MixedNic;
 pub use model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
 pub use pcie::{write_latency, CompletionBeat, HostSide, PcieSettings};
+pub use port::Link;
 pub use rtl_nic::RtlNic;
 pub use sim_bfm::{Beat, WriteBeat, BEAT, CLOCK_PS};
 pub use times::{PinTimes, SimRate, Span};

@@ -5,8 +5,20 @@ use sim_bfm::{MacRx, MacTx, Pacing, BEAT, PORT_BYTES_PER_CLOCK};
 use crate::model::PortInputs;
 use crate::pcie::{Endpoint, HostPcie, HostSide};
 
+/// State of the cable at a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Link {
+    #[default]
+    Up,
+    /// The link is up, but the MAC takes no beats: the other end has paused it.
+    Paused,
+    /// The link is down. The MAC takes no beats, and no frames arrive.
+    Down,
+}
+
 /// A port's MAC, and its endpoint.
 pub struct Port {
+    pub link: Link,
     pub rx: MacRx,
     pub tx: MacTx,
     pub endpoint: Endpoint,
@@ -19,10 +31,17 @@ impl Port {
             bytes_per_clock: PORT_BYTES_PER_CLOCK,
         };
         [0, 1].map(|index| Self {
+            link: Link::Up,
             rx: MacRx::new(BEAT, &pacing),
             tx: MacTx::new(PORT_BYTES_PER_CLOCK),
             endpoint: Endpoint::new(index),
         })
+    }
+
+    /// The pin `port_up`: bit p for each of `ports`.
+    pub fn up(ports: &[Self; 2]) -> u8 {
+        let bit = |port: &Self| u8::from(port.link != Link::Down);
+        bit(&ports[0]) | bit(&ports[1]) << 1
     }
 
     /// Returns what drives the pins in this cycle. Call it once per cycle.
@@ -31,7 +50,7 @@ impl Port {
         PortInputs {
             // The fabric drops damaged frames.
             rx: self.rx.clock().map(|received| received.beat),
-            tx_ready: self.tx.ready(),
+            tx_ready: self.tx.ready() && self.link == Link::Up,
             write_ready,
             read_ready,
             completion: self.endpoint.completion(pcie),

@@ -94,8 +94,8 @@ class Bench:
             await RisingEdge(self.dut.clk)
             self.left_out += self.dut.left_out.value == 1
 
-    async def send(self, item: Item, *, failed: bool = False) -> None:
-        await self.packets.send(AxiStreamFrame([item.record]))
+    async def send(self, item: Item, *, failed: bool = False, answers: bool = False) -> None:
+        await self.packets.send(AxiStreamFrame([item.record], tuser=int(answers)))
         if failed:
             await self.payloads.send(AxiStreamFrame(bytes(64), tuser=1))
         elif item.payload:
@@ -152,3 +152,23 @@ async def a_frame_that_has_begun_never_pauses(dut):
         received = await with_timeout(bench.mac.recv(compact=False), 20, "us")
         beats = -(-len(item.frame) // 64)
         assert received.sim_time_end - received.sim_time_start == (beats - 1) * 4000, "a clock without a beat"
+
+
+@cocotb.test()
+async def acknowledgements_pass_requests_that_wait_for_payload(dut):
+    bench = Bench(dut)
+    bench.payloads.pause = True
+    await bench.start()
+    requests = [Item(WRITE_ONLY, random.randbytes(600)) for _ in range(20)]
+    answers = [Item(ACKNOWLEDGE) for _ in range(40)]
+    for item in requests:
+        await bench.send(item)
+    for item in answers:
+        await bench.send(item, answers=True)
+    for item in answers:
+        assert await bench.frame() == item.frame
+    await ClockCycles(dut.clk, 100)
+    assert bench.mac.empty()
+    bench.payloads.pause = False
+    for item in requests:
+        assert await bench.frame() == item.frame

@@ -42,9 +42,10 @@ module pcie_endpoint_axis (
   output wire [32:0] m_axis_read_tuser,
   output wire m_axis_read_tvalid,
   input wire m_axis_read_tready,
-  output wire [47:0] unexpected,
-  output wire [47:0] bad_completions,
-  output wire [47:0] timeouts,
+  // Counters of the read engine's events.
+  output reg [47:0] unexpected,
+  output reg [47:0] bad_completions,
+  output reg [47:0] timeouts,
   // The host's queues: `Completion`, refused doorbells, their rings, MSI-X entries, readers.
   input wire [193:0] s_axis_completion_tdata,
   input wire s_axis_completion_tvalid,
@@ -231,6 +232,7 @@ module pcie_endpoint_axis (
   wire request_valid, request_ready;
   wire [90:0] request;
   wire [41:0] beat;
+  wire [3:0] events;
   dma_read_512_6_64_5_32_10 u_dma_read (
     .clock(user_clk),
     .reset(user_reset),
@@ -251,10 +253,19 @@ module pcie_endpoint_axis (
     .out_data(m_axis_read_tdata),
     .out_beat(beat),
     .out_ready(m_axis_read_tready),
-    .unexpected(unexpected),
-    .bad_completions(bad_completions),
-    .timeouts(timeouts)
+    .events(events)
   );
+  // `ReadEvents`: unexpected, bad, damaged, timed out.
+  always @(posedge user_clk)
+    if (user_reset) begin
+      unexpected <= 48'd0;
+      bad_completions <= 48'd0;
+      timeouts <= 48'd0;
+    end else begin
+      unexpected <= unexpected + events[0];
+      bad_completions <= bad_completions + events[1] + events[2];
+      timeouts <= timeouts + events[3];
+    end
   // Bytes are contiguous from the lowest; a failed read has none, and keeps one so that its beat is a beat.
   assign m_axis_read_tkeep = beat[9] ? 64'd1 : ~64'd0 >> (7'd64 - beat[6:0]);
   assign m_axis_read_tlast = beat[8];

@@ -3,8 +3,9 @@
 module tx_frame_builder_axis #(parameter PACKET_BITS = 1) (
   input wire clk,
   input wire rst,
-  // `TxPacket` records.
+  // `TxPacket` records; tuser: an acknowledgement.
   input wire [PACKET_BITS-1:0] s_axis_packet_tdata,
+  input wire s_axis_packet_tuser,
   input wire s_axis_packet_tvalid,
   output wire s_axis_packet_tready,
   // Payload; tuser: it could not be read.
@@ -25,12 +26,28 @@ module tx_frame_builder_axis #(parameter PACKET_BITS = 1) (
   wire [7:0] mac_bytes;
   // Bytes are contiguous from the lowest.
   assign m_axis_mac_tkeep = ~64'd0 >> (7'd64 - mac_bytes[6:0]);
+  // Space for headers: 64 of requests, 16 of acknowledgements.
+  reg [6:0] requests;
+  reg [4:0] answers;
+  wire request_freed, answer_freed;
+  assign s_axis_packet_tready = s_axis_packet_tuser ? answers < 5'd16 : requests < 7'd64;
+  wire accepted = s_axis_packet_tvalid & s_axis_packet_tready;
+  always @(posedge clk)
+    if (rst) begin
+      requests <= 7'd0;
+      answers <= 5'd0;
+    end else begin
+      requests <= requests + (accepted & ~s_axis_packet_tuser) - request_freed;
+      answers <= answers + (accepted & s_axis_packet_tuser) - answer_freed;
+    end
   tx_frame_builder_512_64_6_9_10 u_frame_builder (
     .clock(clk),
     .reset(rst),
-    .packet_valid(s_axis_packet_tvalid),
+    .packet_valid(accepted),
     .packet(s_axis_packet_tdata),
-    .packet_ready(s_axis_packet_tready),
+    .packet_answers(s_axis_packet_tuser),
+    .request_freed(request_freed),
+    .answer_freed(answer_freed),
     .payload_valid(s_axis_payload_tvalid),
     .payload_data(s_axis_payload_tdata),
     .payload_last(s_axis_payload_tlast),

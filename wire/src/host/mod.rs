@@ -8,6 +8,7 @@
 pub mod admin;
 pub mod config_space;
 mod consumer;
+pub mod counters;
 mod cqe;
 mod doorbell;
 mod eqe;
@@ -17,6 +18,7 @@ mod status;
 mod wqe;
 
 pub use consumer::ConsumerIndex;
+pub use counters::PortCounter;
 pub use cqe::{Cqe, CqeOpcode};
 pub use doorbell::Doorbell;
 pub use eqe::{Eqe, EventKind};

@@ -72,7 +72,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0001_0002;
+    VERSION[1] at 0x0008: ReadOnly = 0x0001_0003;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32.
     FEATURES[1] at 0x0010: ReadOnly = 0;
@@ -88,7 +88,8 @@ registers! {
     MAX_READ[1] at 0x0038: ReadWrite = 0;
     /// Timeout of a PCIe read in cycles, bits 30:0; after reset 50 ms at 250 MHz, the default of PCIe (base specification, section 2.8).
     READ_TIMEOUT[1] at 0x0040: ReadWrite = 12_500_000;
-    /// Number of the counter in [`COUNTER_VALUE`], bits 7:0.
+    /// Number of the counter in [`COUNTER_VALUE`], bits 7:0: a `DropReason` from 0, or bit 6 with the port in bit 5 and a
+    /// `PortCounter` in bits 4:0.
     COUNTER_SELECT[1] at 0x0048: ReadWrite = 0;
     /// Value of the selected counter, bits 47:0.
     COUNTER_VALUE[1] at 0x0050: ReadOnly = 0;

@@ -16,10 +16,6 @@ pub mod read_user {
     pub const SLOT: usize = 0;
     /// Queue pair, 10 bits.
     pub const QP: usize = 16;
-    /// Payload: port that the packet leaves by.
-    pub const PORT: usize = 26;
-    /// The read is of send queue entries.
-    pub const FETCH: usize = 27;
-    /// Fetch: number of entries, 4 bits.
+    /// Send queue entries: number of entries, 4 bits.
     pub const ENTRIES: usize = 0;
 }

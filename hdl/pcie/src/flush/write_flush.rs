@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{
-    CompletionSnk, CompletionSrc, PlacementSrc, Snk, Src, StreamSkid, SyncFifo, TlpSnk, TlpSrc,
+    CompletionSnk, CompletionSrc, OfferSnk, PlacementSrc, Src, StreamSkid, SyncFifo, TlpSnk, TlpSrc,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{ReadTlpHeader, STATUS_SUCCESSFUL};
@@ -112,7 +112,7 @@ pub struct WriteFlush<const W: usize> {
 
     // From the card.
     pub write: TlpSnk<W>,
-    pub read: Snk<ReadTlpHeader>,
+    pub read: OfferSnk<ReadTlpHeader>,
     /// Completions of the read engine.
     pub data: CompletionSrc<W>,
     /// The lane whose payloads this endpoint writes.

@@ -40,7 +40,9 @@ struct ComparedClaim {
     left_after: Bits<13>,
     start: Bits<PLACE_BITS>,
     lanes: Bits<13>,
+    /// The deadline has passed, and this number of cycles since.
     overdue: Bit,
+    since: Bits<31>,
 }
 
 /// Checks one beat per cycle, without stalls. A verdict comes [`CompletionCheck::LATENCY`] cycles after the beat.
@@ -50,7 +52,8 @@ struct ComparedClaim {
 /// byte count alone. Otherwise its request has failed:
 /// * another status ends the request: the tag is free;
 /// * poisoned data are not placed, but the request continues to its last completion;
-/// * anything else is malformed: the tag is quarantined, until a later completion says that it is the last one, or until reset;
+/// * anything else is malformed: the tag is quarantined, until a later completion says that it is the last one, or a second timeout has passed behind
+///   the deadline of the request;
 /// * a request past its deadline is treated likewise. The block checks the deadline of one tag per cycle, in cycles without a completion, so a
 ///   timeout may come up to 256 such cycles late. So a timeout never falls into the middle of a completion, whose later beats would be written to a
 ///   slot that is no longer theirs.
@@ -58,18 +61,22 @@ struct ComparedClaim {
 /// Completions of tags without a request are dropped, and `unexpected` is high for one cycle.
 ///
 /// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one cycle: bypassed memory, 13-bit compare, decide: 7
-/// levels), verdict.
+/// levels; the comparison with the second timeout beside it), verdict.
 #[derive(LogicBlock, Default)]
 pub struct CompletionCheck {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Cycle count, modulo 2^32.
     pub now: Signal<In, Bits<32>>,
-    pub timeout_enabled: Signal<In, Bit>,
+    /// Cycles from a request to its deadline; 0 switches timeouts off.
+    pub timeout: Signal<In, Bits<31>>,
 
     /// While the tag pool sweeps, entries are cleared and completions are unexpected.
     pub sweeping: Signal<In, Bit>,
     pub sweep_tag: Signal<In, Bits<8>>,
+
+    /// A tag is in use: deadlines are checked.
+    pub some_used: Signal<In, Bit>,
 
     pub in_valid: Signal<In, Bit>,
     /// Read on the first beat.
@@ -139,7 +146,7 @@ impl Logic for CompletionCheck {
         // arrive
         let beat = self.in_valid.val();
         let first = !self.open.q.val();
-        let scan = !beat & first & self.timeout_enabled.val() & !sweeping;
+        let scan = !beat & first & self.timeout.val().any() & self.some_used.val() & !sweeping;
         if beat {
             self.open.d.next = !self.in_last.val();
         }
@@ -196,6 +203,7 @@ impl Logic for CompletionCheck {
                 header.byte_count + bit_cast::<13, 2>(header.lower_address.get_bits::<2>(0))
             },
             overdue: !since.get_bit(31),
+            since: since.get_bits::<31>(0),
         };
 
         // judge
@@ -220,7 +228,9 @@ impl Logic for CompletionCheck {
         let goes_on = answers & compared.successful & good & !compared.ends_request;
         let late = completion & quarantined & (compared.ends_request | !compared.successful);
         let expired = claim.scan & waiting & compared.overdue;
-        let ends = fulfils | refused | late;
+        let forgotten =
+            claim.scan & quarantined & compared.overdue & (compared.since >= self.timeout.val());
+        let ends = fulfils | refused | late | forgotten;
         self.progress.write_enable.next = sweeping | ends | goes_on | malformed | expired;
         self.progress.write_address.next = if sweeping {
             self.sweep_tag.val()

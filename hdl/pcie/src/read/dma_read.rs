@@ -1,7 +1,7 @@
 //! The DMA read engine: read commands in, payload out in the order of the commands.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{Checked, CompletionSnk, Counter, Delay, Parameters, ReadDataSrc, Snk, Src};
+use hdl_primitives::{Checked, CompletionSnk, Delay, Parameters, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
 
@@ -10,6 +10,7 @@ use super::completion_writer::CompletionWriter;
 use super::in_order_return::InOrderReturn;
 use super::read_issue::ReadIssue;
 use super::read_scoreboard::{ReadScoreboard, SPAN_BEAT_BITS};
+use super::records::{ReadEvents, ENTRY_TAGS, FLUSH_TAGS};
 use super::slot_buffer::SlotBuffer;
 use super::tag_pool::TagPool;
 use crate::request_splitter::RequestSplitter;
@@ -20,17 +21,19 @@ use crate::segment_issue::SegmentIssue;
 pub type DmaRead1024 = DmaRead<1024, 7, 128, 6, 64, 10>;
 /// For a lane of 512 bits, 32 slots: 128 KiB.
 pub type DmaRead512 = DmaRead<512, 6, 64, 5, 32, 10>;
+/// For queue entries, a lane of 1,024 bits and 8 slots: 32 KiB.
+pub type EntryRead1024 = DmaRead<1024, 7, 128, 3, 8, 7>;
 
 /// 4,096 bytes, the largest maximum read request size.
 const LARGEST_MRRS_CODE: usize = 5;
-const COUNTER_BITS: usize = 48;
 
 /// The DMA read engine: it executes read commands, and returns their payload in the order of the commands. A beat has `W` bits; `B` = log2(W / 8) and
-/// `N` = W / 8. There are `K` = 2^`S` slots of 4 KiB, in two banks of 2^`A` words.
+/// `N` = W / 8. There are `K` = 2^`S` slots of 4 KiB, in two banks of 2^`A` words. The default engine has the tags of payload, and [`DmaRead::of_entries`]
+/// those of queue entries.
 ///
 /// After reset, the first request leaves after 256 cycles. Reset discards outstanding requests. Hold it until every completion has arrived or the
 /// completion timeout of the platform has passed, because a later completion may meet a tag that is in use again.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct DmaRead<
     const W: usize,
     const B: usize,
@@ -64,13 +67,7 @@ pub struct DmaRead<
     // Payload, command by command: a beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
     pub out: ReadDataSrc<W>,
 
-    // Counters.
-    /// Completions of tags that waited for nothing.
-    pub unexpected: Signal<Out, Bits<COUNTER_BITS>>,
-    /// Completions that failed their request: UR, CA, other status, poisoned, malformed, or damaged.
-    pub bad_completions: Signal<Out, Bits<COUNTER_BITS>>,
-    /// Requests that were not answered in time.
-    pub timeouts: Signal<Out, Bits<COUNTER_BITS>>,
+    pub events: Signal<Out, ReadEvents>,
 
     ledger: ReadScoreboard<S, K>,
     issue: SegmentIssue<SPAN_BEAT_BITS>,
@@ -82,11 +79,63 @@ pub struct DmaRead<
     place: CompletionWriter<W, B, N>,
     buffer: SlotBuffer<W, N, A>,
     in_order_return: InOrderReturn<W, B, N>,
-    unexpected_counter: Counter<COUNTER_BITS>,
-    bad_counter: Counter<COUNTER_BITS>,
-    timeout_counter: Counter<COUNTER_BITS>,
     /// Cycles since power-up.
     now: DFF<Bits<32>>,
+}
+
+impl<
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const S: usize,
+        const K: usize,
+        const A: usize,
+    > Default for DmaRead<W, B, N, S, K, A>
+{
+    fn default() -> Self {
+        Self::with_tags(0, ENTRY_TAGS)
+    }
+}
+
+impl<
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const S: usize,
+        const K: usize,
+        const A: usize,
+    > DmaRead<W, B, N, S, K, A>
+{
+    /// Makes an engine with the tags of queue entries.
+    pub fn of_entries() -> Self {
+        Self::with_tags(ENTRY_TAGS, FLUSH_TAGS)
+    }
+
+    fn with_tags(first: usize, end: usize) -> Self {
+        Self {
+            _parameters: Default::default(),
+            clock: Default::default(),
+            reset: Default::default(),
+            mrrs_code: Default::default(),
+            timeout: Default::default(),
+            command: Default::default(),
+            request: Default::default(),
+            completion: Default::default(),
+            out: Default::default(),
+            events: Default::default(),
+            ledger: Default::default(),
+            issue: Default::default(),
+            splitter: Default::default(),
+            read_issue: Default::default(),
+            tags: TagPool::new(first, end),
+            check: Default::default(),
+            data_delay: Default::default(),
+            place: Default::default(),
+            buffer: Default::default(),
+            in_order_return: Default::default(),
+            now: Default::default(),
+        }
+    }
 }
 
 impl<
@@ -132,10 +181,7 @@ impl<
             tags,
             check,
             place,
-            in_order_return,
-            unexpected_counter,
-            bad_counter,
-            timeout_counter
+            in_order_return
         );
         clock!(self, clock, data_delay, buffer);
         self.now.d.next = self.now.q.val() + 1;
@@ -160,11 +206,12 @@ impl<
 
         // Completions to verdicts, to the buffer.
         self.check.now.next = self.now.q.val();
-        self.check.timeout_enabled.next = self.timeout.val().any();
+        self.check.timeout.next = self.timeout.val();
         join!(
             self,
             tags.sweeping => check.sweeping,
             tags.sweep_tag => check.sweep_tag,
+            tags.some_used => check.some_used,
             completion.valid => check.in_valid,
             completion.record => check.in_header,
             completion.last => check.in_last,
@@ -195,16 +242,11 @@ impl<
             in_order_return.out => out,
         );
 
-        // count
-        self.unexpected_counter.add.next = bit_cast::<16, 1>(self.check.unexpected.val().into());
-        self.bad_counter.add.next = bit_cast::<16, 1>(self.check.bad.val().into())
-            + bit_cast::<16, 1>(self.place.damaged_seen.val().into());
-        self.timeout_counter.add.next = bit_cast::<16, 1>(self.check.timed_out.val().into());
-        join!(
-            self,
-            unexpected_counter.total => unexpected,
-            bad_counter.total => bad_completions,
-            timeout_counter.total => timeouts,
-        );
+        self.events.next = ReadEvents {
+            unexpected: self.check.unexpected.val(),
+            bad: self.check.bad.val(),
+            damaged: self.place.damaged_seen.val(),
+            timed_out: self.check.timed_out.val(),
+        };
     }
 }

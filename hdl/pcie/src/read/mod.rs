@@ -21,6 +21,7 @@
 //! | [`slot_buffer`] | two banks of [`byte_ram`] | 2 |
 //! | [`in_order_return`] | complete slots as a stream | 5 |
 //! | [`dma_read`] | the whole, for lane width 1,024 or 512 | see there |
+//! | [`entry_reader`] | queue entries through an engine of their own | 1 for a request, 1 for its entries |
 //! | [`rc_shim`] | AMD's requester completion stream as completions | 2 |
 //!
 //! Commands are cut into segments and chunks as in the write engine: [`crate::segment_issue`], [`crate::request_splitter`].
@@ -29,6 +30,7 @@ pub mod byte_ram;
 pub mod completion_check;
 pub mod completion_writer;
 pub mod dma_read;
+pub mod entry_reader;
 pub mod in_order_return;
 pub mod rc_shim;
 pub mod read_issue;
@@ -38,5 +40,6 @@ pub mod slot_buffer;
 pub mod slot_counts;
 pub mod tag_pool;
 
-pub use dma_read::{DmaRead, DmaRead1024, DmaRead512};
+pub use dma_read::{DmaRead, DmaRead1024, DmaRead512, EntryRead1024};
+pub use entry_reader::EntryReader;
 pub use rc_shim::{RcShim, RcShim1024, RcShim512};

@@ -14,8 +14,15 @@ const _: () = assert!(MAX_PAYLOAD == 2 * SLOT_BYTES);
 
 /// Values of the 8-bit tag.
 pub const TAGS: usize = 1 << TAG_BITS;
-/// First tag of flush reads. Reads of data use the tags below: 192 of them are 96 KiB on their way at a maximum read request size of 512 bytes, as much as 200 Gb/s need for 3.9 us.
+/// First tag of reads of queue entries. Reads of payload use the tags below: 176 of them are 88 KiB on their way at a maximum read request size of 512 bytes,
+/// as much as 200 Gb/s need for 3.6 us.
+pub const ENTRY_TAGS: usize = 176;
+/// First tag of flush reads.
 pub const FLUSH_TAGS: usize = 192;
+/// log2 of the number of tags of queue entries.
+pub const ENTRY_TAGS_LOG2: usize = 4;
+const _: () = assert!(ENTRY_TAGS.is_multiple_of(1 << ENTRY_TAGS_LOG2));
+const _: () = assert!(FLUSH_TAGS - ENTRY_TAGS == 1 << ENTRY_TAGS_LOG2);
 /// Address bits of the tables with one entry per tag.
 pub const TAG_BITS: usize = 8;
 
@@ -52,7 +59,7 @@ pub enum TagState {
     Done,
     /// `left` bytes are missing.
     Waiting,
-    /// Its command has failed, and completions may still arrive: the tag must not be used.
+    /// Its command has failed, and completions may still arrive: the tag is not used until they have, or a second timeout has passed.
     Quarantined,
 }
 
@@ -113,4 +120,17 @@ pub struct CheckedBeat {
     /// Lanes that the completion takes, `lead` included and padding behind the last byte excluded, 1 to 4,099.
     pub lanes: Bits<13>,
     pub report: SlotReport,
+}
+
+/// What a read engine counts, each bit for one event in this cycle.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ReadEvents {
+    /// A completion of a tag that waits for nothing.
+    pub unexpected: Bit,
+    /// A completion that failed its request: UR, CA, another status, poisoned or malformed.
+    pub bad: Bit,
+    /// A completion with an error at its end, or with too many or too few beats.
+    pub damaged: Bit,
+    /// A request that was not answered in time.
+    pub timed_out: Bit,
 }

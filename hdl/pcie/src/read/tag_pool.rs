@@ -4,15 +4,16 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, Src};
 use rust_hdl::prelude::*;
 
-use super::records::{TagUse, FLUSH_TAGS, TAG_BITS};
+use super::records::{TagUse, TAGS, TAG_BITS};
 
 const COUNT_BITS: usize = TAG_BITS + 1;
 
-/// Holds the tags below [`FLUSH_TAGS`] that no outstanding request uses, in a FIFO. The tag that was unused longest is next, so a stray completion most likely meets a free tag.
+/// Holds the tags of a range that no outstanding request uses, in a FIFO. The tag that was unused longest is next, so a stray completion most likely meets a
+/// free tag.
 ///
 /// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds those to the FIFO. Blocks with a table by tag clear the entry then. At
 /// most one tag leaves and one returns per cycle. Levels: 2.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct TagPool {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -28,23 +29,54 @@ pub struct TagPool {
     /// The use that ended.
     pub returned: Signal<In, TagUse>,
 
+    /// A tag is in use: high from two cycles after the first one left.
+    pub some_used: Signal<Out, Bit>,
+
     tags: BlockFifo<TagUse, TAG_BITS, COUNT_BITS>,
     /// The top bit is set when all tags have been output.
     swept: DFF<Bits<9>>,
+    lacks: DFF<Bit>,
+    _first: u64,
+    _count: u64,
+}
+
+impl TagPool {
+    /// Makes a pool of the tags from `first` to `end - 1`.
+    pub fn new(first: usize, end: usize) -> Self {
+        assert!(
+            first < end && end <= TAGS,
+            "TagPool of {first} to {end}: give a range of the {TAGS} tags"
+        );
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sweeping: Default::default(),
+            sweep_tag: Default::default(),
+            free: Default::default(),
+            return_valid: Default::default(),
+            returned: Default::default(),
+            tags: Default::default(),
+            some_used: Default::default(),
+            swept: Default::default(),
+            lacks: Default::default(),
+            _first: first as u64,
+            _count: (end - first) as u64,
+        }
+    }
 }
 
 impl Logic for TagPool {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, swept);
+        dff_setup!(self, clock, swept, lacks);
         clock_reset!(self, tags);
         let sweeping = !self.swept.q.val().get_bit(TAG_BITS);
         let sweep_tag = self.swept.q.val().get_bits::<8>(0);
         let returned = self.returned.val();
 
         // Tables are cleared to phase 0.
-        let of_reads = sweep_tag < (FLUSH_TAGS as u64);
-        self.tags.in_.valid.next = (sweeping & of_reads) | self.return_valid.val();
+        let of_pool = (sweep_tag - self._first) < self._count;
+        self.tags.in_.valid.next = (sweeping & of_pool) | self.return_valid.val();
         self.tags.in_.data.next = if sweeping {
             TagUse {
                 tag: sweep_tag,
@@ -63,6 +95,8 @@ impl Logic for TagPool {
         self.sweeping.next = sweeping;
         self.sweep_tag.next = sweep_tag;
         join!(self, tags.out => free);
+        self.lacks.d.next = self.tags.count.val() != self._count;
+        self.some_used.next = self.lacks.q.val();
 
         if self.reset.val() {
             self.swept.d.next = bits(0);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use hdl_pcie::read::records::ReadEvents;
 use hdl_pcie::read::{DmaRead1024, DmaRead512};
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
@@ -10,7 +11,7 @@ use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::read::{ReadBeat, ReadCommand};
 
 use crate::read::completer::{answer, Fault, Outcome, Packet};
-use crate::read::completions::Outstanding;
+use crate::read::completions::{Outstanding, BEFORE_REUSE};
 use crate::read::load::{Load, Report};
 use crate::read::reference::{command, header, payload, requests, Request, Segment};
 
@@ -53,6 +54,8 @@ pub struct Bench {
     pub(crate) unexpected: u64,
     pub(crate) bad: u64,
     pub(crate) timeouts: u64,
+    /// What the engine has reported: unexpected, bad or damaged, timed out.
+    pub counted: [u64; 3],
     pub clock: u64,
     pub report: Report,
 }
@@ -84,6 +87,7 @@ impl Bench {
             unexpected: 0,
             bad: 0,
             timeouts: 0,
+            counted: [0; 3],
             clock: 0,
             report: Report::default(),
             load,
@@ -111,6 +115,7 @@ impl Bench {
         self.received.clear();
         self.sending = None;
         (self.unexpected, self.bad, self.timeouts) = (0, 0, 0);
+        self.counted = [0; 3];
         (self.queued, self.returned) = (0, 0);
     }
 
@@ -167,7 +172,7 @@ impl Bench {
             self.step();
         }
         assert!(self.requests.is_empty(), "requests are missing");
-        let counted = ["unexpected", "bad_completions", "timeouts"].map(|c| self.dut.get(c));
+        let counted = self.counted;
         let wanted = [self.unexpected, self.bad, self.timeouts];
         assert!(
             self.load.races || counted == wanted,
@@ -201,6 +206,12 @@ impl Bench {
         self.dut.set("completion_valid", completes.into());
         self.dut.eval();
 
+        let words = self.dut.words("events");
+        let events = Record::<ReadEvents>::new(&words);
+        let of = |names: &[&str]| names.iter().map(|name| events.u64(name)).sum::<u64>();
+        self.counted[0] += of(&["unexpected"]);
+        self.counted[1] += of(&["bad", "damaged"]);
+        self.counted[2] += of(&["timed_out"]);
         if offered.is_some() && self.dut.get("command_ready") == 1 {
             self.commands.pop_front();
             self.report.commands.push(self.clock);
@@ -224,7 +235,11 @@ impl Bench {
         let words = self.dut.words("request");
         let tag = Record::<stellar_wire::hw::read::ReadTlpHeader>::new(&words).u64("tag") as u8;
         assert_eq!(words, to_words(header(&request, tag)), "{request:?}");
-        assert!(!self.outstanding.contains_key(&tag), "tag {tag} is in use");
+        let in_use = |o: &Outstanding| self.clock + BEFORE_REUSE < o.reused_from;
+        assert!(
+            !self.outstanding.get(&tag).is_some_and(in_use),
+            "tag {tag} is in use"
+        );
         let fault = (!self.load.faults.is_empty() && self.rng.random_ratio(1, self.load.one_in))
             .then(|| self.load.faults[self.rng.random_range(0..self.load.faults.len())]);
         let packets = answer(
@@ -238,16 +253,24 @@ impl Bench {
         if packets.iter().any(|p| p.outcome != Outcome::Good) || packets.is_empty() {
             self.expected[command - self.returned].failed = true;
         }
+        let timeout = self.load.timeout;
         let unanswered = matches!(fault, Some(Fault::Late | Fault::Never));
         self.timeouts += u64::from(unanswered);
         let (least, most) = self.load.latency;
+        let latency = self.rng.random_range(least..=most);
         self.order.push_back(tag);
         self.outstanding.insert(
             tag,
             Outstanding {
                 packets,
-                ready_at: self.clock + self.rng.random_range(least..=most),
-                late: fault == Some(Fault::Late),
+                ready_at: match fault {
+                    Some(Fault::Late) => self.clock + timeout + timeout / 2,
+                    _ => self.clock + latency,
+                },
+                reused_from: match timeout {
+                    0 => u64::MAX,
+                    _ => self.clock + 2 * timeout,
+                },
             },
         );
     }

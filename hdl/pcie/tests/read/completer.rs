@@ -30,7 +30,7 @@ pub enum Fault {
     LongStream,
     /// The stream ends with an error.
     Damaged,
-    /// It is answered only after all requests without an answer have timed out.
+    /// It is answered after its timeout, and before the second one.
     Late,
     Never,
 }

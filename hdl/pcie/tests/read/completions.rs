@@ -12,8 +12,12 @@ use crate::read::reference::{requests, Segment};
 pub struct Outstanding {
     pub packets: VecDeque<Packet>,
     pub ready_at: u64,
-    pub late: bool,
+    /// The cycle of the second timeout: from then on, the engine may use the tag again.
+    pub reused_from: u64,
 }
+
+/// Cycles from the start of a timeout in the engine to the cycle in which the request is accepted, and a few more.
+pub const BEFORE_REUSE: u64 = 8;
 
 impl Bench {
     /// Sends a completion without a request, with the tag that was freed last, if this tag will not be used again soon.
@@ -87,11 +91,15 @@ impl Bench {
     }
 
     fn next_packet(&mut self) -> Option<Packet> {
-        let all_timed_out = self.dut.get("timeouts") == self.timeouts;
         let clock = self.clock;
-        let ready = |o: &Outstanding| {
-            !o.packets.is_empty() && o.ready_at <= clock && (!o.late || all_timed_out)
-        };
+        if self.load.races {
+            for outstanding in self.outstanding.values_mut() {
+                if clock + BEFORE_REUSE >= outstanding.reused_from {
+                    outstanding.packets.clear();
+                }
+            }
+        }
+        let ready = |o: &Outstanding| !o.packets.is_empty() && o.ready_at <= clock;
         let tag = if self.load.in_order {
             let empty = |o: Option<&Outstanding>| o.is_none_or(|o| o.packets.is_empty());
             while self

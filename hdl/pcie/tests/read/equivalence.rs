@@ -7,7 +7,7 @@ use hdl_pcie::read::read_issue::ReadIssue;
 use hdl_pcie::read::read_scoreboard::ReadScoreboard;
 use hdl_pcie::read::records::*;
 use hdl_pcie::read::tag_pool::TagPool;
-use hdl_pcie::read::{DmaRead, DmaRead1024, DmaRead512};
+use hdl_pcie::read::{DmaRead, DmaRead1024, DmaRead512, EntryReader};
 use hdl_pcie::records::{CommandEnd, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_testkit::equivalence::{check, Random, TestRng};
@@ -15,7 +15,8 @@ use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::dma::WriteTlpHeader;
-use stellar_wire::hw::read::{CompletionHeader, ReadCommand};
+use stellar_wire::hw::messages::WqeFetch;
+use stellar_wire::hw::read::{CompletionHeader, ReadBeat, ReadCommand};
 
 fn command(rng: &mut TestRng, longest: u64) -> ReadCommand {
     ReadCommand {
@@ -60,9 +61,9 @@ fn tag_pool() {
     // Only tags that were taken return.
     let mut taken: Vec<TagUse> = vec![];
     check(
-        TagPool::default,
-        Some(|u| &mut u.clock),
-        move |uut, rng| {
+        || TagPool::new(16, 250),
+        Some(|u: &mut TagPool| &mut u.clock),
+        move |uut: &mut TagPool, rng| {
             uut.reset.next = false;
             uut.free.ready.next = Bit::random(rng);
             let back = !uut.sweeping.val() && !taken.is_empty() && rng.random_ratio(1, 3);
@@ -260,4 +261,52 @@ fn the_tools_take_both_widths() {
     }
     take(DmaRead1024::default());
     take(DmaRead512::default());
+}
+
+fn entry_reader<const W: usize>() {
+    // The test runs in rounds. In each one, entries are requested up to the available space, which is at least 7, and then returned.
+    const ASKING: u32 = 30;
+    const ROUND: u32 = 80;
+    let mut clock = 0u32;
+    let mut owed = 0;
+    check(
+        EntryReader::<W>::default,
+        Some(|u| &mut u.clock),
+        move |u, rng| {
+            let phase = clock % ROUND;
+            let asking = phase < ASKING;
+            clock += 1;
+            if phase == ASKING {
+                owed = 7;
+            }
+            u.reset.next = false;
+            u.fetch.valid.next = asking;
+            u.fetch.record.next = WqeFetch {
+                address: Bits::random(rng),
+                qp: Bits::random(rng),
+                entries: rng.random_range(1..=8_u64).to_bits(),
+            };
+            u.fetched.ready.next = rng.random_bool(0.3) || phase > ROUND - 12;
+            u.command.ready.next = asking || rng.random_bool(0.8);
+            let returns = owed > 0 && phase < ROUND - 12 && rng.random();
+            owed -= u32::from(returns);
+            u.in_.valid.next = returns;
+            u.in_.data.next = Bits::random(rng);
+            u.in_.beat.next = ReadBeat {
+                bytes: Bits::random(rng),
+                last: rng.random(),
+                error: rng.random(),
+                user: Bits::random(rng),
+            };
+        },
+        400,
+        52,
+    )
+    .unwrap();
+}
+
+#[test]
+fn entry_reader_is_its_verilog() {
+    entry_reader::<512>();
+    entry_reader::<1024>();
 }

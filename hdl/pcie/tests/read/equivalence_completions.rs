@@ -47,7 +47,8 @@ fn completion_check() {
         move |uut, rng| {
             now += 1;
             uut.now.next = now.to_bits();
-            uut.timeout_enabled.next = now > 300;
+            uut.timeout.next = if now > 300 { bits(60) } else { bits(0) };
+            uut.some_used.next = rng.random_ratio(9, 10);
             uut.reset.next = rng.random_ratio(1, 300);
             uut.sweeping.next = sweep < 8;
             uut.sweep_tag.next = (sweep % 256).to_bits();

@@ -1,6 +1,6 @@
 //! Good completions in every legal cut and order.
 
-use hdl_pcie::read::records::FLUSH_TAGS;
+use hdl_pcie::read::records::ENTRY_TAGS;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -224,6 +224,6 @@ fn requests_wait_for_tags() {
     for _ in 0..1400 {
         bench.step();
     }
-    assert_eq!(bench.report.requests.len(), FLUSH_TAGS);
+    assert_eq!(bench.report.requests.len(), ENTRY_TAGS);
     bench.finish();
 }

@@ -3,6 +3,7 @@
 mod bench;
 mod completer;
 mod completions;
+mod entries;
 mod equivalence;
 mod equivalence_completions;
 mod faults;

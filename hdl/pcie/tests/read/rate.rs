@@ -3,7 +3,7 @@
 use crate::read::bench::Bench;
 use crate::read::load::Load;
 use crate::read::reference::Segment;
-use hdl_pcie::read::records::FLUSH_TAGS;
+use hdl_pcie::read::records::ENTRY_TAGS;
 
 fn stream(wide: bool, load: Load, length: usize, count: u64, offset: u64) -> Bench {
     let mut bench = Bench::new(wide, load);
@@ -77,8 +77,8 @@ fn requests_leave_at_one_per_clock() {
     let mut load = Load::full_speed();
     (load.mrrs_code, load.latency) = (0, (400, 400));
     let bench = stream(true, load, 4096, 8, 0);
-    let requests = &bench.report.requests[..FLUSH_TAGS];
-    assert_eq!(span(requests), FLUSH_TAGS as u64);
+    let requests = &bench.report.requests[..ENTRY_TAGS];
+    assert_eq!(span(requests), ENTRY_TAGS as u64);
     let latency = bench.report.requests[0] - bench.report.commands[0];
     println!("{latency} clocks from command to request");
     assert_eq!(latency, 7);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use hdl_testkit::Dut;
+use hdl_tx_pipeline::tx_frame_builder::{ANSWER_ADDRESS, REQUEST_ADDRESS};
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512};
 use stellar_wire::hw::pack::to_words;
 
@@ -55,7 +56,10 @@ pub struct Front {
     dut: Dut,
     beat_bytes: usize,
     pub clock: u64,
-    packets: VecDeque<Vec<u32>>,
+    /// Records, and whether each is sent as an acknowledgement.
+    packets: VecDeque<(Vec<u32>, bool)>,
+    /// Free places for headers of requests, and of acknowledgements.
+    places: [usize; 2],
     payload: VecDeque<Beat>,
     /// The current frame, and the cycle of its first beat.
     part: Vec<u8>,
@@ -68,9 +72,11 @@ pub struct Front {
     pub freed: u64,
     /// Frames that were dropped because their payload failed.
     pub left_out: u64,
-    /// An item stays valid until it is accepted.
-    offered: (bool, bool),
+    /// Payload stays valid until it is accepted.
+    offered: bool,
 }
+
+const PLACES: [usize; 2] = [1 << REQUEST_ADDRESS, 1 << ANSWER_ADDRESS];
 
 impl Front {
     pub fn new(width: usize) -> Self {
@@ -79,6 +85,7 @@ impl Front {
             beat_bytes: width / 8,
             clock: 0,
             packets: VecDeque::new(),
+            places: PLACES,
             payload: VecDeque::new(),
             part: vec![],
             begun: None,
@@ -87,7 +94,7 @@ impl Front {
             mismatches: 0,
             freed: 0,
             left_out: 0,
-            offered: (false, false),
+            offered: false,
         };
         front.reset();
         front
@@ -99,7 +106,8 @@ impl Front {
         self.payload.clear();
         self.part.clear();
         self.begun = None;
-        self.offered = (false, false);
+        self.offered = false;
+        self.places = PLACES;
         for (port, value) in [
             ("reset", 1),
             ("packet_valid", 0),
@@ -113,9 +121,15 @@ impl Front {
         self.dut.clock();
     }
 
+    /// Queues a packet without payload as an acknowledgement.
+    pub fn answer(&mut self, packet: &TestPacket) {
+        assert!(packet.payload.is_empty(), "an acknowledgement with payload");
+        self.packets.push_back((to_words(packet.record), true));
+    }
+
     /// Queues a packet. Lanes beyond the end of its payload have random values.
     pub fn send(&mut self, packet: &TestPacket) {
-        self.packets.push_back(to_words(packet.record));
+        self.packets.push_back((to_words(packet.record), false));
         let beats = packet.payload.chunks(self.beat_bytes);
         let count = beats.len();
         for (i, bytes) in beats.enumerate() {
@@ -134,7 +148,7 @@ impl Front {
     /// Queues a packet whose payload cannot be read.
     pub fn send_unreadable(&mut self, packet: &TestPacket) {
         assert!(!packet.payload.is_empty(), "there is nothing to read");
-        self.packets.push_back(to_words(packet.record));
+        self.packets.push_back((to_words(packet.record), false));
         self.payload.push_back(Beat {
             data: vec![0xe404_e404; self.beat_bytes / 4],
             last: true,
@@ -144,12 +158,18 @@ impl Front {
 
     /// Runs one cycle.
     pub fn step(&mut self, stimulus: Stimulus) {
-        let offer_packet = self.offered.0 || stimulus.offer_packet && !self.packets.is_empty();
-        let offer_payload = self.offered.1 || stimulus.offer_payload && !self.payload.is_empty();
+        let packet = self.packets.front();
+        let packet = packet
+            .filter(|(_, answers)| stimulus.offer_packet && self.places[usize::from(*answers)] > 0);
+        let offer_payload = self.offered || stimulus.offer_payload && !self.payload.is_empty();
         let dut = &mut self.dut;
-        dut.set("packet_valid", offer_packet.into());
-        if let Some(words) = self.packets.front().filter(|_| offer_packet) {
+        dut.set("packet_valid", packet.is_some().into());
+        let mut packet_moves = false;
+        if let Some((words, answers)) = packet {
             dut.set_words("packet", words);
+            dut.set("packet_answers", (*answers).into());
+            self.places[usize::from(*answers)] -= 1;
+            packet_moves = true;
         }
         dut.set("payload_valid", offer_payload.into());
         if let Some(beat) = self.payload.front().filter(|_| offer_payload) {
@@ -160,7 +180,8 @@ impl Front {
         dut.set("mac_ready", stimulus.mac_ready.into());
         dut.eval();
 
-        let packet_moves = offer_packet && dut.get("packet_ready") == 1;
+        self.places[0] += dut.get("request_freed") as usize;
+        self.places[1] += dut.get("answer_freed") as usize;
         let payload_moves = offer_payload && dut.get("payload_ready") == 1;
         let mac_valid = dut.get("mac_valid") == 1;
         self.freed += dut.get("payload_freed");
@@ -184,10 +205,7 @@ impl Front {
         if payload_moves {
             self.payload.pop_front();
         }
-        self.offered = (
-            offer_packet && !packet_moves,
-            offer_payload && !payload_moves,
-        );
+        self.offered = offer_payload && !payload_moves;
         if let Some((bytes, count, last)) = moved {
             self.collect(bytes, count, last);
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_tx_pipeline::records::{FrameHeader, FrameLayout, Nesting, TxBeat};
+use hdl_tx_pipeline::tx_frame_builder::{ANSWER_ADDRESS, REQUEST_ADDRESS};
 use hdl_tx_pipeline::{
     ExtensionHeaders, FrameAssembler, FrameLayouts, HeaderBuild, IcrcInsert, IpChecksum,
     PayloadBuffer, TxFrameBuilder,
@@ -159,11 +160,14 @@ fn frame_assembler<const W: usize, const N: usize, const B: usize>(clocks: u64) 
         Some(|u| &mut u.clock),
         |u, rng| {
             u.reset.next = rng.random_bool(0.01);
-            u.header.valid.next = rng.random_bool(0.8);
-            u.header.record.next = FrameHeader {
+            let mut header = || FrameHeader {
                 layout: layout(rng, N as u64),
                 bytes: Bits::random(rng),
             };
+            u.request.record.next = header();
+            u.answer.record.next = header();
+            u.request.valid.next = rng.random_bool(0.8);
+            u.answer.valid.next = rng.random_bool(0.3);
             u.payload_waiting.next = rng.random_bool(0.9);
             u.payload_data.next = Bits::random(rng);
             u.payload_last.next = rng.random();
@@ -233,12 +237,16 @@ fn tx_frame_builder<
 ) {
     let mut records = VecDeque::new();
     let mut beats = VecDeque::new();
+    // Free places for headers of requests, and of acknowledgements.
+    let mut places = [1 << REQUEST_ADDRESS, 1 << ANSWER_ADDRESS];
     check(
         TxFrameBuilder::<W, N, B, A, C>::default,
         Some(|u| &mut u.clock),
         move |u, rng| {
             // The signals still have the values of the previous cycle.
-            if u.packet.valid.val() && u.packet.ready.val() {
+            places[0] += usize::from(u.request_freed.val());
+            places[1] += usize::from(u.answer_freed.val());
+            if u.packet.valid.val() {
                 records.pop_front();
             }
             if u.payload_valid.val() && u.payload_ready.val() {
@@ -264,11 +272,17 @@ fn tx_frame_builder<
                     beats.truncate(beats.len() - chunks.len());
                     beats.push_back((Bits::random(rng), true, true));
                 }
-                records.push_back(next.record);
+                let answers = chunks.is_empty() && rng.random_bool(0.7);
+                records.push_back((next.record, answers));
             }
             u.reset.next = false;
-            u.packet.valid.next = rng.random_bool(0.7);
-            u.packet.record.next = records[0];
+            let (record, answers) = records[0];
+            let place = &mut places[usize::from(answers)];
+            let offers = *place > 0 && rng.random_bool(0.7);
+            *place -= usize::from(offers);
+            u.packet.valid.next = offers;
+            u.packet.record.next = record;
+            u.packet_answers.next = answers;
             u.payload_valid.next = !beats.is_empty() && rng.random_bool(0.9);
             let idle = (Bits::random(rng), rng.random(), rng.random());
             (

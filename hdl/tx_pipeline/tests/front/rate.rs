@@ -109,6 +109,33 @@ fn a_frame_waits_for_all_of_its_payload() {
     }
 }
 
+/// The payload of requests does not come: acknowledgements leave all the same, and nothing else does.
+#[test]
+fn acknowledgements_pass_requests_that_wait_for_payload() {
+    for width in WIDTHS {
+        let mut front = Front::new(width);
+        let requests = packets(Opcode::RcWriteMiddle, 4096, 0);
+        let answers = packets(Opcode::MrcSack, 0, 0);
+        for packet in requests.iter().take(63) {
+            front.send(packet);
+        }
+        for packet in answers.iter().take(100) {
+            front.answer(packet);
+        }
+        front.run(100, 2_000, || Stimulus {
+            offer_payload: false,
+            ..Stimulus::FULL
+        });
+        for (sent, packet) in front.sent.iter().zip(&answers) {
+            assert_eq!(sent.bytes, packet.frame());
+        }
+        front.run(163, 20_000, || Stimulus::FULL);
+        for (sent, packet) in front.sent[100..].iter().zip(&requests) {
+            assert_eq!(sent.bytes, packet.frame());
+        }
+    }
+}
+
 #[test]
 fn a_mac_that_stops_stalls_everything_and_loses_nothing() {
     for width in WIDTHS {

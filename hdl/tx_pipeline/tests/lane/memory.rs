@@ -49,8 +49,7 @@ impl Memory {
     /// Expects the read of this request's payload, behind those expected before.
     pub fn expect(&mut self, request: &TxRequest, payload: Vec<u8>, readable: bool) {
         let user = (request.slot.index() as u64) << read_user::SLOT
-            | (request.qp.index() as u64) << read_user::QP
-            | u64::from(request.port) << read_user::PORT;
+            | (request.qp.index() as u64) << read_user::QP;
         self.expected.push_back(Expected {
             command: ReadCommand {
                 length: request.length,

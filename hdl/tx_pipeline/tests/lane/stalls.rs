@@ -183,6 +183,32 @@ fn answers_come_first() {
     }
 }
 
+/// Reads are not answered, or not even accepted: acknowledgements leave all the same.
+#[test]
+fn acknowledgements_do_not_wait_for_reads() {
+    for width in WIDTHS {
+        for (read, payload) in [(100, 0), (0, 100)] {
+            let (tables, mut bench, mut rng) = setup(width, 7);
+            bench.queue(requests(&tables, &mut rng, 100, 256));
+            let stuck = Pace {
+                read,
+                payload,
+                ..Pace::FULL
+            };
+            for _ in 0..1_000 {
+                bench.step(stuck);
+            }
+            assert!(bench.sent.is_empty() && !bench.requests.is_empty());
+            bench.queue((0..100).map(|_| tables.answer(&mut rng)));
+            for _ in 0..500 {
+                bench.step(stuck);
+            }
+            assert_eq!(bench.sent.len(), 100, "acknowledgements wait");
+            bench.run(Pace::FULL, 20_000);
+        }
+    }
+}
+
 #[test]
 fn a_reset_leaves_nothing_behind_but_the_addresses() {
     for width in WIDTHS {

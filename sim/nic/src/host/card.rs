@@ -11,7 +11,7 @@ use super::config_space::ConfigSpace;
 use crate::counted::CountedFields;
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
 use crate::pcie::{HostPcie, HostSide, PcieSettings};
-use crate::port::Port;
+use crate::port::{Link, Port};
 use crate::sampled::Windows;
 use crate::NicError;
 
@@ -105,7 +105,11 @@ impl<M: HostSide> Card<M> {
 
     fn restart(&mut self) {
         self.pcie.reset_functions();
+        let links = [0, 1].map(|port: usize| self.ports[port].link);
         self.ports = Port::both();
+        for (port, link) in self.ports.iter_mut().zip(links) {
+            port.link = link;
+        }
         self.raised = 0;
         self.counters.clear();
         self.windows.clear();
@@ -113,7 +117,14 @@ impl<M: HostSide> Card<M> {
 
     /// Accepts a frame that has arrived at a port.
     pub fn receive(&mut self, port: usize, frame: Vec<u8>) {
-        self.ports[port].rx.push(frame, false);
+        if self.ports[port].link != Link::Down {
+            self.ports[port].rx.push(frame, false);
+        }
+    }
+
+    /// Changes the state of the cable at a port.
+    pub fn set_link(&mut self, port: usize, link: Link) {
+        self.ports[port].link = link;
     }
 
     /// Returns a complete frame that has left a port, if there is one.
@@ -125,7 +136,7 @@ impl<M: HostSide> Card<M> {
     pub fn clock(&mut self, operation: Option<Operation>) -> Progress {
         let clock = self.model.clocks();
         let mut inputs = NicInputs {
-            port_up: 3,
+            port_up: Port::up(&self.ports),
             ..NicInputs::default()
         };
         self.offer(operation, &mut inputs);

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sim_pcie::{ConfigError, FaultRule};
 use sim_verilated::recording::Recording;
 use sim_verilated::Library;
 use sim_world::Backing;
@@ -15,6 +16,7 @@ use super::memory::LocalMemory;
 use super::wire::Wire;
 use crate::model::NicModel;
 use crate::pcie::PcieSettings;
+use crate::port::Link;
 use crate::rings::RINGS;
 use crate::NicError;
 
@@ -131,6 +133,34 @@ impl SimHosts {
     /// If there is no such host.
     pub fn pcie_counters(&self, host: usize) -> sim_pcie::Counters {
         self.lock().card(host).pcie.fabric().counters().clone()
+    }
+
+    /// Changes the state of the cable at a port of a host's card.
+    ///
+    /// # Panics
+    /// If there is no such host or port.
+    pub fn set_link(&self, host: usize, port: usize, link: Link) {
+        self.lock().card(host).set_link(port, link);
+    }
+
+    /// Injects another fault into the PCIe fabric of a host from now on.
+    ///
+    /// # Errors
+    /// [`sim_pcie::ConfigError`] if the rule can match nothing.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn add_pcie_fault(&self, host: usize, rule: FaultRule) -> Result<(), ConfigError> {
+        let mut hosts = self.lock();
+        hosts.card(host).pcie.fabric_mut().add_fault(rule)
+    }
+
+    /// Injects no faults into the PCIe fabric of a host from now on.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn clear_pcie_faults(&self, host: usize) {
+        self.lock().card(host).pcie.fabric_mut().clear_faults();
     }
 
     /// Accesses of a host's card to memory that is not mapped for it, so far.

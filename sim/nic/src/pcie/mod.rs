@@ -71,6 +71,11 @@ impl<M: HostSide> HostPcie<M> {
         &self.fabric
     }
 
+    /// The fabric, to inject faults.
+    pub fn fabric_mut(&mut self) -> &mut Fabric<Bus<M>> {
+        &mut self.fabric
+    }
+
     /// Whether a TLP is on its way.
     pub fn is_busy(&self) -> bool {
         self.fabric.next_event().is_some()

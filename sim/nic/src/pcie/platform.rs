@@ -16,6 +16,8 @@ pub struct PcieSettings {
     pub host_delay: DelayConfig,
     /// Extra time until a write is visible in the GPU's memory.
     pub gpu_delay: DelayConfig,
+    /// Picoseconds after which the fabric gives up a read that nobody has completed; 50 ms if there is none. Then its tag may be used again.
+    pub completion_timeout: Option<u64>,
     /// Answers flush reads at once, so that they push no writes. No PCIe does this: tests show with it that they notice payload that comes too late.
     pub answer_flushes_at_once: bool,
 }
@@ -76,6 +78,9 @@ pub fn config(settings: &PcieSettings) -> FabricConfig {
     };
     let nic = |(bdf, posted_delay)| NicConfig {
         link: card.clone(),
+        completion_timeout_ps: settings
+            .completion_timeout
+            .unwrap_or_else(|| NicConfig::new(bdf).completion_timeout_ps),
         posted_delay,
         ats: true,
         acs: AcsConfig {

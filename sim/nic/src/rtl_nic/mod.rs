@@ -39,7 +39,6 @@ pub struct RtlNic {
     ports: [Port; 2],
     /// For each port, the frames that have not begun to arrive, with their times of arrival.
     coming: [VecDeque<(Time, Vec<u8>)>; 2],
-    port_up: u8,
     bar: Bar,
     /// Work has been announced, or time has passed. From then on, software's register accesses take time of the world.
     started: bool,
@@ -75,7 +74,6 @@ impl RtlNic {
             pcie: HostPcie::new(&reads.into(), bus),
             ports: Port::both(),
             coming: Default::default(),
-            port_up: 3,
             bar: Bar::default(),
             started: false,
             origin: 0,
@@ -165,7 +163,7 @@ impl RtlNic {
     fn clock(&mut self) {
         let (clock, time) = (self.model.clocks(), self.time());
         let mut inputs = NicInputs {
-            port_up: self.port_up,
+            port_up: Port::up(&self.ports),
             ..NicInputs::default()
         };
         self.bar.drive(&mut inputs);

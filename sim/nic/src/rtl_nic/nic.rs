@@ -17,6 +17,7 @@ use stellar_wire::RoceFrame;
 use super::queue_pair::{write_rows, Pair};
 use super::{ring_row, RtlNic};
 use crate::model::NicModel;
+use crate::port::Link;
 use crate::times::SimRate;
 use crate::NicError;
 
@@ -105,7 +106,7 @@ impl Nic for RtlNic {
     }
 
     fn set_port(&mut self, port: usize, up: bool) {
-        self.port_up = self.port_up & !(1 << port) | u8::from(up) << port;
+        self.ports[port].link = if up { Link::Up } else { Link::Down };
     }
 
     fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError> {

@@ -7,6 +7,7 @@ mod order;
 mod pages;
 mod push;
 mod rc;
+mod stuck;
 mod table_end;
 
 use std::time::Duration;

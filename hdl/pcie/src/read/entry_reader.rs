@@ -1,9 +1,7 @@
-//! One DMA read engine for send queue entries and for the payload of two ports.
+//! Reads send queue entries through a DMA read engine.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
-use hdl_primitives::{
-    Credit, OfferSnk, ReadDataSnk, ReadDataSrc, RoundRobin, Snk, Src, StreamSkid, SyncFifo,
-};
+use hdl_primitives::{Credit, OfferSnk, ReadDataSnk, Src, StreamSkid, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
@@ -19,19 +17,6 @@ const FETCHES_BITS: usize = 4;
 /// Space for their beats: 8 each in a lane of 512 bits.
 const BEAT_ADDRESS: usize = 6;
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
-/// The clients: fetches, payload of port 0, payload of port 1.
-const READERS: usize = 3;
-
-/// A payload read, marked with its port.
-#[hdl_fn]
-fn of_port(command: ReadCommand, port: u64) -> ReadCommand {
-    let cleared = command.user & bits::<32>(!(0b11 << read_user::PORT) & 0xffff_ffff);
-    ReadCommand {
-        length: command.length,
-        segments: command.segments,
-        user: cleared | bits::<32>(port << read_user::PORT),
-    }
-}
 
 /// Whether a beat of this number of bits has two entries.
 #[hdl_fn]
@@ -39,15 +24,12 @@ fn two_a_beat(width: u64) -> Bit {
     width == 1024
 }
 
-/// Arbiter around one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024.
+/// Makes reads of send queue entries commands of one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024, and cuts what it returns into
+/// entries. Entries are requested only if there is space for them in this block, so the engine never waits, however late they are accepted.
 ///
-/// Clients take turns. The engine returns data in order, so a client that does not accept its data stalls the others:
-/// - entries are requested only if there is space for them in this block, so they never stall, however late they are accepted;
-/// - payload must not stall: request it only if there is space for it (`docs/tx_lane.md`, payload).
-///
-/// LUT levels: 4 (turn, command); back 3 (user, ready).
+/// Latency 1 for a request, and 1 for its entries. LUT levels: 3.
 #[derive(LogicBlock)]
-pub struct ReadArbiter<const W: usize> {
+pub struct EntryReader<const W: usize> {
     pub clock: Signal<In, Clock>,
     /// Discards commands and entries. Assert it together with the engine's reset.
     pub reset: Signal<In, Bit>,
@@ -58,17 +40,10 @@ pub struct ReadArbiter<const W: usize> {
     /// Each entry, in the order of the fetches. If a read failed, all of its entries did.
     pub fetched: Src<WqeFetched>,
 
-    // Payload of port 0 and of port 1. The port in `user` is set here.
-    pub read: [Snk<ReadCommand>; 2],
-
-    // What came back, for each port in the order of its reads.
-    pub payload: [ReadDataSrc<W>; 2],
-
     // To and from the engine.
     pub command: Src<ReadCommand>,
     pub in_: ReadDataSnk<W>,
 
-    turns: RoundRobin<READERS, 2>,
     commands: StreamSkid<ReadCommand>,
     fetch_credit: Credit<FETCHES_BITS>,
     beats: SyncFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
@@ -77,22 +52,19 @@ pub struct ReadArbiter<const W: usize> {
     given: DFF<Bits<4>>,
 }
 
-impl<const W: usize> Default for ReadArbiter<W> {
+impl<const W: usize> Default for EntryReader<W> {
     fn default() -> Self {
         assert!(
             W == 512 || W == 1024,
-            "ReadArbiter<{W}>: a beat has one or two send queue entries, use 512 or 1024"
+            "EntryReader<{W}>: a beat has one or two send queue entries, use 512 or 1024"
         );
         Self {
             clock: Default::default(),
             reset: Default::default(),
             fetch: Default::default(),
             fetched: Default::default(),
-            read: Default::default(),
-            payload: Default::default(),
             command: Default::default(),
             in_: Default::default(),
-            turns: Default::default(),
             commands: Default::default(),
             fetch_credit: Credit::new(FETCHES),
             beats: Default::default(),
@@ -102,29 +74,21 @@ impl<const W: usize> Default for ReadArbiter<W> {
     }
 }
 
-impl<const W: usize> Logic for ReadArbiter<W> {
+impl<const W: usize> Logic for EntryReader<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, given);
-        clock_reset!(self, turns, commands, fetch_credit, beats, of_beats);
+        clock_reset!(self, commands, fetch_credit, beats, of_beats);
 
-        // take_turns
-        let may_fetch = self.fetch.valid.val() & self.fetch_credit.room.val();
-        self.turns.request.next = bits::<READERS>(0)
-            .replace_bit(0, may_fetch)
-            .replace_bit(1, self.read[0].valid.val())
-            .replace_bit(2, self.read[1].valid.val());
-        let room = self.commands.in_.ready.val();
-        let grant = self.turns.grant.val();
-        self.turns.accept.next = room;
-        let fetches = grant.get_bit(0) & room;
-        self.fetch.ready.next = fetches;
-        self.read[0].ready.next = grant.get_bit(1) & room;
-        self.read[1].ready.next = grant.get_bit(2) & room;
+        // command
+        let may_fetch = self.fetch_credit.room.val();
+        let fetches = self.fetch.valid.val() & may_fetch & self.commands.in_.ready.val();
+        self.fetch.ready.next = may_fetch & self.commands.in_.ready.val();
         self.fetch_credit.take.next = fetches;
         let fetch = self.fetch.record.val();
         let fetched_bytes = bit_cast::<LENGTH_BITS, 4>(fetch.entries) << ENTRY_LOG2;
-        let of_entries = ReadCommand {
+        self.commands.in_.valid.next = self.fetch.valid.val() & may_fetch;
+        self.commands.in_.data.next = ReadCommand {
             length: fetched_bytes,
             segments: DmaSegments {
                 first_length: fetched_bytes,
@@ -133,43 +97,19 @@ impl<const W: usize> Logic for ReadArbiter<W> {
                 ..DmaSegments::default()
             },
             user: (bit_cast::<32, 10>(fetch.qp) << (read_user::QP as u64))
-                | bit_cast::<32, 4>(fetch.entries)
-                | bits::<32>(1 << read_user::FETCH),
-        };
-        self.commands.in_.valid.next = self.turns.valid.val();
-        self.commands.in_.data.next = if grant.get_bit(0) {
-            of_entries
-        } else if grant.get_bit(1) {
-            of_port(self.read[0].record.val(), 0)
-        } else {
-            of_port(self.read[1].record.val(), 1)
+                | bit_cast::<32, 4>(fetch.entries),
         };
         join!(self, commands.out => command);
 
         // return
-        let beat = self.in_.beat.val();
-        let is_entry = beat.user.get_bit(read_user::FETCH);
-        let port = beat.user.get_bit(read_user::PORT);
         let returned = self.in_.valid.val();
-        for p in 0..2 {
-            let to_port = port == (p == 1);
-            self.payload[p].valid.next = returned & !is_entry & to_port;
-            self.payload[p].data.next = self.in_.data.val();
-            self.payload[p].beat.next = beat;
-        }
-        self.in_.ready.next = if is_entry {
-            true
-        } else if port {
-            self.payload[1].ready.val()
-        } else {
-            self.payload[0].ready.val()
-        };
-        self.beats.in_.valid.next = returned & is_entry;
+        self.in_.ready.next = true;
+        self.beats.in_.valid.next = returned;
         self.beats.in_.data.next = self.in_.data.val();
-        self.of_beats.in_.valid.next = returned & is_entry;
-        self.of_beats.in_.data.next = beat;
+        self.of_beats.in_.valid.next = returned;
+        self.of_beats.in_.data.next = self.in_.beat.val();
         assert!(
-            !(returned & is_entry) | self.beats.in_.ready.val(),
+            !returned | self.beats.in_.ready.val(),
             "an entry without a place"
         );
 

@@ -1,0 +1,61 @@
+//! Counters of the card beside those of received packets.
+
+#[cfg(feature = "hdl")]
+use rust_hdl::prelude::*;
+
+use crate::record_enum::record_enum;
+
+record_enum! {
+    /// What a port and the PCIe endpoint beside it count. The order is the index of the counter.
+    pub enum PortCounter {
+        /// Acknowledgements that were dropped, because their port was down, or did not send while 512 others waited.
+        AnswersDropped,
+        /// Frames that were dropped or cut, because the link was down.
+        FramesDropped,
+        /// Frames that were not sent, because their payload could not be read.
+        FramesLeftOut,
+        /// Failed reads of payload whose report was dropped. The packet is sent again, and fails again.
+        FaultReportsDropped,
+        /// Reads of payload that were not completed in time.
+        PayloadReadTimeouts,
+        /// Completions that failed a read of payload: UR, CA, another status, poisoned or malformed.
+        PayloadReadsFailed,
+        /// Completions of payload with an error at their end, or with too many or too few beats.
+        PayloadReadsDamaged,
+        /// Completions that no read of payload waits for.
+        PayloadUnexpected,
+        /// Reads of queue entries that were not completed in time.
+        EntryReadTimeouts,
+        /// Completions that failed a read of queue entries.
+        EntryReadsFailed,
+        /// Completions of queue entries with an error at their end, or with too many or too few beats.
+        EntryReadsDamaged,
+        /// Completions that no read of queue entries waits for.
+        EntriesUnexpected,
+        /// Reads that tell when writes are in memory, and failed.
+        FlushReadsFailed,
+        /// The same that were not completed in time.
+        FlushReadTimeouts,
+    }
+}
+
+/// Bit of [`super::registers::COUNTER_SELECT`]: a [`PortCounter`], in the bits below [`PORT_BIT`]. Otherwise a `DropReason`.
+pub const OF_PORT_BIT: usize = 6;
+/// Bit of the port, 0 or 1.
+pub const PORT_BIT: usize = 5;
+const _: () = assert!(PortCounter::COUNT <= 1 << PORT_BIT);
+
+impl PortCounter {
+    /// Value of [`super::registers::COUNTER_SELECT`] for this counter of `port`, 0 or 1.
+    pub const fn select(self, port: u8) -> u8 {
+        assert!(port < 2, "the card has ports 0 and 1");
+        1 << OF_PORT_BIT | port << PORT_BIT | self.index()
+    }
+}
+
+impl std::fmt::Display for PortCounter {
+    /// The name of the variant, as reports print it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(self, f)
+    }
+}

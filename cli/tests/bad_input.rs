@@ -73,6 +73,7 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
         (&["demo", "--sim-mode", "fast"], &["fast", "on-change"]),
         (&["demo", "rx", "--sim-mode", "plain"], &["--sim-mode"]),
         (&["bench", "modes", "--repeat", "0"], &["--repeat", "0"]),
+        (&["demo", "--rto-us", "0"], &["--rto-us", "1..=8000"]),
         (&["wave", "nic", "--bytes", "0"], &["--bytes", "0"]),
         (&["wave", "nic", "--card", "both"], &["both", "receiver"]),
         (&["wave", "--width", "512", "nic"], &["--width"]),

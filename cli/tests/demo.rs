@@ -69,10 +69,15 @@ fn a_demonstration_recovers_losses_and_repeats_itself() {
 #[test]
 fn the_emitted_verilog_without_any_change_transmits_and_receives_the_same() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let run = |name: &str, options: &[&str]| demo(&folder.path().join(name), "4", options);
+    // Most of a plain model's time would go by while nothing happens but a timeout.
+    let run = |name: &str, mode: &[&str]| {
+        let options = [&["--rto-us", "30"], mode].concat();
+        demo(&folder.path().join(name), "4", &options)
+    };
     let (report, default) = run("default", &[]);
     let (_, plain) = run("plain", &["--sim-mode", "plain"]);
     assert_eq!(report["completions"]["succeeded"], 1);
+    assert!(report["requester"]["retransmissions"].as_u64() > Some(0));
     for (name, file) in &default {
         assert!(
             plain.get(name) == Some(file),

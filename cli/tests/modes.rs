@@ -8,7 +8,9 @@ use sim_verilated::{SimMode, Toolchain};
 #[test]
 fn every_output_of_every_cycle_is_the_same_in_the_plain_model_and_in_the_fast_one() {
     let output = Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
-        .args(["bench", "modes", "--bytes", "400001", "--loss", "0.5"])
+        .args([
+            "bench", "modes", "--bytes", "400001", "--loss", "0.5", "--rto-us", "30",
+        ])
         .args(["--seed", "4", "--repeat", "1", "--quick", "--json"])
         .output()
         .expect("the program starts");

@@ -81,15 +81,23 @@ blocks_and_sanitizer() {
     stage sanitize sanitize_or_skip
 }
 
-test_short() {
-    local started=$SECONDS
-    begin_stages
+# These use one core each.
+script_and_format() {
     stage script bash tools/test_stellar_script.sh
     stage format cargo fmt --all --check
     stage features "$STELLAR_PYTHON" tools/features/check.py
+}
+
+clippy_and_docs() {
     stage clippy cargo clippy --workspace --all-targets -- -D warnings
     # What clippy has read of other people's crates is read by both.
     stage docs env RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+}
+
+test_short() {
+    local started=$SECONDS
+    begin_stages
+    beside script_and_format clippy_and_docs
     stage build cargo test --workspace --no-run
     export CARGO_BUILD_JOBS=1
     beside cards_python_and_guests blocks_and_sanitizer

@@ -9,25 +9,17 @@ use sim_verilated::{Library, SimMode, Toolchain};
 use sim_world::check_bytes;
 
 use super::Row;
-use crate::demo::cards::{self, Exchange};
+use crate::demo::cards::{self, Exchange, TransferOptions};
 use crate::progress;
 use crate::sim_mode::SimModeOption;
-use crate::world::LOSS;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Bytes of the recorded transfer
     #[arg(long, default_value_t = 8 << 20)]
     bytes: u64,
-    /// Paths of the queue pair
-    #[arg(long, default_value_t = 128)]
-    paths: u8,
-    /// Probability that one link between switches loses a frame
-    #[arg(long, value_name = "P", default_value_t = LOSS)]
-    loss: f64,
-    /// Decides everything random
-    #[arg(long, default_value_t = 4)]
-    seed: u64,
+    #[command(flatten)]
+    transfer: TransferOptions,
     /// How often the recording is played for the times; of each 1,000 cycles the least time counts
     #[arg(long, value_name = "TIMES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -113,7 +105,7 @@ struct Run {
 
 fn record(arguments: &Arguments) -> anyhow::Result<Run> {
     let bytes = check_bytes(arguments.bytes)?;
-    let (plan, mrc) = cards::plan(arguments.paths, arguments.loss, arguments.seed)?;
+    let (plan, mrc) = cards::plan(&arguments.transfer)?;
     progress::building("the card", NicModel::shared)?;
     let pair = FabricPair::new(&plan)?;
     pair.start_recording();

@@ -15,6 +15,7 @@ use stellar_driver::{
     PageSize, Pages, PathAttributes, PciFunction, PortAddress, Probe, QueuePair, QueuePairConfig,
     RtrAttributes, RtsAttributes, WcStatus, WorkRequest,
 };
+use stellar_transport::time::Ticks;
 
 use crate::progress;
 use crate::world::{self, LOSSY_LINK};
@@ -107,16 +108,46 @@ fn connect(hosts: &[Host; 2], plan: &Plan, mrc: &MrcPlan) -> anyhow::Result<()> 
         hosts[host].qp.modify(Modify::Rtr(attributes))?;
     }
     for host in hosts {
-        host.qp.modify(Modify::Rts(RtsAttributes::new(PSN)))?;
+        let attributes = RtsAttributes {
+            timeout: Duration::from_nanos(mrc.rto.as_ns()),
+            ..RtsAttributes::new(PSN)
+        };
+        host.qp.modify(Modify::Rts(attributes))?;
     }
     Ok(())
 }
 
-/// The fabric and transport of the demonstration: leaf and spine switches, and one link between them that loses frames with probability `loss`.
-pub fn plan(paths: u8, loss: f64, seed: u64) -> anyhow::Result<(Plan, MrcPlan)> {
+/// The transfer between the cards.
+#[derive(clap::Args)]
+pub struct TransferOptions {
+    /// Paths of the queue pair
+    #[arg(long, default_value_t = 128)]
+    pub paths: u8,
+    /// Probability that one link between switches loses a frame
+    #[arg(long, value_name = "P", default_value_t = world::LOSS)]
+    pub loss: f64,
+    /// Microseconds after which a packet that is not acknowledged is sent again
+    #[arg(long, value_name = "US", default_value_t = 250, value_parser = clap::value_parser!(u32).range(1..=8000))]
+    pub rto_us: u32,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 4)]
+    pub seed: u64,
+}
+
+/// The fabric and transport of the demonstration: leaf and spine switches, of which one link between them loses frames.
+pub fn plan(options: &TransferOptions) -> anyhow::Result<(Plan, MrcPlan)> {
+    let TransferOptions {
+        paths,
+        loss,
+        rto_us,
+        seed,
+    } = *options;
     let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, Some((LOSSY_LINK, loss)))?;
     let mut plan = Plan::new(topology, seed)?;
-    let mrc = world::sprayed(paths);
+    let mrc = MrcPlan {
+        rto: Ticks::from_us(rto_us),
+        ..world::sprayed(paths)
+    };
     plan.transport = TransportPlan::Mrc(mrc);
     plan.check()?;
     Ok((plan, mrc))

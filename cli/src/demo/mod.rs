@@ -13,8 +13,8 @@ use sim_world::check_bytes;
 
 use crate::progress;
 use crate::sim_mode::SimModeOption;
-use crate::world::{self, LOSS};
-use cards::Exchange;
+use crate::world;
+use cards::{Exchange, TransferOptions};
 
 /// Description of the run, printed above the table.
 const WHAT: &str = "programs on the driver: one RDMA WRITE from GPU memory to GPU memory";
@@ -27,15 +27,8 @@ pub struct Arguments {
     /// Bytes to write, as one message
     #[arg(long, default_value_t = 8 << 20)]
     bytes: u64,
-    /// Paths of the queue pair
-    #[arg(long, default_value_t = 128)]
-    paths: u8,
-    /// Probability that one link between switches loses a frame
-    #[arg(long, value_name = "P", default_value_t = LOSS)]
-    loss: f64,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 4)]
-    seed: u64,
+    #[command(flatten)]
+    transfer: TransferOptions,
     /// Directory for report and captures
     #[arg(long, value_name = "DIR", default_value = "out/demo")]
     out: PathBuf,
@@ -64,7 +57,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn between_cards(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.sim_mode.choose();
     let bytes = check_bytes(arguments.bytes)?;
-    let (mut plan, mrc) = cards::plan(arguments.paths, arguments.loss, arguments.seed)?;
+    let (mut plan, mrc) = cards::plan(&arguments.transfer)?;
     plan.capture = world::captured(arguments.bytes);
     plan.check()?;
     std::fs::create_dir_all(&arguments.out)

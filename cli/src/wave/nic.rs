@@ -6,9 +6,8 @@ use sim_nic::{FabricPair, NicModel};
 use sim_verilated::{Library, SimMode};
 use sim_world::check_bytes;
 
-use crate::demo::cards::{self, Exchange};
+use crate::demo::cards::{self, Exchange, TransferOptions};
 use crate::progress;
-use crate::world::LOSS;
 
 /// Waves of more than this fill disks and viewers.
 const MOST_BYTES: u64 = 1 << 20;
@@ -24,15 +23,8 @@ pub struct Arguments {
     /// Bytes that the sender writes, as one message; at most 1 MiB
     #[arg(long, default_value_t = 16 << 10, value_parser = clap::value_parser!(u64).range(1..=MOST_BYTES))]
     bytes: u64,
-    /// Paths of the queue pair
-    #[arg(long, default_value_t = 128)]
-    paths: u8,
-    /// Probability that one link between switches loses a frame
-    #[arg(long, value_name = "P", default_value_t = LOSS)]
-    loss: f64,
-    /// Decides everything random
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    transfer: TransferOptions,
     /// Begin with the first register access of the driver instead of the work request
     #[arg(long)]
     bring_up: bool,
@@ -50,7 +42,7 @@ enum Card {
 /// Runs the transfer and returns the path of the waves.
 pub fn run(arguments: &Arguments) -> anyhow::Result<&Path> {
     let bytes = check_bytes(arguments.bytes)?;
-    let (plan, mrc) = cards::plan(arguments.paths, arguments.loss, arguments.seed)?;
+    let (plan, mrc) = cards::plan(&arguments.transfer)?;
     super::make_folder(&arguments.out)?;
     let library = progress::building("the card with waves", model)?;
     let pair = FabricPair::with_library(&plan, &library)?;

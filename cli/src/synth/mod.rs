@@ -64,7 +64,7 @@ const BLOCKS: &[&str] = &[
     "completion_writer",
     "in_order_return",
     "rc_shim",
-    "read_arbiter",
+    "entry_reader",
     "write_arbiter",
     "write_flush",
     "host_queues",

@@ -49,7 +49,6 @@ impl<const W: usize> Logic for LinkFilter<W> {
         let cut = self.cut.q.val();
         let enters = arrives & !drops & free & !cut;
         let dropped = arrives & drops;
-        let ends = cut & free;
 
         self.in_.ready.next = drops | (free & !cut);
         if free {
@@ -74,13 +73,10 @@ impl<const W: usize> Logic for LinkFilter<W> {
         if dropped {
             self.skipping.d.next = !last;
             self.inside.d.next = false;
-            self.cut.d.next = self.inside.q.val() | (cut & !ends);
-        } else {
-            if enters {
-                self.inside.d.next = !last;
-            }
-            self.cut.d.next = cut & !ends;
+        } else if enters {
+            self.inside.d.next = !last;
         }
+        self.cut.d.next = (dropped & self.inside.q.val()) | (cut & !free);
         self.dropped.next = dropped & last;
 
         let beat = self.beat.q.val();

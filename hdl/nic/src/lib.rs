@@ -1,6 +1,7 @@
 //! Top levels: the receive lane and two lanes on one core, put together from the blocks of the other `hdl` crates (see `docs/rx_lane.md`).
 
 pub mod ack_order_queue;
+pub mod counter_bank;
 pub mod drop_counters;
 pub mod failure_fork;
 pub mod fence_barrier;
@@ -19,6 +20,7 @@ pub mod top;
 pub mod tx_dual_lane;
 
 pub use ack_order_queue::AckOrderQueue;
+pub use counter_bank::CounterBank;
 pub use drop_counters::DropCounters;
 pub use failure_fork::FailureFork;
 pub use fence_barrier::FenceBarrier;

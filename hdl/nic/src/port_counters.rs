@@ -1,16 +1,18 @@
 //! What a port and its PCIe endpoint count.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::read::records::ReadEvents;
 use rust_hdl::prelude::*;
+use stellar_wire::host::counters::PORT_BIT;
 use stellar_wire::host::PortCounter;
 
+use crate::counter_bank::CounterBank;
 use crate::tx_dual_lane::TxEvents;
 
 /// Counters, by the value of `PortCounter`.
-pub const COUNTERS: usize = PortCounter::COUNT;
+const COUNTERS: usize = PortCounter::COUNT;
 
-/// Counts up to one event of each kind per cycle, and answers reads one cycle later. LUT levels: 3 (select).
+/// A [`CounterBank`] for up to one event of each kind per cycle.
 #[derive(LogicBlock, Default)]
 pub struct PortCounters {
     pub clock: Signal<In, Clock>,
@@ -23,23 +25,22 @@ pub struct PortCounters {
     pub flush_failed: Signal<In, Bit>,
     pub flush_timed_out: Signal<In, Bit>,
 
-    pub select: Signal<In, Bits<5>>,
+    pub select: Signal<In, Bits<PORT_BIT>>,
     /// The counter selected in the cycle before; zero beyond the last.
     pub value: Signal<Out, Bits<48>>,
 
-    counters: [DFF<Bits<48>>; COUNTERS],
-    read: DFF<Bits<48>>,
+    bank: CounterBank<COUNTERS, PORT_BIT>,
 }
 
 impl Logic for PortCounters {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, read);
+        clock_reset!(self, bank);
         let transmit = self.transmit.val();
         let payload = self.payload.val();
         let entries = self.entries.val();
         // In the order of `PortCounter`.
-        let events = bits::<COUNTERS>(0)
+        self.bank.events.next = bits::<COUNTERS>(0)
             .replace_bit(0, transmit.answer_dropped)
             .replace_bit(1, transmit.frame_dropped)
             .replace_bit(2, transmit.left_out)
@@ -54,24 +55,6 @@ impl Logic for PortCounters {
             .replace_bit(11, entries.unexpected)
             .replace_bit(12, self.flush_failed.val())
             .replace_bit(13, self.flush_timed_out.val());
-        let mut selected = bits::<48>(0);
-        for i in 0..COUNTERS {
-            self.counters[i].clock.next = self.clock.val();
-            let now = self.counters[i].q.val();
-            let more = bit_cast::<48, 1>(events.get_bits::<1>(i));
-            self.counters[i].d.next = if self.reset.val() {
-                bits::<48>(0)
-            } else {
-                now + more
-            };
-            let here = if self.select.val() == i as u64 {
-                now
-            } else {
-                bits::<48>(0)
-            };
-            selected = selected | here;
-        }
-        self.read.d.next = selected;
-        self.value.next = self.read.q.val();
+        join!(self, select => bank.select, bank.value => value);
     }
 }

@@ -1,6 +1,8 @@
 //! The small blocks behind two lanes: their rust-hdl simulation and their Verilog agree, and the Verilog is clean.
 
-use hdl_nic::{AckOrderQueue, DropCounters, FenceBarrier, PortCounters, StreamMerge, TxEvents};
+use hdl_nic::{
+    AckOrderQueue, CounterBank, DropCounters, FenceBarrier, PortCounters, StreamMerge, TxEvents,
+};
 use hdl_pcie::read::records::ReadEvents;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
@@ -234,4 +236,10 @@ fn port_counters_are_their_verilog() {
         9,
     )
     .unwrap();
+}
+
+#[test]
+#[should_panic(expected = "CounterBank<5, 2>: 2 bits do not select 5 counters, use more")]
+fn a_bank_with_more_counters_than_can_be_selected() {
+    let _ = CounterBank::<5, 2>::default();
 }

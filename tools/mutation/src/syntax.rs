@@ -26,7 +26,8 @@ pub struct Expression {
 #[derive(Debug)]
 pub enum ExpressionKind {
     Number,
-    /// A name, perhaps with a select. What is inside a select is not looked at: a changed index mostly leaves the vector.
+    /// A name, perhaps with a select, or a call of a system function. What is inside is not looked at: a changed index mostly leaves the
+    /// vector.
     Name,
     Unary(Range<usize>, Box<Expression>),
     Binary(Box<Expression>, Range<usize>, Box<Expression>),
@@ -398,9 +399,14 @@ impl Reader<'_> {
                 self.at += 1;
                 ExpressionKind::Number
             }
-            (Some(Kind::Word), _) => {
+            (Some(Kind::Word), word) => {
+                let calls_system = word.starts_with('$');
                 self.at += 1;
-                self.selects()?;
+                if calls_system && self.is("(") {
+                    self.skip_brackets("(", ")")?;
+                } else {
+                    self.selects()?;
+                }
                 ExpressionKind::Name
             }
             _ => return self.error("an operand"),

@@ -1,5 +1,6 @@
 //! The PCIe DMA. This module is the write engine: it turns `PlaceCommand`s and the contents of the packet buffer into memory write TLPs. The read
 //! engine is [`read`]. The arbiters that share both between several users are in [`mod@share`]. [`flush`] tells when writes have reached memory.
+//! [`bars`] serves the host's accesses to the card.
 //!
 //! ```text
 //! PlaceCommand ─► segment_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
@@ -17,7 +18,9 @@
 //! | [`rq_shim`] | inserts the descriptor before the payload | 1 |
 #![forbid(unsafe_code)]
 
+pub mod bars;
 pub mod beat_fetch;
+pub mod bundles;
 pub mod byte_enables;
 pub mod dma_write;
 pub mod flush;

@@ -1,5 +1,6 @@
 //! The PCIe DMA engines, their shims, and what shares them.
 
+mod bars;
 mod dma_write;
 mod equivalence;
 mod flush;

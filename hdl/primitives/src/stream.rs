@@ -87,6 +87,7 @@ join_payloads! {
     DataSrc.data => Src.record;
     Snk.record => DataOfferSnk.data;
     Src.record => DataSnk.data;
+    Src.record => DataOfferSnk.data;
     Snk.record => DataSnk.data;
     Src.record => OfferSnk.record;
     Snk.record => OfferSnk.record;

@@ -53,6 +53,7 @@ BENCHES = (
     Bench("bench_tx_frame_builder", ("tx_frame_builder_512",), 7, "tx_frame_builder_axis", {"PACKET_BITS": Record("TxPacket").width}),
     Bench("bench_dma_write", PCIE, 2, "pcie_endpoint_axis"),
     Bench("bench_dma_read", PCIE, 4, "pcie_endpoint_axis"),
+    Bench("bench_completer", ("completer_512",), 2, "completer_axis"),
     Bench("bench_host_queues", PCIE, 4, "pcie_endpoint_axis"),
     Bench("bench_host_pages", ("registers", "doorbells"), 7, "host_pages_axil"),
     Bench("bench_local_translate", ("local_translate",), 5, repeats=True),

@@ -6,6 +6,7 @@ use hdl_congestion::NsccEngine;
 use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
 use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
+use hdl_pcie::bars::{Completer1024, Completer512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
 use hdl_pcie::share::WriteArbiter;
 use hdl_pcie::{DmaWrite1024, DmaWrite512, RqShim1024, RqShim512};
@@ -109,6 +110,14 @@ pub const ALL: &[Known] = &[
     known::<RcShim1024>(
         "rc_shim_1024",
         "AMD's requester completions to completions, 1,024 bits",
+    ),
+    known::<Completer512>(
+        "completer_512",
+        "the host's accesses to BARs by AMD's completer streams, 512 bits",
+    ),
+    known::<Completer1024>(
+        "completer_1024",
+        "the host's accesses to BARs by AMD's completer streams, 1,024 bits",
     ),
     known::<HostQueues<2, 512>>(
         "host_queues_512",

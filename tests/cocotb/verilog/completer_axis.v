@@ -50,7 +50,7 @@ module completer_axis (
       if (refused) refused_count <= refused_count + 16'd1;
     end
   end
-  completer_512 completer (
+  completer_512_16_183_96_81 completer (
     .clock(user_clk),
     .reset(user_reset),
     .cq_tvalid(m_axis_cq_tvalid),

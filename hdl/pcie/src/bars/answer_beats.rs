@@ -18,7 +18,7 @@ const BITS: usize = 32 * CC_DWORDS + 1024;
 /// Sends completions as AMD's completer completion stream: descriptor and payload without a gap, in the dword-aligned mode without straddle, in which
 /// the block needs nothing in `tuser`.
 ///
-/// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits. The next completion is taken with the last beat. Levels: 3.
+/// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits. The next completion is taken with the last beat. Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct AnswerBeats<const W: usize, const N: usize, const U: usize> {
     _parameters: Checked<Self>,

@@ -23,7 +23,7 @@ pub type RequestWords512 = RequestWords<512, 16, 183, 96>;
 ///
 /// The stream is in the dword-aligned mode without straddle. A beat is stored, and leaves word by word from the low end, so one beat of a single word
 /// per cycle passes. A word whose halves are in two beats waits for the second. `discontinue` in a beat means an uncorrectable error in the block's
-/// memories: nothing of that beat is written. Output of the stored beat; levels: 5 (shift, byte enables).
+/// memories: nothing of that beat is written. Levels: 8 (byte enables, what is left, ready).
 #[derive(LogicBlock, Default)]
 pub struct RequestWords<const W: usize, const N: usize, const U: usize, const D: usize> {
     _parameters: Checked<Self>,

@@ -9,7 +9,7 @@ from cocotb.triggers import Timer
 from cocotbext.axi import AxiStreamBus
 from cocotbext.pcie.core import RootComplex
 from cocotbext.pcie.xilinx.us import UltraScalePlusPcieDevice
-from pcie import until
+from pcie import enumerated, until
 from streams import sometimes
 
 MEMORY = 8192
@@ -38,11 +38,7 @@ class Host:
             self.block.cc_sink.set_pause_generator(sometimes(pauses))
 
     async def start(self) -> None:
-        self.root.max_payload_size = 1
-        self.root.max_read_request_size = 2
-        await self.root.enumerate()
-        device = self.root.find_device(self.block.functions[0].pcie_id)
-        await device.enable_device()
+        device = await enumerated(self.root, self.block)
         self.registers, self.doorbells = device.bar_window[0], device.bar_window[2]
 
 

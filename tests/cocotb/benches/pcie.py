@@ -60,12 +60,7 @@ class Endpoint:
 
     async def start(self) -> None:
         """Enumerates, with a maximum payload of 256 and a maximum read request of 512 bytes."""
-        # PCIe encodes these sizes as a shift of 128 bytes.
-        self.root.max_payload_size = 1
-        self.root.max_read_request_size = 2
-        await self.root.enumerate()
-        device = self.root.find_device(self.block.functions[0].pcie_id)
-        await device.enable_device()
+        device = await enumerated(self.root, self.block)
         await device.set_master()
         # The read engine clears its tags after a reset.
         await Timer(1200, "ns")
@@ -87,6 +82,17 @@ class Endpoint:
             self.dut.frame_data.value = int.from_bytes(data[n : n + BEAT], "little")
             await RisingEdge(self.dut.user_clk)
         self.dut.frame_write.value = 0
+
+
+async def enumerated(root: RootComplex, block: UltraScalePlusPcieDevice):
+    """Enumerates, with a maximum payload of 256 and a maximum read request of 512 bytes. Returns the card as the root complex sees it."""
+    # PCIe encodes these sizes as a shift of 128 bytes.
+    root.max_payload_size = 1
+    root.max_read_request_size = 2
+    await root.enumerate()
+    device = root.find_device(block.functions[0].pcie_id)
+    await device.enable_device()
+    return device
 
 
 def segments(first: tuple[int, int], length: int, second: tuple[int, int] | None = None, cut: int | None = None) -> dict[str, int]:

@@ -4,12 +4,11 @@
 use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
+pub use super::rq::REQUEST_MEMORY_WRITE;
 use crate::pcie::descriptor::RequestType;
 
 /// `CqDescriptor::request_type` of a memory read.
 pub const REQUEST_MEMORY_READ: u64 = RequestType::MemRead as u64;
-/// `CqDescriptor::request_type` of a memory write.
-pub const REQUEST_MEMORY_WRITE: u64 = RequestType::MemWrite as u64;
 /// Lowest `CqDescriptor::request_type` of messages, which have no completion.
 pub const REQUEST_MESSAGE: u64 = 12;
 
@@ -45,7 +44,7 @@ pub struct CqDescriptor {
 }
 
 /// CC descriptor, 96 bits, first in the AXI stream. The same layout as [`crate::pcie::descriptor::CompleterCompletion`].
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct CcDescriptor {
     /// Low 7 bits of the address of the first byte.
     pub lower_address: Bits<7>,
@@ -102,7 +101,7 @@ pub struct BarAccess {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct CompleterAnswer {
     pub descriptor: CcDescriptor,
-    /// Double words behind the descriptor: those of `dword_count`, or the description of a request that failed.
+    /// Double words with those of the descriptor. Behind it are those of `dword_count`, or the description of a request that failed.
     pub dwords: Bits<6>,
     pub payload: Bits<1024>,
 }

@@ -43,8 +43,8 @@ enum State {
 /// Executes the requests of the host at the BARs, in order, and composes their completions.
 ///
 /// Words of writes pass in the cycle in which they come. A read is one access for each word, one after the other, and its bytes leave in completions
-/// that end at multiples of 128 bytes. Every other request, and a read of what cannot be read, gets one completion with status Unsupported Request. The
-/// card accepts a poisoned or misrouted request no more than AMD's block, which keeps them back. Levels: 5 (byte count).
+/// that end at multiples of 128 bytes. Every other request, and a read of what cannot be read, gets one completion with status Unsupported Request.
+/// Levels: 5 (byte count).
 #[derive(LogicBlock, Default)]
 pub struct RequestExecutor {
     pub clock: Signal<In, Clock>,

@@ -45,7 +45,16 @@ class Bench:
 COUNTER = Bench("bench_counter", (), 6, "counter")
 """The benches of small designs, on which all simulators must agree."""
 
-PCIE = ("dma_write_512", "dma_read_512", "host_queues_512", "write_arbiter_512", "rq_shim_512", "rc_shim_512")
+PCIE = (
+    "dma_write_512",
+    "dma_read_512",
+    "host_queues_512",
+    "write_arbiter_512",
+    "rq_shim_512",
+    "rc_shim_512",
+    "completer_512",
+    "bar_decoder",
+)
 
 BENCHES = (
     Bench("bench_rx_lane", ("rx_lane_512",), 9, "rx_lane_axis"),
@@ -54,7 +63,7 @@ BENCHES = (
     Bench("bench_dma_write", PCIE, 2, "pcie_endpoint_axis"),
     Bench("bench_dma_read", PCIE, 4, "pcie_endpoint_axis"),
     Bench("bench_completer", ("completer_512",), 2, "completer_axis"),
-    Bench("bench_host_queues", PCIE, 4, "pcie_endpoint_axis"),
+    Bench("bench_host_queues", PCIE, 6, "pcie_endpoint_axis"),
     Bench("bench_host_pages", ("registers", "doorbells"), 7, "host_pages_axil"),
     Bench("bench_local_translate", ("local_translate",), 5, repeats=True),
     Bench("bench_spray_engine", ("spray_engine",), 6, repeats=True),

@@ -71,6 +71,8 @@ const BLOCKS: &[&str] = &[
     "entry_reader",
     "write_arbiter",
     "write_flush",
+    "bar_decoder",
+    "interrupts",
     "host_queues",
     "registers",
     "doorbells",

@@ -4,7 +4,7 @@
 
 use hdl_congestion::NsccEngine;
 use hdl_emtt::LocalTranslate;
-use hdl_host_if::{AdminQueue, Doorbells, HostQueues, Registers};
+use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
 use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
 use hdl_pcie::bars::{Completer1024, Completer512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
@@ -119,6 +119,7 @@ pub const ALL: &[Known] = &[
         "completer_1024",
         "the host's accesses to BARs by AMD's completer streams, 1,024 bits",
     ),
+    known::<BarDecoder>("bar_decoder", "accesses to BARs to the BAR they are for"),
     known::<HostQueues<2, 512>>(
         "host_queues_512",
         "completion queues, event queue, MSI-X; 4 queue pairs",

@@ -4,7 +4,6 @@ use hdl_macros::bundle;
 use hdl_primitives::{FlowSnk, FlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
-use stellar_wire::hw::host_queues::InterruptEntry;
 use stellar_wire::hw::Qpn;
 
 /// The driving end of writes to BAR0, which are always taken.
@@ -30,7 +29,7 @@ pub struct RegisterReadSrc {
 }
 
 /// The driving end of writes to doorbell pages.
-#[bundle]
+#[bundle(keep)]
 pub struct DoorbellWriteSrc {
     pub valid: Signal<Out, Bit>,
     pub page: Signal<Out, Bits<16>>,
@@ -39,6 +38,7 @@ pub struct DoorbellWriteSrc {
     pub data: Signal<Out, Bits<64>>,
     /// Bit i: byte i of `data` is written.
     pub enable: Signal<Out, Bits<8>>,
+    pub ready: Signal<In, Bit>,
 }
 
 /// The driving end of a stream of consumer indices of completion queues.
@@ -81,15 +81,6 @@ pub struct OwnerSrc {
     /// The queue pair has an owner; otherwise it loses its owner.
     pub present: Signal<Out, Bit>,
     pub page: Signal<Out, Bits<16>>,
-    pub ready: Signal<In, Bit>,
-}
-
-/// The driving end of a stream of entries of the MSI-X table.
-#[bundle(keep)]
-pub struct InterruptEntrySrc {
-    pub valid: Signal<Out, Bit>,
-    pub vector: Signal<Out, Bits<6>>,
-    pub record: Signal<Out, InterruptEntry>,
     pub ready: Signal<In, Bit>,
 }
 

@@ -50,7 +50,6 @@ pub struct Doorbells<const Q: usize = 10> {
 
     // From PCIe.
     pub write: DoorbellWriteSnk,
-    pub ready: Signal<Out, Bit>,
 
     // From software: who owns a queue pair.
     /// Not ready only while owners are cleared.
@@ -134,7 +133,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         let pushes = (offset.get_bits::<6>(6) == PUSH_BLOCK) & aligned;
         let in_place = sends | consumes | pushes;
         let whole = self.write.enable.val().all();
-        self.ready.next = ready;
+        self.write.ready.next = ready;
         self.owners.read_address.next = self.write.data.val().get_bits::<Q>(Doorbell::QP_BIT);
         self.checking.d.next = takes & (sends | consumes) & whole;
         if takes {

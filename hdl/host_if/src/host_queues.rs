@@ -1,14 +1,14 @@
 //! Completion queues, event queue and interrupts together.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{PageFaultSnk, QpSettingsSnk, Snk, ThresholdSnk, TlpSrc};
+use hdl_primitives::{
+    BarAccessSnk, BarDataSrc, PageFaultSnk, QpSettingsSnk, Snk, ThresholdSnk, TlpSrc,
+};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::host_queues::{CompletionQueueConfig, EventQueueConfig};
 use stellar_wire::hw::messages::Completion;
 
-use crate::bundles::{
-    ConsumerSnk, EventConsumerSnk, InterruptEntrySnk, QpFailureSnk, RefusedDoorbellSnk,
-};
+use crate::bundles::{ConsumerSnk, EventConsumerSnk, QpFailureSnk, RefusedDoorbellSnk};
 use crate::completion_queues::CompletionQueues;
 use crate::event_queue::EventQueue;
 use crate::host_writes::HostWrites;
@@ -35,7 +35,12 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     // Configuration.
     pub completion_config: QpSettingsSnk<CompletionQueueConfig>,
     pub event_config: Snk<EventQueueConfig>,
-    pub interrupt_config: InterruptEntrySnk,
+
+    // MSI-X: accesses to BAR4, and the capability's bits.
+    pub vector_access: BarAccessSnk,
+    pub vector_word: BarDataSrc,
+    pub msix_enable: Signal<In, Bit>,
+    pub msix_mask: Signal<In, Bit>,
 
     // Readers.
     pub consumer: ConsumerSnk,
@@ -89,7 +94,10 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             self,
             completions.raise => interrupts.completion_raise,
             events.raise => interrupts.event_raise,
-            interrupt_config => interrupts.settings,
+            vector_access => interrupts.access,
+            interrupts.word => vector_word,
+            msix_enable => interrupts.enable,
+            msix_mask => interrupts.function_mask,
             interrupts.pending => interrupt_pending,
         );
 

@@ -1,28 +1,43 @@
-//! MSI-X: vectors, their masks, and the interrupt messages.
+//! MSI-X: table, masks, pending bits, and the interrupt messages.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn};
-use hdl_primitives::{BlockRam, RoundRobin};
+use hdl_primitives::{BarAccessSnk, BarDataSrc, BlockRam, RoundRobin};
 use rust_hdl::prelude::*;
+use stellar_wire::host::vector_table::{self, VectorEntry};
 use stellar_wire::hw::dma::WriteTlpHeader;
-use stellar_wire::hw::host_queues::InterruptEntry;
+use stellar_wire::hw::host_queues::VectorMessage;
 
-use crate::bundles::{HostWriteSrc, InterruptEntrySnk, RaiseSnk};
+use crate::bundles::{HostWriteSrc, RaiseSnk};
+use crate::register_address::{byte_mask, merged};
 use crate::ring::write_header;
 
 /// Vectors of the card.
-pub const VECTORS: usize = 64;
+pub const VECTORS: usize = vector_table::VECTORS as usize;
 
 /// Cycles from a raise to its message, for a vector without mask or competition.
 pub const CLOCKS: usize = 4;
 
+/// Bits of an address in BAR4: of the word in an entry, of the vector, and above the vectors.
+const SECOND_BIT: usize = 3;
+const VECTOR_BIT: usize = VectorEntry::BYTES.ilog2() as usize;
+const ABOVE_BIT: usize = VECTOR_BIT + VECTORS.ilog2() as usize;
+const BAR_BITS: usize = 12;
+const ABOVE_BITS: usize = BAR_BITS - ABOVE_BIT;
+const PENDING_OFFSET: u64 = vector_table::PENDING_OFFSET;
+const MASK_BIT: u64 = VectorEntry::MASK_BIT as u64;
+
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum State {
-    /// Accepts a configuration, or chooses a vector that is due.
+    /// Begins an access, or chooses a vector that is due.
     Idle,
     /// Clears the vector's pending bit, and reads its entry.
     Look,
-    /// Outputs the message.
+    /// Composes the message.
     Act,
+    /// Reads the entry that an access is for.
+    Fetch,
+    /// Executes the access.
+    Execute,
 }
 
 #[hdl_fn]
@@ -34,12 +49,12 @@ fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
     }
 }
 
-/// Stores a pending bit per vector (PCIe base specification, section 6.1.4). A raise sets it, the message clears it, and a mask holds the message
-/// back. So several raises of one vector before its message leaves give one message, which comes after every entry that they announce. Vectors take
-/// turns.
+/// BAR4 ([`vector_table`]), with a pending bit per vector. A raise sets it, the message clears it, and a mask holds the message back. So several
+/// raises of one vector before its message leaves give one message, which comes after every entry that they announce. Vectors take turns.
 ///
-/// Software writes entries one at a time, an entry with its mask. A vector is masked from reset until it is written. It sends one message per 3
-/// cycles. Levels: 6 (mask, `RoundRobin`).
+/// Accesses may have any byte enables. Every vector is masked after a reset. An access takes 3 cycles, and so does a message. An access never waits
+/// for a message that PCIe does not take, because a device has to take writes whatever becomes of its own (PCIe base specification, section 2.4.1).
+/// Levels: 7 (mask, `RoundRobin`).
 #[derive(LogicBlock, Default)]
 pub struct Interrupts {
     pub clock: Signal<In, Clock>,
@@ -50,8 +65,12 @@ pub struct Interrupts {
     pub completion_raise: RaiseSnk,
     pub event_raise: RaiseSnk,
 
-    // From software.
-    pub settings: InterruptEntrySnk,
+    // From the host: accesses to BAR4, and the words that it reads.
+    pub access: BarAccessSnk,
+    pub word: BarDataSrc,
+    // From the configuration space: MSI-X is on, and the mask of the whole function.
+    pub enable: Signal<In, Bit>,
+    pub function_mask: Signal<In, Bit>,
 
     // To host_writes.
     pub write: HostWriteSrc<32>,
@@ -61,63 +80,57 @@ pub struct Interrupts {
     /// Counter: one cycle per message.
     pub sent: Signal<Out, Bit>,
 
-    table: BlockRam<InterruptEntry, 6>,
+    table: BlockRam<VectorMessage, 6>,
     turns: RoundRobin<VECTORS, 6>,
     state: DFF<State>,
-    /// Vectors that may send.
+    /// Vectors without a mask.
     unmasked: DFF<Bits<64>>,
     waiting: DFF<Bits<64>>,
+    /// The vector that sends, or whose entry is accessed.
     chosen: DFF<Bits<6>>,
     write_waits: DFF<Bit>,
     header: DFF<WriteTlpHeader>,
     data: DFF<Bits<32>>,
+    answers: DFF<Bit>,
+    answer: DFF<Bits<64>>,
     counts_sent: DFF<Bit>,
 }
 
 impl Logic for Interrupts {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            state,
-            unmasked,
-            waiting,
-            chosen,
-            write_waits,
-            header,
-            data
-        );
-        dff_setup!(self, clock, counts_sent);
+        dff_setup!(self, clock, state, unmasked, waiting, chosen, write_waits);
+        dff_setup!(self, clock, header, data, answers, answer, counts_sent);
         clock_reset!(self, turns);
         clock!(self, clock, table);
 
-        // choose
+        // choose: a message only where the one before it has left, so that `Act` never waits.
         let state = self.state.q.val();
         let idle = state == State::Idle;
-        let configures = idle & self.settings.valid.val();
-        let chooses = idle & !self.settings.valid.val();
-        self.turns.request.next = self.waiting.q.val() & self.unmasked.q.val();
+        let access = self.access.record.val();
+        let write_taken = self.write_waits.q.val() & self.write.ready.val();
+        let is_free = !self.write_waits.q.val() | write_taken;
+        let accessed = self.access.valid.val();
+        let due = if self.enable.val() & !self.function_mask.val() {
+            self.waiting.q.val() & self.unmasked.q.val()
+        } else {
+            bits::<64>(0)
+        };
+        let chooses = idle & !accessed & is_free;
+        self.turns.request.next = due;
         self.turns.accept.next = chooses;
         if idle {
-            self.chosen.d.next = self.turns.index.val();
+            self.chosen.d.next = if accessed {
+                access.address.get_bits::<6>(VECTOR_BIT)
+            } else {
+                self.turns.index.val()
+            };
         }
-        if chooses & self.turns.valid.val() {
+        if idle & accessed {
+            self.state.d.next = State::Fetch;
+        } else if chooses & self.turns.valid.val() {
             self.state.d.next = State::Look;
         }
-
-        // configure
-        let entry = self.settings.record.val();
-        self.settings.ready.next = idle;
-        self.table.write_enable.next = configures;
-        self.table.write_address.next = self.settings.vector.val();
-        self.table.write_data.next = entry;
-        let configured = vector_bit(configures, self.settings.vector.val());
-        self.unmasked.d.next = if entry.masked {
-            self.unmasked.q.val() & !configured
-        } else {
-            self.unmasked.q.val() | configured
-        };
 
         // look: a raise that arrives in this cycle belongs to the next message.
         self.table.read_address.next = self.chosen.q.val();
@@ -133,8 +146,7 @@ impl Logic for Interrupts {
         self.pending.next = self.waiting.q.val();
 
         // act
-        let write_taken = self.write_waits.q.val() & self.write.ready.val();
-        let acts = (state == State::Act) & (!self.write_waits.q.val() | write_taken);
+        let acts = state == State::Act;
         let message = self.table.read_data.val();
         if write_taken {
             self.write_waits.d.next = false;
@@ -151,11 +163,65 @@ impl Logic for Interrupts {
         self.counts_sent.d.next = acts;
         self.sent.next = self.counts_sent.q.val();
 
+        // execute
+        if state == State::Fetch {
+            self.state.d.next = State::Execute;
+        }
+        let executes = state == State::Execute;
+        if executes {
+            self.state.d.next = State::Idle;
+        }
+        let in_table = !access.address.get_bits::<ABOVE_BITS>(ABOVE_BIT).any();
+        let in_pending = access.address.get_bits::<BAR_BITS>(0) == PENDING_OFFSET;
+        let second = access.address.get_bit(SECOND_BIT);
+        let vector = vector_bit(true, self.chosen.q.val());
+        let masked = !(self.unmasked.q.val() & vector).any();
+        let old = if second {
+            (bit_cast::<64, 1>(masked.into()) << MASK_BIT) | bit_cast::<64, 32>(message.data)
+        } else {
+            message.address
+        };
+        let new = merged(old, access.data, byte_mask(access.enable));
+        let writes = executes & access.write & in_table;
+        self.table.write_enable.next = writes;
+        self.table.write_address.next = self.chosen.q.val();
+        self.table.write_data.next = if second {
+            VectorMessage {
+                address: message.address,
+                data: new.get_bits::<32>(0),
+            }
+        } else {
+            VectorMessage {
+                address: new,
+                data: message.data,
+            }
+        };
+        if writes & second {
+            self.unmasked.d.next = if new.get_bit(MASK_BIT as usize) {
+                self.unmasked.q.val() & !vector
+            } else {
+                self.unmasked.q.val() | vector
+            };
+        }
+        self.access.ready.next = executes;
+        self.answers.d.next = executes & !access.write;
+        self.answer.d.next = if in_table {
+            old
+        } else if in_pending {
+            self.waiting.q.val()
+        } else {
+            bits::<64>(0)
+        };
+        self.word.valid.next = self.answers.q.val();
+        self.word.data.next = self.answer.q.val();
+        self.word.unsupported.next = false;
+
         if self.reset.val() {
             self.state.d.next = State::Idle;
             self.unmasked.d.next = bits::<64>(0);
             self.waiting.d.next = bits::<64>(0);
             self.write_waits.d.next = false;
+            self.answers.d.next = false;
         }
     }
 }

@@ -1,22 +1,25 @@
 //! Host interface in hardware: registers, doorbells, completion and event queues, interrupts.
 //!
 //! ```text
+//! accesses ─► bar_decoder ─► BAR0, BAR2, BAR4
 //! BAR0 ─► registers ─► table writes, fences, arming, event queue's consumer index
 //! BAR2 ─► doorbells ─┬► doorbell of a send queue
 //!                    ├► consumer index ─► completion_queues ─► entries ────────────► host_writes ─► TLP stream
 //!                    └► refused ──────────────► event_queue ─► entries ────────────►      ▲
 //!                              the other events ─►                                        │
 //!                                       raises of both ──────► interrupts ─► messages ────┘
+//! BAR4 ──────────────────────────────────────────────────────────►
 //! ```
 //! | block | does | cycles |
 //! |---|---|---|
+//! | [`bar_decoder`] | passes accesses to the BAR they are for | 0, reads of what cannot be read 1 |
 //! | [`registers`] | BAR0 of the physical function: [`stellar_wire::host::registers`] | 2 to write |
 //! | [`register_view`] | its reads | 4 |
 //! | [`admin_queue`] | table rows from a ring in host memory | 1 per row, and the time of its table |
 //! | [`doorbells`] | BAR2: accepts writes of a page for its queue pairs, reports the others | 3 per doorbell |
 //! | [`completion_queues`] | rings of completions, one per queue pair | 3 per entry |
 //! | [`event_queue`] | the ring of events | 2 per entry |
-//! | [`interrupts`] | MSI-X table, mask and pending bits | 3 per message |
+//! | [`interrupts`] | BAR4: MSI-X table, mask and pending bits | 3 per message or access |
 //! | [`host_writes`] | entries and messages as one stream of write TLPs | 1 |
 //! | [`host_queues`] | the four above together | |
 //!
@@ -27,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 pub mod admin_queue;
+pub mod bar_decoder;
 pub mod bundles;
 pub mod completion_queues;
 pub mod config_entry;
@@ -43,12 +47,13 @@ pub mod ring;
 pub mod table_rows;
 
 pub use admin_queue::AdminQueue;
+pub use bar_decoder::BarDecoder;
 pub use bundles::{
     AdminRegistersSnk, AdminRegistersSrc, ConsumerSnk, ConsumerSrc, DoorbellWriteSnk,
-    DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc, HostWriteSnk, HostWriteSrc,
-    InterruptEntrySnk, InterruptEntrySrc, OverrunSnk, OverrunSrc, OwnerSnk, OwnerSrc, QpFailureSnk,
-    QpFailureSrc, RaiseSnk, RaiseSrc, RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk,
-    RegisterReadSrc, RegisterWriteSnk, RegisterWriteSrc,
+    DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc, HostWriteSnk, HostWriteSrc, OverrunSnk,
+    OverrunSrc, OwnerSnk, OwnerSrc, QpFailureSnk, QpFailureSrc, RaiseSnk, RaiseSrc,
+    RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk, RegisterReadSrc, RegisterWriteSnk,
+    RegisterWriteSrc,
 };
 pub use completion_queues::CompletionQueues;
 pub use doorbells::Doorbells;

@@ -3,10 +3,9 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers::Features;
+use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
-
-use crate::interrupts::VECTORS;
 
 /// Number of tables: the variants of [`ConfigSelect`].
 pub const TABLES: u64 = ConfigSelect::ALL.len() as u64;

@@ -1,11 +1,10 @@
 //! The card: two lanes of 1,024 bits around one transport core.
 
 use hdl_emtt::LocalTranslate;
-use hdl_host_if::{
-    AdminQueue, DoorbellWriteSnk, Doorbells, HostQueues, RegisterReadSnk, RegisterWriteSnk,
-    Registers,
-};
+use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
 use hdl_macros::{clock_reset, hdl, join};
+use hdl_pcie::bars::Completer1024;
+use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_pcie::flush::WriteFlush1024;
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{CompletionSnk, MacRxSnk, MacTxSrc, Src, TlpSrc, VerdictSrc};
@@ -60,12 +59,12 @@ pub struct Nic {
     /// Bit p: the link of port p is up.
     pub port_up: Signal<In, Bits<2>>,
 
-    // BAR0: registers of the physical function (`stellar_wire::host::registers`).
-    pub bar0_write: RegisterWriteSnk,
-    pub bar0_read: RegisterReadSnk,
-    // BAR2: doorbell pages of 4 KiB.
-    pub bar2_write: DoorbellWriteSnk,
-    pub bar2_ready: Signal<Out, Bit>,
+    // Endpoint 0, which has the BARs: requests of the host and their completions, as AMD's PCIe block has them (PG346, 1,024 bits).
+    pub cq: AxisSnk<1024, 32, 465>,
+    pub cc: AxisSrc<1024, 32, 165>,
+    /// MSI-X is on in the configuration space, and its function mask.
+    pub msix_enable: Signal<In, Bit>,
+    pub msix_mask: Signal<In, Bit>,
 
     // Frames of both ports, from their MACs and to them.
     pub rx: [MacRxSnk<1024>; 2],
@@ -88,6 +87,8 @@ pub struct Nic {
     /// A transmit lane received a payload of another length than it requested. A correct card never raises it.
     pub payload_mismatch: Signal<Out, Bit>,
 
+    completer: Completer1024,
+    decoder: BarDecoder,
     registers: Registers<Q, MR_BITS, EMTT_BITS>,
     admin: AdminQueue<Q, MR_BITS, EMTT_BITS>,
     doorbells: Doorbells<Q>,
@@ -114,7 +115,8 @@ impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, cycles, counter);
-        clock_reset!(self, registers, admin, doorbells, nic_config, receive, responder);
+        clock_reset!(self, completer, decoder, registers, admin, doorbells);
+        clock_reset!(self, nic_config, receive, responder);
         clock_reset!(self, engine, locate, queues, failures);
         clock_reset!(
             self,
@@ -129,13 +131,25 @@ impl Logic for Nic {
         self.cycles.d.next = self.cycles.q.val() + 1;
         self.engine.now.next = self.cycles.q.val().get_bits::<32>(1);
 
+        // BARs
+        join!(
+            self,
+            cq => completer.cq,
+            completer.cc => cc,
+            completer.access => decoder.access,
+            decoder.word => completer.word,
+            decoder.register_write => registers.write,
+            decoder.register_read => registers.read,
+            decoder.doorbell_write => doorbells.write,
+            decoder.vector_access => queues.vector_access,
+            queues.vector_word => decoder.vector_word,
+            msix_enable => queues.msix_enable,
+            msix_mask => queues.msix_mask,
+        );
+
         // registers and doorbells
         join!(
             self,
-            bar0_write => registers.write,
-            bar0_read => registers.read,
-            bar2_write => doorbells.write,
-            doorbells.ready => bar2_ready,
             port_up => registers.port_up,
             port_up => responder.plane_up,
             port_up => engine.plane_up,
@@ -164,6 +178,11 @@ impl Logic for Nic {
                 flushes[p].timed_out => counters[p].flush_timed_out,
             );
         }
+        // The BARs are at endpoint 0.
+        self.counters[0].request_refused.next = self.completer.refused.val();
+        self.counters[0].request_damaged.next = self.completer.damaged.val();
+        self.counters[1].request_refused.next = false;
+        self.counters[1].request_damaged.next = false;
         self.counter.d.next = if !counter_select.get_bit(OF_PORT_BIT) {
             self.receive.counter_value.val()
         } else if counter_select.get_bit(PORT_BIT) {
@@ -192,7 +211,6 @@ impl Logic for Nic {
             nic_config.responder => responder.settings,
             nic_config.completion_queue => queues.completion_config,
             nic_config.event_queue => queues.event_config,
-            nic_config.interrupt => queues.interrupt_config,
         );
 
         // receive

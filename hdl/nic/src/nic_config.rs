@@ -1,6 +1,6 @@
 //! Table writes to the tables they are for.
 
-use hdl_host_if::{InterruptEntrySrc, OwnerSrc};
+use hdl_host_if::OwnerSrc;
 use hdl_macros::{clock, hdl};
 use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, Src, TableWriteSrc};
 use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc};
@@ -11,7 +11,7 @@ use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::congestion::NsccConfig;
 use stellar_wire::hw::control::ControlPeer;
-use stellar_wire::hw::host_queues::{InterruptEntry, RingConfig};
+use stellar_wire::hw::host_queues::RingConfig;
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
@@ -52,7 +52,6 @@ pub struct NicConfig {
     pub responder: QpSettingsSrc<ResponderConfig>,
     pub completion_queue: QpSettingsSrc<RingConfig>,
     pub event_queue: Src<RingConfig>,
-    pub interrupt: InterruptEntrySrc,
 
     port_config: [DFF<PortConfig>; 2],
     has_port_config: [DFF<Bit>; 2],
@@ -69,7 +68,7 @@ impl Logic for NicConfig {
         let write = self.write.record.val();
         let select = write.select;
 
-        // row: a queue pair, a profile or a vector
+        // row: a queue pair or a profile
         let row = write.index.get_bits::<10>(0);
         self.configure.qp.next = row;
         self.owner.qp.next = row;
@@ -77,7 +76,6 @@ impl Logic for NicConfig {
         self.responder.qp.next = row;
         self.completion_queue.qp.next = row;
         self.profile.index.next = row.get_bits::<PROFILE_BITS>(0);
-        self.interrupt.vector.next = row.get_bits::<6>(0);
 
         // entry
         let requester = RequesterConfig::from_bits(write.entry);
@@ -92,7 +90,6 @@ impl Logic for NicConfig {
         self.responder.record.next = ResponderConfig::from_bits(write.entry);
         self.completion_queue.record.next = RingConfig::from_bits(write.entry);
         self.event_queue.record.next = RingConfig::from_bits(write.entry);
-        self.interrupt.record.next = InterruptEntry::from_bits(write.entry);
 
         let is_table = (select == ConfigSelect::Qp)
             | (select == ConfigSelect::Mr)
@@ -153,7 +150,6 @@ impl Logic for NicConfig {
         self.responder.valid.next = valid & (select == ConfigSelect::Responder);
         self.completion_queue.valid.next = valid & (select == ConfigSelect::CompletionQueue);
         self.event_queue.valid.next = valid & (select == ConfigSelect::EventQueue);
-        self.interrupt.valid.next = valid & (select == ConfigSelect::Interrupt);
 
         self.write.ready.next = match select {
             ConfigSelect::Qp | ConfigSelect::Mr | ConfigSelect::Emtt => self.table.ready.val(),
@@ -164,7 +160,6 @@ impl Logic for NicConfig {
             ConfigSelect::Responder => self.responder.ready.val(),
             ConfigSelect::CompletionQueue => self.completion_queue.ready.val(),
             ConfigSelect::EventQueue => self.event_queue.ready.val(),
-            ConfigSelect::Interrupt => self.interrupt.ready.val(),
             _ => true,
         };
         if self.reset.val() {

@@ -24,6 +24,8 @@ pub struct PortCounters {
     pub entries: Signal<In, ReadEvents>,
     pub flush_failed: Signal<In, Bit>,
     pub flush_timed_out: Signal<In, Bit>,
+    pub request_refused: Signal<In, Bit>,
+    pub request_damaged: Signal<In, Bit>,
 
     pub select: Signal<In, Bits<PORT_BIT>>,
     /// The counter selected in the cycle before; zero beyond the last.
@@ -54,7 +56,9 @@ impl Logic for PortCounters {
             .replace_bit(10, entries.damaged)
             .replace_bit(11, entries.unexpected)
             .replace_bit(12, self.flush_failed.val())
-            .replace_bit(13, self.flush_timed_out.val());
+            .replace_bit(13, self.flush_timed_out.val())
+            .replace_bit(14, self.request_refused.val())
+            .replace_bit(15, self.request_damaged.val());
         join!(self, select => bank.select, bank.value => value);
     }
 }

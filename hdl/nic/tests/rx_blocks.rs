@@ -181,6 +181,12 @@ fn every_event_of_a_port_has_its_counter() {
         (PortCounter::FlushReadTimeouts, |c| {
             c.flush_timed_out.next = true
         }),
+        (PortCounter::HostRequestsRefused, |c| {
+            c.request_refused.next = true
+        }),
+        (PortCounter::HostRequestsDamaged, |c| {
+            c.request_damaged.next = true
+        }),
     ];
     let mut counters = PortCounters::default();
     counters.connect_all();
@@ -197,6 +203,8 @@ fn every_event_of_a_port_has_its_counter() {
         counters.entries.next = ReadEvents::default();
         counters.flush_failed.next = false;
         counters.flush_timed_out.next = false;
+        counters.request_refused.next = false;
+        counters.request_damaged.next = false;
     }
     for select in 0..32 {
         counters.select.next = select.into();
@@ -229,6 +237,8 @@ fn port_counters_are_their_verilog() {
             };
             u.flush_failed.next = rng.random();
             u.flush_timed_out.next = rng.random();
+            u.request_refused.next = rng.random();
+            u.request_damaged.next = rng.random();
             u.reset.next = rng.random_ratio(1, 100);
             u.select.next = Bits::random(rng);
         },

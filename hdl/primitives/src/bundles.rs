@@ -2,6 +2,7 @@
 
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::completer::BarAccess;
 use stellar_wire::hw::dma::{FlushedBatch, WriteTlpHeader};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::read::{CompletionHeader, ReadBeat};
@@ -188,4 +189,21 @@ pub struct ReverseEvSrc {
     pub qp: Signal<Out, Qpn>,
     pub plane: Signal<Out, Bit>,
     pub entropy: Signal<Out, Bits<32>>,
+}
+
+/// The driving end of accesses to BARs, in order. A read follows when the one before it is done.
+#[bundle(keep)]
+pub struct BarAccessSrc {
+    pub valid: Signal<Out, Bit>,
+    pub record: Signal<Out, BarAccess>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// The driving end of the answers to reads of BARs: one for each, in a cycle after the read was taken.
+#[bundle]
+pub struct BarDataSrc {
+    pub valid: Signal<Out, Bit>,
+    pub data: Signal<Out, Bits<64>>,
+    /// There is nothing that can be read.
+    pub unsupported: Signal<Out, Bit>,
 }

@@ -45,11 +45,12 @@ pub mod valid_delay;
 
 pub use block_fifo::BlockFifo;
 pub use bundles::{
-    ArmSnk, ArmSrc, CompletionSnk, CompletionSrc, DoorbellSnk, DoorbellSrc, FenceSnk, FenceSrc,
-    MacRxSnk, MacRxSrc, MacTxSnk, MacTxSrc, PageFaultSnk, PageFaultSrc, PlacementSnk, PlacementSrc,
-    QpRowFlowSnk, QpRowFlowSrc, QpSettingsSnk, QpSettingsSrc, QpSnk, QpSrc, ReadDataSnk,
-    ReadDataSrc, ReadFaultSnk, ReadFaultSrc, ReverseEvSnk, ReverseEvSrc, TableWriteSnk,
-    TableWriteSrc, ThresholdSnk, ThresholdSrc, TlpSnk, TlpSrc, VerdictSnk, VerdictSrc,
+    ArmSnk, ArmSrc, BarAccessSnk, BarAccessSrc, BarDataSnk, BarDataSrc, CompletionSnk,
+    CompletionSrc, DoorbellSnk, DoorbellSrc, FenceSnk, FenceSrc, MacRxSnk, MacRxSrc, MacTxSnk,
+    MacTxSrc, PageFaultSnk, PageFaultSrc, PlacementSnk, PlacementSrc, QpRowFlowSnk, QpRowFlowSrc,
+    QpSettingsSnk, QpSettingsSrc, QpSnk, QpSrc, ReadDataSnk, ReadDataSrc, ReadFaultSnk,
+    ReadFaultSrc, ReverseEvSnk, ReverseEvSrc, TableWriteSnk, TableWriteSrc, ThresholdSnk,
+    ThresholdSrc, TlpSnk, TlpSrc, VerdictSnk, VerdictSrc,
 };
 pub use byte_mask::{ByteMask, WordMask};
 pub use byte_rotator::ByteRotator;

@@ -8,6 +8,7 @@ use stellar_wire::host::registers::{
 use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
 use stellar_wire::rows::{ConfigSelect, Row};
 
+use crate::mmio::{Mmio, MmioAccess, Progress};
 use crate::model::{NicInputs, NicOutputs};
 
 /// Bytes of a table data register.
@@ -16,16 +17,18 @@ const WORD: u16 = 8;
 /// One access.
 #[derive(Clone, Copy, Debug)]
 enum Access {
-    Register(u16, u64),
-    /// Until the command in this register is done.
+    Write(MmioAccess),
+    /// Reads of this command register, until its command is done.
     Done(u16),
-    Doorbell(u16, u16, u64),
 }
 
 /// Register accesses and doorbells of the software that have not reached the card yet, in order.
 #[derive(Default)]
 pub struct Bar {
     accesses: VecDeque<Access>,
+    mmio: Mmio,
+    /// What is offered in this cycle.
+    offered: Option<MmioAccess>,
     /// A read of a command register is outstanding.
     asked: bool,
 }
@@ -39,58 +42,59 @@ impl Bar {
         {
             let high = pair.get(1).copied().unwrap_or(0);
             let word = u64::from(high) << 32 | u64::from(pair[0]);
-            self.accesses.push_back(Access::Register(offset, word));
+            self.write(MmioAccess::register(offset, word));
         }
         let command = TableCommand {
             select: select.index(),
             index,
         };
-        let command = Access::Register(TABLE_COMMAND.offset, command.to_word());
-        self.accesses
-            .extend([command, Access::Done(TABLE_COMMAND.offset)]);
+        self.command(TABLE_COMMAND.offset, command.to_word());
     }
 
     /// Waits until the card has finished everything that uses a table entry as it was before.
     pub fn fence(&mut self) {
-        self.accesses.extend([
-            Access::Register(FENCE.offset, 0),
-            Access::Done(FENCE.offset),
-        ]);
+        self.command(FENCE.offset, 0);
     }
 
     /// Writes the maximum payload and read size of PCIe: 128 bytes shifted left by the codes.
     pub fn write_sizes(&mut self, payload_code: u64, read_code: u64) {
-        self.accesses.extend([
-            Access::Register(MAX_PAYLOAD.offset, payload_code),
-            Access::Register(MAX_READ.offset, read_code),
-        ]);
+        self.write(MmioAccess::register(MAX_PAYLOAD.offset, payload_code));
+        self.write(MmioAccess::register(MAX_READ.offset, read_code));
     }
 
     /// Rings a doorbell page.
     pub fn ring(&mut self, page: u16, doorbell: Doorbell) {
         let word = u64::from_le_bytes(doorbell.to_bytes());
-        self.accesses.push_back(Access::Doorbell(page, 0, word));
+        self.write(MmioAccess::doorbell(page, Doorbell::OFFSET, word));
     }
 
     /// Rings a doorbell page, and brings the last of the new entries along.
     pub fn push(&mut self, page: u16, entry: &[u8; Wqe::LEN], doorbell: Doorbell) {
-        let writes = doorbell.pushing(entry);
-        self.accesses
-            .extend(writes.map(|(offset, word)| Access::Doorbell(page, offset, word)));
+        for (offset, word) in doorbell.pushing(entry) {
+            self.write(MmioAccess::doorbell(page, offset, word));
+        }
     }
 
     /// Tells how far the event queue has been read.
     pub fn consume_events(&mut self, index: ConsumerIndex) {
         let word = u64::from_le_bytes(index.to_bytes());
-        self.accesses
-            .push_back(Access::Register(EVENT_CONSUMER.offset, word));
+        self.write(MmioAccess::register(EVENT_CONSUMER.offset, word));
     }
 
     /// Tells how far a completion queue has been read.
     pub fn consume(&mut self, page: u16, index: ConsumerIndex) {
         let word = u64::from_le_bytes(index.to_bytes());
-        self.accesses
-            .push_back(Access::Doorbell(page, ConsumerIndex::OFFSET, word));
+        self.write(MmioAccess::doorbell(page, ConsumerIndex::OFFSET, word));
+    }
+
+    fn write(&mut self, access: MmioAccess) {
+        self.accesses.push_back(Access::Write(access));
+    }
+
+    /// Writes a command register, and waits until the command is done.
+    fn command(&mut self, offset: u16, word: u64) {
+        self.write(MmioAccess::register(offset, word));
+        self.accesses.push_back(Access::Done(offset));
     }
 
     /// Whether nothing is left to be done.
@@ -100,33 +104,38 @@ impl Bar {
 
     /// Drives the first access to the pins for one cycle.
     pub fn drive(&mut self, inputs: &mut NicInputs) {
-        match self.accesses.front() {
-            Some(&Access::Register(offset, word)) => {
-                inputs.bar0_write = Some((offset, word));
-                self.accesses.pop_front();
-            }
-            Some(&Access::Done(command)) if !self.asked => {
-                inputs.bar0_read = Some(command);
-                self.asked = true;
-            }
-            Some(&Access::Doorbell(page, offset, word)) => {
-                inputs.bar2_write = Some((page, offset, word));
-            }
-            Some(Access::Done(_)) | None => {}
-        }
+        self.offered = match self.accesses.front() {
+            Some(&Access::Write(access)) => Some(access),
+            Some(&Access::Done(command)) if !self.asked => Some(MmioAccess::read(command)),
+            Some(Access::Done(_)) | None => None,
+        };
+        self.mmio.drive(self.offered.as_ref(), inputs);
     }
 
-    /// Reads from the pins whether the card has finished the first access.
-    pub fn look(&mut self, outputs: &NicOutputs) {
-        if let Some(word) = outputs.bar0_read {
-            self.asked = false;
-            let busy = word >> status::BUSY_BIT & 1 == 1;
-            if !busy && matches!(self.accesses.front(), Some(Access::Done(_))) {
+    /// Reads from the pins whether the card has finished the first access. Returns a write that it has accepted.
+    ///
+    /// # Panics
+    /// If the card breaks a rule of PCIe.
+    pub fn look(&mut self, outputs: &NicOutputs) -> Option<MmioAccess> {
+        let offered = self.offered.take();
+        match self.mmio.look(offered.as_ref(), outputs) {
+            Progress::Waits => None,
+            Progress::Taken if offered.is_some_and(|access| access.data.is_some()) => {
                 self.accesses.pop_front();
+                offered
             }
-        }
-        if outputs.bar2_taken {
-            self.accesses.pop_front();
+            Progress::Taken => {
+                self.asked = true;
+                None
+            }
+            Progress::Answer(word) => {
+                self.asked = false;
+                let word = word.expect("command registers can be read");
+                if word >> status::BUSY_BIT & 1 == 0 {
+                    self.accesses.pop_front();
+                }
+                None
+            }
         }
     }
 }

@@ -22,14 +22,22 @@ pub struct PortInputs {
     pub completion: Option<CompletionBeat>,
 }
 
+/// A beat of AMD's completer request stream.
+#[derive(Clone, Debug)]
+pub struct CqBeat {
+    pub beat: Beat,
+    /// The byte enables in `tuser`, bits 31:0 of it.
+    pub byte_enables: u32,
+}
+
 /// What drives the card in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct NicInputs {
-    /// Address and data of a 64-bit write to BAR0.
-    pub bar0_write: Option<(u16, u64)>,
-    pub bar0_read: Option<u16>,
-    /// Page, offset and data of a 64-bit write to BAR2, on offer.
-    pub bar2_write: Option<(u16, u16, u64)>,
+    /// On offer: a request of the host to a BAR.
+    pub cq: Option<CqBeat>,
+    /// MSI-X is on in the configuration space, and its function mask.
+    pub msix_enable: bool,
+    pub msix_mask: bool,
     /// Bit p: the link of port p is up.
     pub port_up: u8,
     pub ports: [PortInputs; 2],
@@ -48,8 +56,9 @@ pub struct PortOutputs {
 /// What the card did in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct NicOutputs {
-    pub bar0_read: Option<u64>,
-    pub bar2_taken: bool,
+    pub cq_taken: bool,
+    /// A completion of a request of the host.
+    pub cc: Option<Beat>,
     pub ports: [PortOutputs; 2],
     /// For each requester engine, the queue pair and packed `StatPulses`, if anything was counted.
     pub counted: [Option<(u32, Vec<u32>)>; 2],
@@ -63,8 +72,10 @@ pub struct NicOutputs {
     pub payload_mismatch: bool,
 }
 
-/// All bytes of a 64-bit word.
-const ALL_BYTES: u64 = 0xff;
+/// Words of a request's `tuser`, 465 bits.
+const CQ_USER_WORDS: usize = 465_usize.div_ceil(32);
+/// Bytes of a double word.
+const DWORD: usize = 4;
 
 /// A Verilated NIC, out of reset.
 pub struct NicModel {
@@ -124,8 +135,7 @@ impl NicModel {
         let model = library.instantiate();
         let pins = Pins::of(&model)?;
         let mut nic = Self { model, pins };
-        nic.model.set_u64(nic.pins.bar0_write_enable, ALL_BYTES);
-        nic.model.set_u64(nic.pins.bar2_write_enable, ALL_BYTES);
+        nic.model.set_u64(nic.pins.cc_tready, 1);
         nic.model.set_u64(nic.pins.port_up, 3);
         nic.set_reset(true);
         for _ in 0..4 {
@@ -175,20 +185,16 @@ impl NicModel {
     fn drive(&mut self, inputs: &NicInputs) {
         let (m, p) = (&mut self.model, &self.pins);
         m.set_u64(p.port_up, inputs.port_up.into());
-        m.set_u64(p.bar0_write_valid, inputs.bar0_write.is_some().into());
-        if let Some((address, data)) = inputs.bar0_write {
-            m.set_u64(p.bar0_write_address, address.into());
-            m.set_u64(p.bar0_write_data, data);
-        }
-        m.set_u64(p.bar0_read_valid, inputs.bar0_read.is_some().into());
-        if let Some(address) = inputs.bar0_read {
-            m.set_u64(p.bar0_read_address, address.into());
-        }
-        m.set_u64(p.bar2_write_valid, inputs.bar2_write.is_some().into());
-        if let Some((page, offset, data)) = inputs.bar2_write {
-            m.set_u64(p.bar2_write_page, page.into());
-            m.set_u64(p.bar2_write_offset, offset.into());
-            m.set_u64(p.bar2_write_data, data);
+        m.set_u64(p.msix_enable, inputs.msix_enable.into());
+        m.set_u64(p.msix_mask, inputs.msix_mask.into());
+        m.set_u64(p.cq_tvalid, inputs.cq.is_some().into());
+        if let Some(CqBeat { beat, byte_enables }) = &inputs.cq {
+            m.set(p.cq_tdata, &beat.words);
+            m.set_u64(p.cq_tkeep, u64::MAX >> (64 - beat.bytes / DWORD));
+            m.set_u64(p.cq_tlast, beat.last.into());
+            let mut user = [0; CQ_USER_WORDS];
+            user[0] = *byte_enables;
+            m.set(p.cq_tuser, &user);
         }
         for (pins, port) in p.ports.iter().zip(&inputs.ports) {
             m.set_u64(pins.rx_valid, port.rx.is_some().into());
@@ -238,8 +244,11 @@ impl NicModel {
         let out_of_range = m.get_u64(p.doorbell_out_of_range);
         let refused = |engine: usize| (out_of_range >> engine & 1 != 0).then(|| qp(engine));
         NicOutputs {
-            bar0_read: flag(p.bar0_read_done).then(|| m.get_u64(p.bar0_read_data)),
-            bar2_taken: inputs.bar2_write.is_some() && flag(p.bar2_ready),
+            cq_taken: inputs.cq.is_some() && flag(p.cq_tready),
+            cc: flag(p.cc_tvalid).then(|| {
+                let bytes = DWORD * m.get_u64(p.cc_tkeep).count_ones() as usize;
+                Beat::from_port(&m.get_words(p.cc_tdata), bytes, flag(p.cc_tlast))
+            }),
             counted: [counted(0), counted(1)],
             sampled: [sampled(0), sampled(1)],
             refused: [refused(0), refused(1)],

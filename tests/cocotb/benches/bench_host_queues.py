@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import struct
 
 import cocotb
 from cocotb.triggers import RisingEdge, Timer, with_timeout
+from cocotbext.pcie.core.caps import PciCapId
 from openstellar.records import Record
-from pcie import Endpoint, until
+from pcie import PENDING, VECTORS, Endpoint, until
 
 QP, LOG2_ENTRIES, VECTOR = 1, 3, 5
 CQE, EQE = 32, 16
@@ -20,13 +22,14 @@ class Rings(Endpoint):
     async def start(self) -> None:
         await super().start()
         self.memory = self.root.mem_pool.alloc_region(4096)
-        [self.interrupt] = self.root.msi_region.alloc_vectors(1)
         ring = Record("RingConfig")
         base = self.memory.get_absolute_address(0)
         await self.offer("ring", ring_qp=QP, ring=ring.pack(valid=1, interrupts=1, vector=VECTOR, log2_entries=LOG2_ENTRIES, base=base))
         await self.offer("event_ring", event_ring=ring.pack(valid=1, log2_entries=4, base=base + 2048))
-        entry = Record("InterruptEntry").pack(address=self.interrupt.addr, data=self.interrupt.data)
-        await self.offer("vector", vector=VECTOR, vector_entry=entry)
+        # The root complex writes the table in BAR4, as an operating system does.
+        assert await self.device.alloc_irq_vectors(1, VECTORS) == VECTORS
+        self.interrupt = self.device.msi_vectors[VECTOR]
+        self.vectors = self.device.bar_window[4]
 
     async def complete(self, wr_id: int) -> None:
         fields = {"qp": QP, "status": 0, "opcode": 1, "wr_id": wr_id, "byte_len": wr_id * 3}
@@ -73,6 +76,49 @@ async def an_armed_queue_interrupts_once_and_after_its_entry(dut):
     await with_timeout(bench.interrupt.event.wait(), 5, "us")
     await Timer(2, "us")
     assert found == [8], "one interrupt, and the entry it announces was there"
+
+
+@cocotb.test()
+async def the_table_reads_as_the_host_wrote_it(dut):
+    """The root complex writes double words; other hosts write words of 64 bits, and single bytes."""
+    bench = Rings(dut, pauses=0.2)
+    await bench.start()
+    for vector, message in enumerate(bench.device.msi_vectors):
+        entry = await bench.vectors.read(16 * vector, 16)
+        assert entry == struct.pack("<QLL", message.addr, message.data, 0), f"vector {vector}"
+    await bench.vectors.write_qword(16 * 63 + 8, 1 << 32 | 0x1234_5678)
+    await bench.vectors.write_byte(16 * 63 + 2, 0xEE)
+    await bench.vectors.write_byte(16 * 63 + 13, 0xFF)
+    low, high, data, control = struct.unpack("<LLLL", await bench.vectors.read(16 * 63, 16))
+    last = bench.device.msi_vectors[63].addr
+    assert (low, high) == (last & 0xFF00_FFFF | 0xEE_0000, last >> 32)
+    assert (data, control) == (0x1234_5678, 1), "reserved bits stay zero"
+    assert await bench.vectors.read(PENDING, 16) == bytes(16)
+    assert await bench.vectors.read(4096 - 8, 8) == bytes(8)
+
+
+@cocotb.test()
+async def a_mask_holds_an_interrupt_back_and_shows_it_as_pending(dut):
+    bench = Rings(dut)
+    await bench.start()
+    control = 16 * VECTOR + 12
+    masks = [
+        (lambda on: bench.vectors.write_dword(control, on), "the vector's mask"),
+        (lambda on: bench.device.capability_write_word(PciCapId.MSIX, 2, 0x8000 | on << 14), "the function's mask"),
+        (lambda on: bench.device.capability_write_word(PciCapId.MSIX, 2, (1 - on) << 15), "MSI-X off"),
+    ]
+    for index, (mask, what) in enumerate(masks):
+        bench.interrupt.event.clear()
+        await mask(1)
+        await bench.consume(index, True)
+        await bench.complete(index)
+        await until(lambda index=index: bench.is_new(index), f"entry {index} is written", 5)
+        await Timer(2, "us")
+        assert not bench.interrupt.event.is_set(), what
+        assert await bench.vectors.read_qword(PENDING) == 1 << VECTOR, what
+        await mask(0)
+        await with_timeout(bench.interrupt.event.wait(), 5, "us")
+        assert await bench.vectors.read_qword(PENDING) == 0, what
 
 
 async def note(found: list[int], bench: Rings) -> None:

@@ -1,4 +1,4 @@
-"""The card: frames at both ports, tables through BAR0, doorbells at BAR2, TLPs at both PCIe endpoints."""
+"""The card: frames at both ports, the host's accesses to BARs, TLPs at both PCIe endpoints."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ BEAT = 128
 QP, PD, RKEY, VA, PAGE_SIZE, PSN = 100, 7, 0x2A5A, 0x7F00_0000_0000, 1 << 21, 0xFFFFFE
 BUS, LENGTH = 0x20_0000_0000, 1 << 22
 EVENTS, DOORBELL_REFUSED = 0x5_0000, 4
+TAG = 0x5A
 MacBus, MacBeat, MacSource, _, _ = define_stream("Mac", ["data", "bytes", "last", "error", "valid"])
 TlpBus, _, _, TlpSink, _ = define_stream("Tlp", ["data", "header", "first", "last", "valid", "ready"])
 
 
 class Card:
-    """The card after reset, with software's side of BAR0 and BAR2."""
+    """The card after reset, with software's side of its BARs: requests and completions of AMD's block, 1,024 bits."""
 
     def __init__(self, dut) -> None:
         self.dut = dut
@@ -31,14 +32,14 @@ class Card:
         self.macs = [MacSource(MacBus.from_prefix(dut, f"rx{n}"), dut.clock, dut.reset) for n in range(2)]
         self.tlps = [TlpSink(TlpBus.from_prefix(dut, f"write{n}"), dut.clock, dut.reset) for n in range(2)]
         self.header = Record("WriteTlpHeader")
+        self.descriptor, self.completion = Record("CqDescriptor"), Record("CcDescriptor")
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("bar0_write_valid", "bar0_read_valid", "bar2_write_valid", "completion0_valid", "completion1_valid"):
+        for name in ("cq_tvalid", "completion0_valid", "completion1_valid"):
             getattr(dut, name).value = 0
-        for name in ("read0_ready", "read1_ready", "tx0_ready", "tx1_ready"):
+        for name in ("cc_tready", "cq_tlast", "read0_ready", "read1_ready", "tx0_ready", "tx1_ready"):
             getattr(dut, name).value = 1
-        dut.bar0_write_enable.value = dut.bar2_write_enable.value = 0xFF
         dut.port_up.value = 3
         dut.reset.value = 1
         await ClockCycles(dut.clock, 4)
@@ -46,22 +47,35 @@ class Card:
         # Tables are cleared after a reset.
         await ClockCycles(dut.clock, 70_000)
 
-    async def write(self, name: str, value: int, index: int = 0) -> None:
-        self.dut.bar0_write_address.value = self.at[name].offset + 8 * index
-        self.dut.bar0_write_data.value = value
-        self.dut.bar0_write_valid.value = 1
-        await RisingEdge(self.dut.clock)
-        self.dut.bar0_write_valid.value = 0
-
-    async def read(self, name: str) -> int:
-        self.dut.bar0_read_address.value = self.at[name].offset
-        self.dut.bar0_read_valid.value = 1
-        await RisingEdge(self.dut.clock)
-        self.dut.bar0_read_valid.value = 0
+    async def request(self, bar: int, offset: int, data: int | None = None) -> None:
+        """A read of 64 bits of a BAR, or a write of `data`."""
+        request_type, count = (0, 4) if data is None else (1, 6)
+        descriptor = self.descriptor.pack(address_dw=offset >> 2, dword_count=2, request_type=request_type, bar_id=bar, tag=TAG)
+        self.dut.cq_tdata.value = descriptor | (data or 0) << 128
+        self.dut.cq_tkeep.value = (1 << count) - 1
+        # Byte enables of the first double word, and of the last.
+        self.dut.cq_tuser.value = 0xF << 16 | 0xF
+        self.dut.cq_tvalid.value = 1
         while True:
             await RisingEdge(self.dut.clock)
-            if self.dut.bar0_read_done.value == 1:
-                return self.dut.bar0_read_data.value.to_unsigned()
+            if self.dut.cq_tready.value == 1:
+                break
+        self.dut.cq_tvalid.value = 0
+
+    async def write(self, name: str, value: int, index: int = 0) -> None:
+        await self.request(0, self.at[name].offset + 8 * index, value)
+
+    async def read(self, name: str) -> int:
+        await self.request(0, self.at[name].offset)
+        while self.dut.cc_tvalid.value != 1:
+            await RisingEdge(self.dut.clock)
+        beat = self.dut.cc_tdata.value.to_unsigned()
+        completion = self.completion.unpack(beat & (1 << 96) - 1)
+        assert (completion["status"], completion["byte_count"], completion["dword_count"]) == (0, 8, 2)
+        assert (completion["tag"], completion["lower_address"]) == (TAG, self.at[name].offset & 0x7F)
+        assert (self.dut.cc_tkeep.value, self.dut.cc_tlast.value) == (0x1F, 1)
+        await RisingEdge(self.dut.clock)
+        return beat >> 96 & (1 << 64) - 1
 
     async def table(self, select: str, index: int, record: str, **fields: int | str) -> None:
         """Writes a table entry and waits until the write is complete."""
@@ -150,15 +164,7 @@ async def a_foreign_doorbell_is_reported_to_the_host(dut):
     card = Card(dut)
     await card.start()
     await card.table("EventQueue", 0, "RingConfig", valid=1, log2_entries=4, base=EVENTS)
-    dut.bar2_write_page.value = 0x77
-    dut.bar2_write_offset.value = 0
-    dut.bar2_write_data.value = 3 << 32 | QP
-    dut.bar2_write_valid.value = 1
-    while True:
-        await RisingEdge(dut.clock)
-        if dut.bar2_ready.value == 1:
-            break
-    dut.bar2_write_valid.value = 0
+    await card.request(2, 0x77 << 12, 3 << 32 | QP)
     address, at, entry = await card.memory_write(0)
     event = Record("EventEntry").unpack(int.from_bytes(entry, "little"))
     assert (address, at) == (EVENTS, 0)

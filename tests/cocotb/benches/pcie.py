@@ -12,6 +12,8 @@ from streams import offer, sometimes
 
 BEAT = 64
 TRANSLATED, UNTRANSLATED = 0b10, 0b00
+# MSI-X: vectors, and the offset of their pending bits in BAR4.
+VECTORS, PENDING = 64, 0x800
 
 
 class Block(UltraScalePlusPcieDevice):
@@ -39,9 +41,20 @@ class Endpoint:
             user_reset=dut.user_reset,
             rq_bus=AxiStreamBus.from_prefix(dut, "s_axis_rq"),
             rc_bus=AxiStreamBus.from_prefix(dut, "m_axis_rc"),
+            cq_bus=AxiStreamBus.from_prefix(dut, "m_axis_cq"),
+            cc_bus=AxiStreamBus.from_prefix(dut, "s_axis_cc"),
             cfg_max_payload=dut.cfg_max_payload,
             cfg_max_read_req=dut.cfg_max_read_req,
+            cfg_interrupt_msix_enable=dut.cfg_interrupt_msix_enable,
+            cfg_interrupt_msix_mask=dut.cfg_interrupt_msix_mask,
+            # The table in BAR4 has a size of vectors less one.
+            pf0_msix_enable=True,
+            pf0_msix_table_size=VECTORS - 1,
+            pf0_msix_table_bir=4,
+            pf0_msix_pba_bir=4,
+            pf0_msix_pba_offset=PENDING,
         )
+        self.block.functions[0].configure_bar(4, 1 << 12, ext=True)
         self.root.make_port().connect(self.block)
 
         def stream(name: str) -> AxiStreamBus:
@@ -52,16 +65,16 @@ class Endpoint:
         self.reads = AxiStreamSource(stream("s_axis_read"), *ports, byte_lanes=1)
         self.payloads = AxiStreamSink(stream("m_axis_read"), *ports)
         self.completions = AxiStreamSource(stream("s_axis_completion"), *ports, byte_lanes=1)
-        for name in ("frame_write", "refused_valid", "ring_valid", "event_ring_valid", "vector_valid", "consumer_valid", "read_timeout"):
+        for name in ("frame_write", "refused_valid", "ring_valid", "event_ring_valid", "consumer_valid", "read_timeout"):
             getattr(dut, name).value = 0
         if pauses:
-            for port in (self.block.rq_sink, self.block.rc_source, self.payloads):
+            for port in (self.block.rq_sink, self.block.rc_source, self.block.cq_source, self.block.cc_sink, self.payloads):
                 port.set_pause_generator(sometimes(pauses))
 
     async def start(self) -> None:
         """Enumerates, with a maximum payload of 256 and a maximum read request of 512 bytes."""
-        device = await enumerated(self.root, self.block)
-        await device.set_master()
+        self.device = await enumerated(self.root, self.block)
+        await self.device.set_master()
         # The read engine clears its tags after a reset.
         await Timer(1200, "ns")
         self.block.sent.clear()

@@ -122,7 +122,7 @@ module host_pages_axil (
     .write_offset(s_axil_bar2_awaddr[11:0]),
     .write_data(s_axil_bar2_wdata),
     .write_enable(s_axil_bar2_wstrb),
-    .ready(ready2),
+    .write_ready(ready2),
     .owner_valid(owner_valid),
     .owner_qp(owner_qp),
     .owner_present(owner_present),

@@ -19,6 +19,21 @@ module pcie_endpoint_axis (
   input wire [160:0] m_axis_rc_tuser,
   input wire m_axis_rc_tvalid,
   output wire m_axis_rc_tready,
+  // Completer requests and completions, with BAR4 behind them.
+  input wire [511:0] m_axis_cq_tdata,
+  input wire [15:0] m_axis_cq_tkeep,
+  input wire m_axis_cq_tlast,
+  input wire [182:0] m_axis_cq_tuser,
+  input wire m_axis_cq_tvalid,
+  output wire m_axis_cq_tready,
+  output wire [511:0] s_axis_cc_tdata,
+  output wire [15:0] s_axis_cc_tkeep,
+  output wire s_axis_cc_tlast,
+  output wire [80:0] s_axis_cc_tuser,
+  output wire s_axis_cc_tvalid,
+  input wire s_axis_cc_tready,
+  input wire [3:0] cfg_interrupt_msix_enable,
+  input wire [3:0] cfg_interrupt_msix_mask,
   // What the PCIe block says of itself.
   input wire [1:0] cfg_max_payload,
   input wire [2:0] cfg_max_read_req,
@@ -46,7 +61,7 @@ module pcie_endpoint_axis (
   output reg [47:0] unexpected,
   output reg [47:0] bad_completions,
   output reg [47:0] timeouts,
-  // The host's queues: `Completion`, refused doorbells, their rings, MSI-X entries, readers.
+  // The host's queues: `Completion`, refused doorbells, their rings, readers.
   input wire [193:0] s_axis_completion_tdata,
   input wire s_axis_completion_tvalid,
   output wire s_axis_completion_tready,
@@ -61,10 +76,6 @@ module pcie_endpoint_axis (
   input wire [76:0] event_ring,
   input wire event_ring_valid,
   output wire event_ring_ready,
-  input wire [5:0] vector,
-  input wire [96:0] vector_entry,
-  input wire vector_valid,
-  output wire vector_ready,
   input wire [9:0] consumer_qp,
   input wire [23:0] consumer_index,
   input wire consumer_arm,
@@ -108,6 +119,58 @@ module pcie_endpoint_axis (
     .tlp_last(dma_last)
   );
 
+  // `BarAccess`.
+  wire access_valid, access_ready, word_valid, word_unsupported;
+  wire [103:0] access;
+  wire [63:0] word;
+  completer_512_16_183_96_81 u_completer (
+    .clock(user_clk),
+    .reset(user_reset),
+    .cq_tvalid(m_axis_cq_tvalid),
+    .cq_tready(m_axis_cq_tready),
+    .cq_tdata(m_axis_cq_tdata),
+    .cq_tkeep(m_axis_cq_tkeep),
+    .cq_tlast(m_axis_cq_tlast),
+    .cq_tuser(m_axis_cq_tuser),
+    .cc_tvalid(s_axis_cc_tvalid),
+    .cc_tready(s_axis_cc_tready),
+    .cc_tdata(s_axis_cc_tdata),
+    .cc_tkeep(s_axis_cc_tkeep),
+    .cc_tlast(s_axis_cc_tlast),
+    .cc_tuser(s_axis_cc_tuser),
+    .access_valid(access_valid),
+    .access(access),
+    .access_ready(access_ready),
+    .word_valid(word_valid),
+    .word_data(word),
+    .word_unsupported(word_unsupported),
+    .refused(),
+    .damaged()
+  );
+
+  wire vector_valid, vector_ready, vector_word_valid;
+  wire [103:0] vector_access;
+  wire [63:0] vector_word;
+  bar_decoder u_bar_decoder (
+    .clock(user_clk),
+    .reset(user_reset),
+    .access_valid(access_valid),
+    .access(access),
+    .access_ready(access_ready),
+    .word_valid(word_valid),
+    .word_data(word),
+    .word_unsupported(word_unsupported),
+    .register_read_done(1'b0),
+    .register_read_data(64'b0),
+    .doorbell_write_ready(1'b1),
+    .vector_access_valid(vector_valid),
+    .vector_access(vector_access),
+    .vector_access_ready(vector_ready),
+    .vector_word_valid(vector_word_valid),
+    .vector_word_data(vector_word),
+    .vector_word_unsupported(1'b0)
+  );
+
   wire queue_valid, queue_ready, queue_first, queue_last;
   wire [511:0] queue_data;
   wire [82:0] queue_header;
@@ -136,10 +199,13 @@ module pcie_endpoint_axis (
     .event_config_valid(event_ring_valid),
     .event_config(event_ring),
     .event_config_ready(event_ring_ready),
-    .interrupt_config_valid(vector_valid),
-    .interrupt_config_vector(vector),
-    .interrupt_config(vector_entry),
-    .interrupt_config_ready(vector_ready),
+    .vector_access_valid(vector_valid),
+    .vector_access(vector_access),
+    .vector_access_ready(vector_ready),
+    .vector_word_valid(vector_word_valid),
+    .vector_word_data(vector_word),
+    .msix_enable(cfg_interrupt_msix_enable[0]),
+    .msix_mask(cfg_interrupt_msix_mask[0]),
     .consumer_valid(consumer_valid),
     .consumer_qp(consumer_qp),
     .consumer_index(consumer_index),

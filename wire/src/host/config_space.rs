@@ -4,6 +4,8 @@
 //! is that of the FPGA, whose PCIe block responds to configuration accesses, because the project has no vendor number. The register
 //! [`super::registers::IDENTITY`] identifies the project's card.
 
+use super::vector_table;
+
 /// `VENDOR_ID` of the card.
 pub const VENDOR: u16 = 0x10ee;
 /// `DEVICE_ID` of the card: `ST` in ASCII.
@@ -66,6 +68,8 @@ pub mod msi_x {
     pub const SIZE_MASK: u16 = 0x7ff;
     /// Message control: the function uses MSI-X.
     pub const ENABLE: u16 = 1 << 15;
+    /// Message control: every vector is masked.
+    pub const FUNCTION_MASK: u16 = 1 << 14;
 }
 
 /// BARs of the card. Each takes two registers: addresses of 64 bits.
@@ -75,7 +79,7 @@ pub enum Bar {
     Registers,
     /// BAR2: doorbell pages.
     Doorbells,
-    /// BAR4: MSI-X table and pending bits, the operating system's business.
+    /// BAR4: MSI-X table and pending bits ([`vector_table`]), the operating system's business.
     Vectors,
 }
 
@@ -119,7 +123,7 @@ const PAYLOAD_SUPPORTED: u32 = 3;
 const PCI_EXPRESS_VERSION: u32 = 2;
 /// MSI-X: BAR number in bits 2:0, offset above.
 const MSI_X_TABLE: u32 = Bar::Vectors.index() as u32;
-const MSI_X_PENDING: u32 = 0x800 | MSI_X_TABLE;
+const MSI_X_PENDING: u32 = vector_table::PENDING_OFFSET as u32 | MSI_X_TABLE;
 
 /// A double word of the configuration space that is not constantly zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,9 +205,9 @@ pub const ALL: &[ConfigWord] = &[
     ),
     word(
         MSI_X_AT,
-        63 << 16 | MSI_X_ID as u32,
-        (msi_x::ENABLE as u32) << 16,
-        "MSI-X capability: 64 vectors; bit 31 enables",
+        (vector_table::VECTORS as u32 - 1) << 16 | MSI_X_ID as u32,
+        ((msi_x::ENABLE | msi_x::FUNCTION_MASK) as u32) << 16,
+        "MSI-X capability: 64 vectors; bit 31 enables, bit 30 masks all",
     ),
     word(MSI_X_AT + 4, MSI_X_TABLE, 0, "MSI-X table: BAR4, offset 0"),
     word(
@@ -245,8 +249,6 @@ mod tests {
 
     #[test]
     fn vectors_fit_their_bar() {
-        let bytes_of_table = 64 * 16;
-        assert!(bytes_of_table <= MSI_X_PENDING as u64 & !7);
-        assert!((MSI_X_PENDING as u64 & !7) + 8 <= Bar::Vectors.length());
+        assert!(vector_table::PENDING_OFFSET + 8 <= Bar::Vectors.length());
     }
 }

@@ -36,6 +36,10 @@ record_enum! {
         FlushReadsFailed,
         /// The same that were not completed in time.
         FlushReadTimeouts,
+        /// Requests of the host that are not supported: reads of doorbell pages, and all that neither read nor write memory.
+        HostRequestsRefused,
+        /// Beats of the host's requests that the PCIe block marked as damaged. What they write is dropped.
+        HostRequestsDamaged,
     }
 }
 

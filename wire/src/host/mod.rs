@@ -1,6 +1,6 @@
 //! Records shared between a driver and the card through host memory and doorbell pages: work queue entries (WQE),
 //! completion queue entries (CQE), event queue entries (EQE), the doorbell and consumer index words, the register map, the
-//! PCI configuration space, and the clock of a simulated card.
+//! PCI configuration space, the MSI-X table, and the clock of a simulated card.
 //!
 //! All are little-endian. Reserved bytes are written as zero and ignored on reading. Offsets stand in each record's own
 //! table; a field narrower than its Rust type says its width, and `to_bytes` panics rather than cut a value down.
@@ -15,6 +15,7 @@ mod eqe;
 pub mod registers;
 pub mod simulation;
 mod status;
+pub mod vector_table;
 mod wqe;
 
 pub use consumer::ConsumerIndex;
@@ -23,6 +24,7 @@ pub use cqe::{Cqe, CqeOpcode};
 pub use doorbell::Doorbell;
 pub use eqe::{Eqe, EventKind};
 pub use status::WcStatus;
+pub use vector_table::VectorEntry;
 pub use wqe::{Wqe, WqeOpcode};
 
 fn le16(bytes: &[u8], at: usize) -> u16 {

@@ -180,7 +180,6 @@ impl Features {
             ConfigSelect::Profile => PROFILE_BITS as u8,
             ConfigSelect::Port => self.ports.ilog2() as u8,
             ConfigSelect::EventQueue => 0,
-            ConfigSelect::Interrupt => self.vectors.ilog2() as u8,
             ConfigSelect::Qp
             | ConfigSelect::Requester
             | ConfigSelect::SendQueue

@@ -2,7 +2,7 @@
 
 use rust_hdl::prelude::*;
 
-pub use crate::rows::rings::{InterruptEntry, RingConfig};
+pub use crate::rows::rings::RingConfig;
 
 /// Completion queue entry, 256 bits: the hardware's [`crate::host::Cqe`], byte 0 in bits 7:0.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -34,6 +34,15 @@ pub struct EventEntry {
     pub source: Bits<24>,
     pub reserved_source: Bits<8>,
     pub data: Bits<64>,
+}
+
+/// What the MSI-X table stores for a vector beside its mask: [`crate::host::VectorEntry`].
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct VectorMessage {
+    /// Message address.
+    pub address: Bits<64>,
+    /// Message data.
+    pub data: Bits<32>,
 }
 
 /// The ring of a completion queue, entries of 32 bytes.

@@ -38,7 +38,5 @@ record_enum! {
         CompletionQueue,
         /// [`super::RingRow`] of the event queue.
         EventQueue,
-        /// [`super::InterruptRow`] by vector.
-        Interrupt,
     }
 }

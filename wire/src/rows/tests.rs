@@ -55,7 +55,6 @@ fn every_row_packs_as_its_record() {
             ConfigSelect::ControlPeer => agree(ControlPeerRow::to_hw),
             ConfigSelect::Responder => agree(ResponderRow::to_hw),
             ConfigSelect::CompletionQueue | ConfigSelect::EventQueue => agree(RingRow::to_hw),
-            ConfigSelect::Interrupt => agree(InterruptRow::to_hw),
         }
     }
 }
@@ -84,7 +83,7 @@ fn every_table_stands_at_its_number() {
     for (number, table) in ConfigSelect::ALL.into_iter().enumerate() {
         assert_eq!(usize::from(table.index()), number);
     }
-    assert_eq!(ConfigSelect::COUNT, 1 << <ConfigSelect as Field>::BITS);
+    assert!(ConfigSelect::COUNT <= 1 << <ConfigSelect as Field>::BITS);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hdl_host_if::config_entry::config_select;
+use hdl_host_if::table_rows::TABLES;
 use hdl_host_if::AdminQueue;
 use hdl_testkit::stream::{stall, Source};
 use hdl_testkit::Dut;
@@ -166,7 +167,7 @@ impl Host {
         }
         if with_direct && self.direct.is_free() && rng.random_ratio(1, 30) {
             let row = Row {
-                select: rng.random_range(0..16),
+                select: rng.random_range(0..TABLES),
                 index: rng.random_range(0..1 << EMTT_INDEX_BITS),
                 entry: (0..16).map(|_| rng.random()).collect(),
             };
@@ -241,7 +242,7 @@ fn command(
             .collect()
     };
     if rng.random_ratio(1, 2) {
-        let select = rng.random_range(0..16u8);
+        let select = rng.random_range(0..TABLES as u8);
         let index = rng.random_range(0..1 << row_bits(select));
         let entry: [u64; AdminCommand::ROW_WORDS] = std::array::from_fn(|_| rng.random());
         let command = TableCommand { select, index };
@@ -390,32 +391,13 @@ fn stops_with(bytes: &[u8; AdminCommand::LEN], error: AdminError) {
 
 #[test]
 fn rows_that_tables_have_not_stop_the_queue() {
-    for select in 0..16 {
+    for select in 0..TABLES as u8 {
         let entry = [!0; AdminCommand::ROW_WORDS];
         for index in [1 << row_bits(select), (1 << EMTT_INDEX_BITS) - 1] {
             let command = TableCommand { select, index };
             let bytes = AdminCommand::Row { command, entry }.to_bytes();
             stops_with(&bytes, AdminError::Row);
         }
-    }
-    let translations = 1 << FEATURES.log2_translations;
-    let most = 1 << EMTT_INDEX_BITS;
-    for (first, count) in [
-        (0, translations + 1),
-        (1, translations),
-        (translations - 7, 8),
-        (translations, 1),
-        (most - 1, 1),
-        // A sum of 22 bits.
-        (most - 1, most),
-        (most - 1, 2),
-    ] {
-        let list = PageList {
-            first,
-            count,
-            address: LISTS,
-        };
-        stops_with(&AdminCommand::Pages(list).to_bytes(), AdminError::Row);
     }
 }
 

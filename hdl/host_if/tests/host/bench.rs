@@ -3,13 +3,26 @@
 use hdl_testkit::Dut;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::Block;
+use rust_hdl::prelude::*;
+use stellar_wire::host::VectorEntry;
+use stellar_wire::hw::completer::BarAccess;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::pack::Record;
 
 /// The generator of a test case.
 pub fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// The writes to BAR4 that set the entry of a vector.
+pub fn vector_access(vector: u16, entry: VectorEntry) -> [BarAccess; 2] {
+    [0, 1].map(|word| BarAccess {
+        write: true,
+        bar: 4u64.to_bits(),
+        address: (VectorEntry::offset(vector) + 8 * word).to_bits(),
+        data: entry.to_words()[word as usize].to_bits(),
+        enable: 0xffu64.to_bits(),
+    })
 }
 
 /// The block out of reset, its outputs settled.

@@ -238,7 +238,7 @@ proptest! {
         let mut owners = [None; QPS as usize];
         let (mut due, mut counts, mut counted) = (VecDeque::new(), Counts::default(), Counts::default());
         let (mut script, mut pushing) = (VecDeque::new(), Pushing::default());
-        let mut writes = Source::new("write_valid", "ready");
+        let mut writes = Source::new("write_valid", "write_ready");
         let mut changes = Source::new("owner_valid", "owner_ready");
         for clock in 0..clocks + 40 {
             let drains = clock >= clocks;
@@ -318,7 +318,7 @@ fn doorbells_follow_each_other_without_more_clocks_than_promised() {
     let mut taken = 0;
     for _ in 0..10 * CLOCKS {
         dut.settle();
-        taken += dut.get("ready");
+        taken += dut.get("write_ready");
         dut.clock();
     }
     assert_eq!(taken, 10);
@@ -347,7 +347,7 @@ fn after_reset_nobody_owns_anything() {
         let write = PageWrite::doorbell(7, Doorbell { qp, producer: 1 });
         PageWrite::set(&mut dut, &write);
         dut.set("write_valid", 1);
-        clocks_until(&mut dut, "ready", QPS as usize);
+        clocks_until(&mut dut, "write_ready", QPS as usize);
         dut.clock();
         dut.set("write_valid", 0);
         clocks_until(&mut dut, "refused_valid", 2);

@@ -5,9 +5,10 @@ use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers;
+use stellar_wire::hw::completer::BarAccess;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::dma::WriteTlpHeader;
-use stellar_wire::hw::host_queues::{InterruptEntry, RingConfig};
+use stellar_wire::hw::host_queues::RingConfig;
 use stellar_wire::hw::messages::{Completion, WqeFetched};
 
 fn bits<const N: usize>(rng: &mut TestRng, below: u64) -> Bits<N> {
@@ -37,11 +38,15 @@ fn ring(rng: &mut TestRng) -> RingConfig {
     }
 }
 
-fn vector(rng: &mut TestRng) -> InterruptEntry {
-    InterruptEntry {
-        masked: rng.random_ratio(1, 4),
+/// An access to one of the first eight words of a BAR below `bars`, or to its pending bits.
+fn bar_access(rng: &mut TestRng, bars: u64) -> BarAccess {
+    let offset = rng.random_range(0..9u64);
+    BarAccess {
+        write: rng.random_ratio(3, 4),
+        bar: bits(rng, bars),
+        address: if offset == 8 { 0x800 } else { 8 * offset }.to_bits(),
         data: Bits::random(rng),
-        address: Bits::random(rng),
+        enable: Bits::random(rng),
     }
 }
 
@@ -237,6 +242,28 @@ fn event_queue() {
 }
 
 #[test]
+fn bar_decoder() {
+    check(
+        BarDecoder::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 100);
+            uut.access.valid.next = rng.random_ratio(3, 4);
+            uut.access.record.next = bar_access(rng, 8);
+            uut.register_read.done.next = rng.random_ratio(1, 4);
+            uut.register_read.data.next = Bits::random(rng);
+            uut.doorbell_write.ready.next = Bit::random(rng);
+            uut.vector_access.ready.next = Bit::random(rng);
+            uut.vector_word.valid.next = rng.random_ratio(1, 4);
+            uut.vector_word.data.next = Bits::random(rng);
+        },
+        500,
+        9,
+    )
+    .unwrap();
+}
+
+#[test]
 fn interrupts() {
     check(
         Interrupts::default,
@@ -247,9 +274,10 @@ fn interrupts() {
             uut.completion_raise.vector.next = Bits::random(rng);
             uut.event_raise.valid.next = rng.random_ratio(1, 4);
             uut.event_raise.vector.next = Bits::random(rng);
-            uut.settings.valid.next = rng.random_ratio(1, 2);
-            uut.settings.vector.next = Bits::random(rng);
-            uut.settings.record.next = vector(rng);
+            uut.access.valid.next = rng.random_ratio(1, 2);
+            uut.access.record.next = bar_access(rng, 8);
+            uut.enable.next = rng.random_ratio(7, 8);
+            uut.function_mask.next = rng.random_ratio(1, 8);
             uut.write.ready.next = rng.random_ratio(3, 4);
         },
         800,
@@ -315,9 +343,10 @@ fn host_queues() {
             uut.completion_config.record.next = ring(rng);
             uut.event_config.valid.next = rng.random_ratio(1, 50);
             uut.event_config.record.next = ring(rng);
-            uut.interrupt_config.valid.next = rng.random_ratio(1, 8);
-            uut.interrupt_config.vector.next = bits(rng, 4);
-            uut.interrupt_config.record.next = vector(rng);
+            uut.vector_access.valid.next = rng.random_ratio(1, 4);
+            uut.vector_access.record.next = bar_access(rng, 8);
+            uut.msix_enable.next = rng.random_ratio(7, 8);
+            uut.msix_mask.next = rng.random_ratio(1, 8);
             uut.consumer.valid.next = rng.random_ratio(1, 2);
             uut.consumer.qp.next = bits(rng, 4);
             uut.consumer.index.next = bits(rng, 8);

@@ -7,11 +7,9 @@ use hdl_testkit::stream::{stall, Source};
 use hdl_testkit::Dut;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
-use stellar_wire::host::{ConsumerIndex, Cqe, Eqe, EventKind};
-use stellar_wire::hw::host_queues::InterruptEntry;
+use stellar_wire::host::{ConsumerIndex, Cqe, Eqe, EventKind, VectorEntry};
 
-use crate::bench::{generator, reset, HostWrite};
+use crate::bench::{generator, reset, vector_access, HostWrite};
 use crate::completion_queues::{completion, random_cqe};
 use crate::ring_reference::Settings;
 
@@ -160,18 +158,24 @@ fn configure(dut: &mut Dut, driver: &Driver) {
     dut.set_record("event_config", driver.events.settings.to_hw());
     dut.clock();
     dut.set("event_config_valid", 0);
-    dut.set("interrupt_config_valid", 1);
-    for vector in 0..=u64::from(QPS) {
-        dut.set("interrupt_config_vector", vector);
-        let settings = InterruptEntry {
+    dut.set("msix_enable", 1);
+    dut.set("vector_access_valid", 1);
+    for vector in 0..=QPS {
+        let entry = VectorEntry {
             masked: false,
-            data: vector.to_bits(),
-            address: DOORBELL.to_bits(),
+            data: vector,
+            address: DOORBELL,
         };
-        dut.set_record("interrupt_config", settings);
-        dut.clock();
+        for access in vector_access(vector as u16, entry) {
+            dut.set_record("vector_access", access);
+            while !dut.is("vector_access_ready") {
+                dut.clock();
+                dut.settle();
+            }
+            dut.clock();
+        }
     }
-    dut.set("interrupt_config_valid", 0);
+    dut.set("vector_access_valid", 0);
 }
 
 /// Delays of the fabric: TLPs arrive in order, some cycles after they left.

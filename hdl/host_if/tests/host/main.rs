@@ -1,6 +1,7 @@
 //! The blocks of the host interface: both simulations against each other, and each block against the reference.
 
 mod admin_queue;
+mod bar_decoder;
 mod bench;
 mod completion_queues;
 mod doorbells;

@@ -1,14 +1,14 @@
 //! The completer of a PCIe endpoint.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::StreamSkid;
+use hdl_primitives::{BarAccessSrc, BarDataSnk, StreamSkid};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::completer::CompleterWork;
 
 use super::answer_beats::AnswerBeats;
 use super::request_executor::RequestExecutor;
 use super::request_words::RequestWords;
-use crate::bundles::{AxisSnk, AxisSrc, BarAccessSrc, BarDataSnk};
+use crate::bundles::{AxisSnk, AxisSrc};
 
 /// For 1,024 bits (CPM5, PG346).
 pub type Completer1024 = Completer<1024, 32, 465, 196, 165>;

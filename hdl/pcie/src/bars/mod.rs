@@ -13,7 +13,7 @@
 //! | [`answer_beats`] | a completion as beats | 1 |
 //! | [`completer`] | the three together | 2 for a write |
 //!
-//! Which BAR holds what is not known here: [`crate::bundles::BarAccessSrc`] carries the BAR's number.
+//! Which BAR holds what is not known here: [`hdl_primitives::BarAccessSrc`] carries the BAR's number.
 
 pub mod answer_beats;
 pub mod completer;

@@ -1,7 +1,7 @@
 //! Executes the requests of the host at the BARs, and composes their completions.
 
 use hdl_macros::hdl;
-use hdl_primitives::{Snk, Src};
+use hdl_primitives::{BarAccessSrc, BarDataSnk, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::completer::{
     BarAccess, CcDescriptor, CompleterAnswer, CompleterWork, CC_DWORDS, CQ_DWORDS,
@@ -9,7 +9,6 @@ use stellar_wire::hw::completer::{
 };
 use stellar_wire::pcie::CompletionStatus;
 
-use crate::bundles::{BarAccessSrc, BarDataSnk};
 use crate::byte_enables::{highest_lane, lowest_lane};
 
 /// Completions are cut at multiples of this many double words: 128 bytes, the read completion boundary of an endpoint (PCIe base specification,

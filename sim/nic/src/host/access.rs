@@ -3,19 +3,27 @@
 use std::time::Duration;
 
 use stellar_driver::DeviceError;
-use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
-use stellar_wire::host::registers::{status, TableCommand, TABLE_COMMAND, TABLE_DATA};
-use stellar_wire::rows::{ConfigSelect, InterruptRow, Row};
+use stellar_wire::host::config_space::Bar;
+use stellar_wire::host::VectorEntry;
 
-use super::card::Operation;
 use super::config_space::ConfigEffect;
 use super::hosts::Hosts;
+use crate::mmio::{MmioAccess, Progress};
 use crate::pcie::{HostSide, MESSAGES};
 
-/// Longest the card may take for a row of its table of vectors.
-const VECTOR_PATIENCE: Duration = Duration::from_millis(1);
 /// Bytes of a register.
 const WORD: u64 = 8;
+
+/// An access to `bytes` bytes of the aligned 64-bit word that holds them.
+fn part_of_word(bar: Bar, offset: u64, bytes: u8, value: Option<u64>) -> MmioAccess {
+    let lead = offset % WORD;
+    MmioAccess {
+        bar,
+        offset: offset - lead,
+        enable: (0xff_u8 >> (8 - bytes)) << lead,
+        data: value.map(|value| value << (8 * lead)),
+    }
+}
 
 impl<M: HostSide> Hosts<M> {
     /// Time since power-up.
@@ -23,13 +31,17 @@ impl<M: HostSide> Hosts<M> {
         Duration::from_nanos(self.now() / 1_000)
     }
 
-    fn access(&mut self, host: usize, operation: Operation) -> Result<u64, DeviceError> {
+    /// Executes an access. Returns the word that it read; `None` for a write, and if there is nothing that can be read.
+    fn access(&mut self, host: usize, access: &MmioAccess) -> Result<Option<u64>, DeviceError> {
         let began = self.time();
-        let answer = self.carry(host, operation);
-        answer.ok_or_else(|| DeviceError::NoAnswer {
-            what: "take a register access",
-            waited: self.time() - began,
-        })
+        match self.carry(host, access) {
+            Progress::Answer(word) => Ok(word),
+            Progress::Taken => Ok(None),
+            Progress::Waits => Err(DeviceError::NoAnswer {
+                what: "take an access to a BAR",
+                waited: self.time() - began,
+            }),
+        }
     }
 
     /// Reads a double word of the configuration space. It is all ones beyond the end.
@@ -57,14 +69,13 @@ impl<M: HostSide> Hosts<M> {
         offset: u64,
         bytes: u8,
     ) -> Result<Option<u64>, DeviceError> {
-        // Doorbell pages are write-only, and the table of vectors is the operating system's.
-        if bar != Bar::Registers || !self.answers(host) {
+        if !self.answers(host) {
             return Ok(None);
         }
-        let word = self.access(host, Operation::Read((offset & !(WORD - 1)) as u16))?;
+        let access = part_of_word(bar, offset, bytes, None);
+        let word = self.access(host, &access)?;
         let unused = 64 - 8 * u32::from(bytes);
-        let value = word >> (8 * (offset % WORD));
-        Ok(Some(value << unused >> unused))
+        Ok(word.map(|word| word >> (8 * (offset % WORD)) << unused >> unused))
     }
 
     /// Writes the low `bytes` bytes of `value` into the aligned 64-bit word that holds them, in one transaction; `false` if nothing takes them.
@@ -79,21 +90,11 @@ impl<M: HostSide> Hosts<M> {
         bytes: u8,
         value: u64,
     ) -> Result<bool, DeviceError> {
-        let (word, lead) = (offset & !(WORD - 1), offset % WORD);
-        let data = value << (8 * lead);
-        let enable = (0xff_u8 >> (8 - bytes)) << lead;
-        let operation = match bar {
-            Bar::Registers => Operation::Write(word as u16, data, enable),
-            Bar::Doorbells => {
-                let (page, offset) = (word / PAGE_BYTES, word % PAGE_BYTES);
-                Operation::Ring(page as u16, offset as u16, data, enable)
-            }
-            Bar::Vectors => return Ok(false),
-        };
         if !self.answers(host) {
             return Ok(false);
         }
-        self.access(host, operation)?;
+        let access = part_of_word(bar, offset, bytes, Some(value));
+        self.access(host, &access)?;
         Ok(true)
     }
 
@@ -107,8 +108,7 @@ impl<M: HostSide> Hosts<M> {
         self.card(host).config.vectors()
     }
 
-    /// What the operating system does with a vector: switches MSI-X on and writes the vector's message into the table of vectors, here the
-    /// card's own.
+    /// What the operating system does with a vector: switches MSI-X on and writes the vector's entry of the table in BAR4.
     ///
     /// # Errors
     /// [`DeviceError::NoVector`], [`DeviceError::NoAnswer`].
@@ -118,29 +118,14 @@ impl<M: HostSide> Hosts<M> {
             return Err(DeviceError::NoVector { vector, vectors });
         }
         self.card(host).config.enable_msi_x();
-        let row = InterruptRow {
-            masked: false,
-            data: vector.into(),
+        let entry = VectorEntry {
             address: MESSAGES,
+            data: vector.into(),
+            masked: false,
         };
-        for (offset, pair) in (TABLE_DATA.offset..).step_by(8).zip(row.pack().chunks(2)) {
-            let high = pair.get(1).copied().unwrap_or(0);
-            let word = u64::from(high) << 32 | u64::from(pair[0]);
-            self.access(host, Operation::Write(offset, word, 0xff))?;
-        }
-        let command = TableCommand {
-            select: ConfigSelect::Interrupt.index(),
-            index: vector.into(),
-        };
-        let offset = TABLE_COMMAND.offset;
-        self.access(host, Operation::Write(offset, command.to_word(), 0xff))?;
-        let began = self.time();
-        while self.access(host, Operation::Read(offset))? >> status::BUSY_BIT & 1 == 1 {
-            let waited = self.time() - began;
-            if waited > VECTOR_PATIENCE {
-                let what = "write an interrupt vector";
-                return Err(DeviceError::NoAnswer { what, waited });
-            }
+        let offsets = (VectorEntry::offset(vector)..).step_by(WORD as usize);
+        for (offset, word) in offsets.zip(entry.to_words()) {
+            self.access(host, &MmioAccess::vector_table(offset, word))?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use stellar_transport::requester::RequesterCounters;
 
 use super::config_space::ConfigSpace;
 use crate::counted::CountedFields;
+use crate::mmio::{Mmio, MmioAccess, Progress};
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
 use crate::pcie::{HostPcie, HostSide, PcieSettings};
 use crate::port::{Link, Port};
@@ -19,27 +20,6 @@ use crate::NicError;
 const PAYLOAD_CODE: u16 = 1;
 const READ_CODE: u16 = 2;
 
-/// An access at the BAR ports.
-#[derive(Clone, Copy, Debug)]
-pub enum Operation {
-    Read(u16),
-    /// Offset, data, enabled bytes.
-    Write(u16, u64, u8),
-    /// Page, offset, data, enabled bytes.
-    Ring(u16, u16, u64, u8),
-}
-
-/// State of an access after a cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The card has not accepted it yet.
-    Waits,
-    /// The card has accepted a read; the data follows.
-    Asked,
-    Done,
-    Answer(u64),
-}
-
 /// The card with everything around it.
 pub struct Card<M> {
     model: NicModel,
@@ -47,6 +27,7 @@ pub struct Card<M> {
     /// The PCIe fabric, with the host's memory.
     pub pcie: HostPcie<M>,
     ports: [Port; 2],
+    mmio: Mmio,
     /// Bit v: vector v was raised and not polled since.
     pub raised: u64,
     /// Whether a pin was active in the last cycle, or a TLP is on its way.
@@ -76,6 +57,7 @@ impl<M: HostSide> Card<M> {
             config: config(),
             pcie: HostPcie::new(pcie, memory),
             ports: Port::both(),
+            mmio: Mmio::default(),
             raised: 0,
             is_active: false,
             placed: 0,
@@ -110,6 +92,7 @@ impl<M: HostSide> Card<M> {
         for (port, link) in self.ports.iter_mut().zip(links) {
             port.link = link;
         }
+        self.mmio.reset();
         self.raised = 0;
         self.counters.clear();
         self.windows.clear();
@@ -132,14 +115,16 @@ impl<M: HostSide> Card<M> {
         self.ports[port].tx.pop()
     }
 
-    /// Simulates one cycle, with an access at the BAR ports.
-    pub fn clock(&mut self, operation: Option<Operation>) -> Progress {
+    /// Simulates one cycle, in which the host offers an access to a BAR.
+    pub fn clock(&mut self, access: Option<&MmioAccess>) -> Progress {
         let clock = self.model.clocks();
         let mut inputs = NicInputs {
             port_up: Port::up(&self.ports),
+            msix_enable: self.config.has_msi_x(),
+            msix_mask: self.config.masks_all_vectors(),
             ..NicInputs::default()
         };
-        self.offer(operation, &mut inputs);
+        self.mmio.drive(access, &mut inputs);
         self.pcie.set_bus_master(self.config.is_master());
         self.pcie.advance(clock * CLOCK_PS);
         for vector in self.pcie.take_messages() {
@@ -149,41 +134,25 @@ impl<M: HostSide> Card<M> {
             *pins = port.drive(&mut self.pcie);
         }
         let arrives = |port: &PortInputs| port.rx.is_some() || port.completion.is_some();
-        let has_input = operation.is_some() || inputs.ports.iter().any(arrives);
+        let has_input = access.is_some() || inputs.ports.iter().any(arrives);
         let outputs = self.model.clock(&inputs);
         let leaves =
             |port: &PortOutputs| port.tx.is_some() || port.write.is_some() || port.read.is_some();
         self.is_active = has_input || outputs.ports.iter().any(leaves) || self.pcie.is_busy();
-        let progress = progress(operation, &outputs);
+        let progress = self.mmio.look(access, &outputs);
+        if progress == Progress::Taken {
+            self.accepted(access);
+        }
         self.take(outputs, clock);
         progress
     }
 
-    fn offer(&mut self, operation: Option<Operation>, inputs: &mut NicInputs) {
-        let enable = match operation {
-            Some(Operation::Read(offset)) => {
-                inputs.bar0_read = Some(offset);
-                return;
+    /// The card has accepted an access.
+    fn accepted(&mut self, access: Option<&MmioAccess>) {
+        if let Some((offset, word)) = access.and_then(MmioAccess::register_write) {
+            for port in &mut self.ports {
+                port.endpoint.register_written(offset, word);
             }
-            Some(Operation::Write(offset, data, enable)) => {
-                inputs.bar0_write = Some((offset, data));
-                if enable & 1 != 0 {
-                    for port in &mut self.ports {
-                        port.endpoint.register_written(offset, data);
-                    }
-                }
-                enable
-            }
-            Some(Operation::Ring(page, offset, data, enable)) => {
-                inputs.bar2_write = Some((page, offset, data));
-                enable
-            }
-            None => return,
-        };
-        let model = self.model.model_mut();
-        for name in ["bar0_write_enable", "bar2_write_enable"] {
-            let port = model.port(name).expect("the model has its BAR ports");
-            model.set_u64(port, enable.into());
         }
     }
 
@@ -222,16 +191,5 @@ impl<M: HostSide> Card<M> {
         if self.config.has_msi_x() && u16::from(vector) < self.config.vectors() {
             self.raised |= 1 << vector;
         }
-    }
-}
-
-fn progress(operation: Option<Operation>, outputs: &NicOutputs) -> Progress {
-    match (operation, outputs.bar0_read) {
-        (None, Some(word)) => Progress::Answer(word),
-        (None, None) => Progress::Waits,
-        (Some(Operation::Read(_)), _) => Progress::Asked,
-        (Some(Operation::Write(..)), _) => Progress::Done,
-        (Some(Operation::Ring(..)), _) if outputs.bar2_taken => Progress::Done,
-        (Some(Operation::Ring(..)), _) => Progress::Waits,
     }
 }

@@ -87,8 +87,7 @@ impl ConfigSpace {
 
     /// Number of interrupt vectors.
     pub fn vectors(&self) -> u16 {
-        let control = (self.load(self.capability(MSI_X_ID)) >> 16) as u16;
-        (control & msi_x::SIZE_MASK) + 1
+        (self.msi_x_control() & msi_x::SIZE_MASK) + 1
     }
 
     /// Switches MSI-X on, as the operating system would.
@@ -99,7 +98,16 @@ impl ConfigSpace {
 
     /// Whether MSI-X is on.
     pub fn has_msi_x(&self) -> bool {
-        (self.load(self.capability(MSI_X_ID)) >> 16) as u16 & msi_x::ENABLE != 0
+        self.msi_x_control() & msi_x::ENABLE != 0
+    }
+
+    /// Whether the mask of the whole function is set.
+    pub fn masks_all_vectors(&self) -> bool {
+        self.msi_x_control() & msi_x::FUNCTION_MASK != 0
+    }
+
+    fn msi_x_control(&self) -> u16 {
+        (self.load(self.capability(MSI_X_ID)) >> 16) as u16
     }
 
     /// Sets the sizes of PCIe requests, as codes. On a real host the firmware does this.

@@ -4,8 +4,9 @@ use hdl_nic::RESET_CLOCKS;
 use sim_net::Time;
 use sim_verilated::Library;
 
-use super::card::{Card, Operation, Progress};
+use super::card::Card;
 use super::wire::{Line, Wire};
+use crate::mmio::{MmioAccess, Progress};
 use crate::model::NicModel;
 use crate::pcie::{HostSide, PcieSettings};
 use crate::{NicError, CLOCK_PS};
@@ -101,14 +102,14 @@ impl<M: HostSide> Hosts<M> {
     }
 
     /// Simulates a cycle, with an access to the card of `host`.
-    fn clock(&mut self, host: usize, operation: Option<Operation>) -> Progress {
+    fn clock(&mut self, host: usize, access: Option<&MmioAccess>) -> Progress {
         let now = self.now();
         let Self { cards, wire, .. } = self;
         wire.deliver(now, cards);
         let mut progress = Progress::Waits;
         for (index, card) in cards.iter_mut().enumerate() {
             if index == host {
-                progress = card.clock(operation);
+                progress = card.clock(access);
             } else {
                 card.clock(None);
             }
@@ -131,18 +132,17 @@ impl<M: HostSide> Hosts<M> {
         progress
     }
 
-    /// Executes an access to the card of `host`. Returns the data, 0 for a write; `None` if the card does not accept it.
-    pub(super) fn carry(&mut self, host: usize, operation: Operation) -> Option<u64> {
-        let mut offered = Some(operation);
+    /// Offers an access to the card of `host` until the card has accepted a write, or answered a read. Returns [`Progress::Waits`] if it does neither.
+    pub(super) fn carry(&mut self, host: usize, access: &MmioAccess) -> Progress {
+        let mut offered = Some(access);
         for _ in 0..PATIENCE {
             match self.clock(host, offered) {
                 Progress::Waits => {}
-                Progress::Asked => offered = None,
-                Progress::Done => return Some(0),
-                Progress::Answer(word) => return Some(word),
+                Progress::Taken if access.data.is_none() => offered = None,
+                progress => return progress,
             }
         }
-        None
+        Progress::Waits
     }
 
     /// Resets a card. The reset lasts until the card has cleared its tables.

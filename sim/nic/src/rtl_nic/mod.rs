@@ -18,6 +18,7 @@ pub use self::nic::flush_delay;
 use self::queue_pair::Pair;
 use crate::bar::Bar;
 use crate::counted::CountedFields;
+use crate::mmio::MmioAccess;
 use crate::model::{NicInputs, NicModel, NicOutputs};
 use crate::pcie::HostPcie;
 use crate::port::Port;
@@ -171,9 +172,6 @@ impl RtlNic {
         self.pcie.advance(clock * CLOCK_PS);
         let seen = Time::try_from(time).unwrap_or(0);
         for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
-            if let Some((offset, data)) = inputs.bar0_write {
-                port.endpoint.register_written(offset, data);
-            }
             *pins = port.drive(&mut self.pcie);
             if pins.rx.as_ref().is_some_and(|beat| beat.last) {
                 self.times.frames_in.see(seen);
@@ -183,11 +181,22 @@ impl RtlNic {
             }
         }
         let outputs = self.model.clock(&inputs);
-        if let Some((_, offset, _)) = inputs.bar2_write.filter(|_| outputs.bar2_taken) {
+        if let Some(write) = self.bar.look(&outputs) {
+            self.written(write, seen);
+        }
+        self.take(&outputs, clock, seen);
+    }
+
+    /// The card has accepted a write to a BAR.
+    fn written(&mut self, write: MmioAccess, seen: Time) {
+        if let Some((offset, word)) = write.register_write() {
+            for port in &mut self.ports {
+                port.endpoint.register_written(offset, word);
+            }
+        }
+        if let Some(offset) = write.page_write() {
             self.times.page_write(offset, seen);
         }
-        self.bar.look(&outputs);
-        self.take(&outputs, clock, seen);
     }
 
     /// Gives the MACs the frames that begin to arrive by `time`.

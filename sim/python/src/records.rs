@@ -11,8 +11,8 @@ use sim_world::closest;
 use stellar_wire::host::registers as map;
 use stellar_wire::hw::pack::width;
 use stellar_wire::hw::{
-    ack, address, config, congestion, core, dma, frame, host_queues, messages, read, receive,
-    requester, responder, rq, spray, tables, tx, window, wqe,
+    ack, address, completer, config, congestion, core, dma, frame, host_queues, messages, read,
+    receive, requester, responder, rq, spray, tables, tx, window, wqe,
 };
 
 /// A number in a record: its path, lowest bit, width, and the names of its values if it is an enumeration.

@@ -13,6 +13,8 @@ use std::time::Duration;
 use sim_nic::ConfigEffect;
 use stellar_wire::host::config_space::{Bar, LENGTH};
 use stellar_wire::host::simulation::{LOOK, LOOK_AWAY, NOW, RUN_UNTIL};
+use stellar_wire::host::vector_table::VECTORS;
+use stellar_wire::host::VectorEntry;
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
 use crate::clock_page::ClockPage;
@@ -34,6 +36,11 @@ pub struct Backend {
     pub clock_page: Arc<ClockPage>,
     /// Accesses to regions that came as messages.
     pub messages: Arc<AtomicU64>,
+}
+
+/// The table of interrupt vectors is the server's, which writes it as SET_IRQS says: so Linux's VFIO has it.
+fn is_vector_table(bar: Bar, offset: u64) -> bool {
+    bar == Bar::Vectors && offset < VectorEntry::offset(VECTORS)
 }
 
 /// An access that is one transaction inside its BAR: some bytes of one aligned word.
@@ -69,7 +76,7 @@ impl Backend {
     }
 
     fn read_bar(&self, bar: Bar, offset: u64, data: &mut [u8]) -> bool {
-        if !is_one_transaction(bar, offset, data.len()) {
+        if !is_one_transaction(bar, offset, data.len()) || is_vector_table(bar, offset) {
             return false;
         }
         let bytes = data.len() as u8;
@@ -87,7 +94,7 @@ impl Backend {
     }
 
     fn write_bar(&self, bar: Bar, offset: u64, data: &[u8]) -> bool {
-        if !is_one_transaction(bar, offset, data.len()) {
+        if !is_one_transaction(bar, offset, data.len()) || is_vector_table(bar, offset) {
             return false;
         }
         let mut word = [0; WORD];

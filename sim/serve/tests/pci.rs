@@ -10,6 +10,7 @@ use stellar_wire::host::config_space::{
 };
 use stellar_wire::host::registers::{Register, IDENTITY, REFUSED, SCRATCH, UNMAPPED};
 use stellar_wire::host::simulation;
+use stellar_wire::host::vector_table::PENDING_OFFSET;
 use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_ROM_REGION_INDEX};
 use vfio_user::Client;
 
@@ -110,6 +111,7 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
         (config, LENGTH.into(), 4),
         (config, u64::MAX, 1),
         (u32::from(Bar::Vectors.index()), 0, 16),
+        (u32::from(Bar::Vectors.index()), 8, 4),
         (simulation::REGION, simulation::NOW, 4),
         (simulation::REGION, 4096, 8),
         (simulation::REGION, simulation::STILL, 8),
@@ -121,6 +123,16 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
         let seen = look(client, region, offset, bytes);
         assert_eq!(seen, (true, 2), "{bytes} at {offset:#x} of {region}");
     }
+    // The pending bits are read-only: the card takes the write, and drops it.
+    let vectors = u32::from(Bar::Vectors.index());
+    let mut word = [0xa5; 8];
+    client
+        .region_write(vectors, PENDING_OFFSET, &[0xff; 8])
+        .unwrap();
+    client
+        .region_read(vectors, PENDING_OFFSET, &mut word)
+        .unwrap();
+    assert_eq!(word, [0; 8]);
     // Doorbell pages cannot be read. Writes to them are accepted.
     assert_eq!(
         look(client, u32::from(Bar::Doorbells.index()), 8, 8),
@@ -136,7 +148,6 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
     client.region_read(config, 0, &mut space).unwrap();
     assert_eq!(space[..2], VENDOR.to_le_bytes());
     // If there is no register at an address, the card itself completes the access and counts it. Bytes are written one by one.
-    let mut word = [0; 8];
     client.region_read(bar0, 0x8000, &mut word).unwrap();
     assert_eq!(word, [0xff; 8]);
     client

@@ -83,7 +83,7 @@ fn every_table_stands_at_its_number() {
     for (number, table) in ConfigSelect::ALL.into_iter().enumerate() {
         assert_eq!(usize::from(table.index()), number);
     }
-    assert!(ConfigSelect::COUNT <= 1 << <ConfigSelect as Field>::BITS);
+    const { assert!(ConfigSelect::COUNT <= 1 << <ConfigSelect as Field>::BITS) };
 }
 
 #[test]

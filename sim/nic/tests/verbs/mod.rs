@@ -1,6 +1,7 @@
 //! Verbs between two Verilated cards.
 
 mod addresses;
+mod bars;
 mod hosts;
 mod on_demand;
 mod order;

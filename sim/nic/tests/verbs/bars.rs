@@ -1,0 +1,77 @@
+//! What a host reads and writes in the card's BARs beside registers: the MSI-X table, and doorbell pages.
+
+use std::sync::Arc;
+
+use sim_nic::LoneCard;
+use stellar_driver::PciFunction;
+use stellar_wire::host::config_space::{command, header, Bar};
+use stellar_wire::host::registers::{COUNTER_SELECT, COUNTER_VALUE};
+use stellar_wire::host::vector_table::{PENDING_OFFSET, VECTORS};
+use stellar_wire::host::{PortCounter, VectorEntry};
+
+/// A card whose BARs respond.
+fn powered() -> (LoneCard, Arc<dyn PciFunction>) {
+    let card = LoneCard::new().unwrap();
+    let function = card.function(0);
+    enable(function.as_ref());
+    (card, function)
+}
+
+fn enable(function: &dyn PciFunction) {
+    let on = command::MEMORY | command::BUS_MASTER;
+    function.config_write16(header::COMMAND, on).unwrap();
+}
+
+fn entry(function: &dyn PciFunction, vector: u16) -> VectorEntry {
+    let at = VectorEntry::offset(vector);
+    VectorEntry::from_words([0, 8].map(|word| function.read64(Bar::Vectors, at + word).unwrap()))
+}
+
+#[test]
+fn vectors_are_masked_until_they_are_used_and_again_after_a_reset() {
+    let (_card, function) = powered();
+    let function = function.as_ref();
+    let last = VECTORS - 1;
+    assert!(entry(function, 0).masked && entry(function, last).masked);
+    let _interrupt = function.interrupt(last).unwrap();
+    let used = entry(function, last);
+    assert_eq!((used.masked, used.data), (false, last.into()));
+    assert!(entry(function, 0).masked);
+    // In halves, as an operating system writes it.
+    let at = VectorEntry::offset(5);
+    for (offset, half) in [(0, 0xfee0_0000), (4, 1), (8, 77), (12, u32::MAX)] {
+        function.write32(Bar::Vectors, at + offset, half).unwrap();
+    }
+    let written = VectorEntry {
+        address: 0x1_fee0_0000,
+        data: 77,
+        masked: true,
+    };
+    assert_eq!(entry(function, 5), written);
+    assert_eq!(function.read32(Bar::Vectors, at + 12).unwrap(), 1);
+    assert_eq!(function.read64(Bar::Vectors, PENDING_OFFSET).unwrap(), 0);
+    function.reset().unwrap();
+    enable(function);
+    assert!(entry(function, last).masked);
+}
+
+#[test]
+fn a_doorbell_page_cannot_be_read_and_the_card_counts_who_tries() {
+    let (_card, function) = powered();
+    let select = PortCounter::HostRequestsRefused.select(0);
+    let refused = || {
+        let (select_at, value_at) = (COUNTER_SELECT.offset.into(), COUNTER_VALUE.offset.into());
+        function
+            .write64(Bar::Registers, select_at, select.into())
+            .unwrap();
+        function.read64(Bar::Registers, value_at).unwrap();
+        function.read64(Bar::Registers, value_at).unwrap()
+    };
+    assert_eq!(refused(), 0);
+    assert_eq!(function.read64(Bar::Doorbells, 0).unwrap(), u64::MAX);
+    assert_eq!(
+        function.read32(Bar::Doorbells, 4096 * 9 + 4).unwrap(),
+        u32::MAX
+    );
+    assert_eq!(refused(), 2);
+}

@@ -50,8 +50,8 @@ PCIE = (
     "dma_read_512",
     "host_queues_512",
     "write_arbiter_512",
-    "rq_shim_512",
-    "rc_shim_512",
+    "request_stream_512",
+    "completion_stream_512",
     "completer_512",
     "bar_decoder",
 )

@@ -7,9 +7,12 @@ use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
 use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
 use hdl_pcie::bars::{Completer1024, Completer512};
-use hdl_pcie::read::{DmaRead1024, DmaRead512, RcShim1024, RcShim512};
+use hdl_pcie::read::{DmaRead1024, DmaRead512};
+use hdl_pcie::requester::{
+    CompletionStream1024, CompletionStream512, RequestStream1024, RequestStream512,
+};
 use hdl_pcie::share::WriteArbiter;
-use hdl_pcie::{DmaWrite1024, DmaWrite512, RqShim1024, RqShim512};
+use hdl_pcie::{DmaWrite1024, DmaWrite512};
 use hdl_reorder_buf::{PsnTrack, RcTrack};
 use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
@@ -95,21 +98,21 @@ pub const ALL: &[Known] = &[
         "write_arbiter_512",
         "streams of write TLPs to one, 512 bits",
     ),
-    known::<RqShim512>(
-        "rq_shim_512",
-        "write TLPs to AMD's requester requests, 512 bits",
+    known::<RequestStream512>(
+        "request_stream_512",
+        "writes and reads as AMD's requester requests with straddle, 512 bits",
     ),
-    known::<RqShim1024>(
-        "rq_shim_1024",
-        "write TLPs to AMD's requester requests, 1,024 bits",
+    known::<RequestStream1024>(
+        "request_stream_1024",
+        "writes and reads as AMD's requester requests with straddle, 1,024 bits",
     ),
-    known::<RcShim512>(
-        "rc_shim_512",
-        "AMD's requester completions to completions, 512 bits",
+    known::<CompletionStream512>(
+        "completion_stream_512",
+        "completions from AMD's requester completions with straddle, 512 bits",
     ),
-    known::<RcShim1024>(
-        "rc_shim_1024",
-        "AMD's requester completions to completions, 1,024 bits",
+    known::<CompletionStream1024>(
+        "completion_stream_1024",
+        "completions from AMD's requester completions with straddle, 1,024 bits",
     ),
     known::<Completer512>(
         "completer_512",

@@ -6,15 +6,15 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bars::Completer1024;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_pcie::flush::WriteFlush1024;
+use hdl_pcie::requester::{CompletionStream1024, RequestStream1024};
 use hdl_pcie::share::WriteArbiter;
-use hdl_primitives::{CompletionSnk, MacRxSnk, MacTxSrc, Src, TlpSrc, VerdictSrc};
+use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::Responder;
 use hdl_rx_pipeline::own_address::address_of;
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::{OF_PORT_BIT, PORT_BIT};
 use stellar_wire::hw::congestion::CongestionSample;
-use stellar_wire::hw::read::ReadTlpHeader;
 use stellar_wire::hw::requester::ControlKind;
 
 use crate::failure_fork::FailureFork;
@@ -69,10 +69,9 @@ pub struct Nic {
     // Frames of both ports, from their MACs and to them.
     pub rx: [MacRxSnk<1024>; 2],
     pub tx: [MacTxSrc<1024>; 2],
-    // Memory writes, read requests and completions of both PCIe endpoints.
-    pub write: [TlpSrc<1024>; 2],
-    pub read: [Src<ReadTlpHeader>; 2],
-    pub completion: [CompletionSnk<1024>; 2],
+    // Requests of the card at both PCIe endpoints, and their completions, with straddle.
+    pub rq: [AxisSrc<1024, 32, 373>; 2],
+    pub rc: [AxisSnk<1024, 32, 337>; 2],
     // For simulation only: see `VERIFICATION_PORTS`.
     /// Statistics pulses of the requester of even queue pairs (0) and of odd ones (1), and the queue pair that they and `doorbell_out_of_range` are about.
     pub counted0_qp: Signal<Out, Bits<10>>,
@@ -104,6 +103,8 @@ pub struct Nic {
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
     flushes: [WriteFlush1024; 2],
+    requests: [RequestStream1024; 2],
+    completions: [CompletionStream1024; 2],
     counters: [PortCounters; 2],
 
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
@@ -124,6 +125,8 @@ impl Logic for Nic {
             readers[..],
             writer,
             flushes[..],
+            requests[..],
+            completions[..],
             counters[..]
         );
 
@@ -278,9 +281,11 @@ impl Logic for Nic {
                 flushes[p].data => readers[p].completion,
                 registers.read_timeout => flushes[p].timeout,
                 flushes[p].placement => receive.placement[p],
-                flushes[p].tlp => write[p],
-                flushes[p].request => read[p],
-                completion[p] => flushes[p].completion,
+                flushes[p].tlp => requests[p].write,
+                flushes[p].request => requests[p].read,
+                requests[p].rq => rq[p],
+                rc[p] => completions[p].rc,
+                completions[p].completion => flushes[p].completion,
             );
         }
         join!(

@@ -2,6 +2,7 @@
 
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::rq::SlotRun;
 
 /// The driving end of an AXI4 stream of AMD's PCIe blocks: `W` bits of data, which are `N` double words, and `U` bits of `tuser`.
 #[bundle]
@@ -13,4 +14,13 @@ pub struct AxisSrc<const W: usize, const N: usize, const U: usize> {
     pub tkeep: Signal<Out, Bits<N>>,
     pub tlast: Signal<Out, Bit>,
     pub tuser: Signal<Out, Bits<U>>,
+}
+
+/// The driving end of a stream of runs of slots, `C` bits: slots of 32 bytes from the low end, those beyond the run zero.
+#[bundle(keep)]
+pub struct SlotsSrc<const C: usize> {
+    pub valid: Signal<Out, Bit>,
+    pub run: Signal<Out, SlotRun>,
+    pub data: Signal<Out, Bits<C>>,
+    pub ready: Signal<In, Bit>,
 }

@@ -1,11 +1,10 @@
 //! The PCIe DMA. This module is the write engine: it turns `PlaceCommand`s and the contents of the packet buffer into memory write TLPs. The read
-//! engine is [`read`]. The arbiters that share both between several users are in [`mod@share`]. [`flush`] tells when writes have reached memory.
+//! engine is [`read`]. [`requester`] connects both to AMD's PCIe blocks. The arbiters that share both between several users are in [`mod@share`]. [`flush`] tells when writes have reached memory.
 //! [`bars`] serves the host's accesses to the card.
 //!
 //! ```text
 //! PlaceCommand ─► segment_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
-//! └───────────────────────────────────────────── dma_write ────────────────────────────────────────────────────────────────────┘      │
-//!                                                                                       AMD requester request stream ◄─ rq_shim ◄─────┘
+//! └───────────────────────────────────────────── dma_write ────────────────────────────────────────────────────────────────────┘
 //! ```
 //! | block | does | cycles |
 //! |---|---|---|
@@ -15,7 +14,6 @@
 //! | [`byte_rotator`](hdl_primitives::byte_rotator) | moves the first double word of the chunk to byte lane 0 | 2 |
 //! | [`byte_mask`](hdl_primitives::byte_mask) | sets bytes outside the payload to zero | 0 |
 //! | [`dma_write`] | the engine, for lane width 1,024 or 512 | `DmaWrite::LATENCY` |
-//! | [`rq_shim`] | inserts the descriptor before the payload | 1 |
 #![forbid(unsafe_code)]
 
 pub mod bars;
@@ -27,10 +25,9 @@ pub mod flush;
 pub mod read;
 pub mod records;
 pub mod request_splitter;
-pub mod rq_shim;
+pub mod requester;
 pub mod segment_issue;
 pub mod share;
 mod sim;
 
 pub use dma_write::{DmaWrite, DmaWrite1024, DmaWrite512};
-pub use rq_shim::{RqShim, RqShim1024, RqShim512};

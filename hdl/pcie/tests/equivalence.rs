@@ -4,7 +4,7 @@ use hdl_pcie::beat_fetch::BeatFetch;
 use hdl_pcie::records::{CommandEnd, PlaceSegment, RequestChunk};
 use hdl_pcie::request_splitter::RequestSplitter;
 use hdl_pcie::segment_issue::SegmentIssue;
-use hdl_pcie::{DmaWrite, RqShim512};
+use hdl_pcie::DmaWrite;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -146,26 +146,6 @@ fn dma_write() {
         },
         600,
         6,
-    )
-    .unwrap();
-}
-
-#[test]
-fn rq_shim() {
-    check(
-        RqShim512::default,
-        Some(|u| &mut u.clock),
-        |uut, rng| {
-            uut.reset.next = rng.random_ratio(1, 50);
-            uut.tlp.valid.next = Bit::random(rng);
-            uut.tlp.data.next = Bits::random(rng);
-            uut.tlp.header.next = header(rng);
-            uut.tlp.first.next = Bit::random(rng);
-            uut.tlp.last.next = Bit::random(rng);
-            uut.rq_tready.next = Bit::random(rng);
-        },
-        200,
-        7,
     )
     .unwrap();
 }

@@ -26,6 +26,14 @@ pub enum TlpError {
         /// Number of data bytes up to this beat, limited to the length.
         bytes: usize,
     },
+    /// A beat breaks a rule of a stream in which TLPs share beats.
+    #[error("beat {beat} of the requester request stream: {rule}")]
+    Straddle {
+        /// Number of the beat.
+        beat: u64,
+        /// What is wrong.
+        rule: &'static str,
+    },
     /// A request with an address that is neither translated nor untranslated.
     #[error("a memory request at {address:#x} has the address type {at:?}")]
     AddressType {

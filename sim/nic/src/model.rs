@@ -3,11 +3,11 @@
 use std::sync::{Once, OnceLock};
 
 use hdl_nic::{Top, RESET_CLOCKS};
-use sim_bfm::{Beat, WriteBeat, BEAT};
+use sim_bfm::Beat;
 use sim_models::DesignModels;
 use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
 
-use crate::pcie::CompletionBeat;
+use crate::pcie::RcBeat;
 use crate::pins::{Pins, PortPins};
 use crate::NicError;
 
@@ -17,9 +17,9 @@ pub struct PortInputs {
     /// From the MAC.
     pub rx: Option<Beat>,
     pub tx_ready: bool,
-    pub write_ready: bool,
-    pub read_ready: bool,
-    pub completion: Option<CompletionBeat>,
+    pub rq_ready: bool,
+    /// On offer: completions.
+    pub rc: Option<RcBeat>,
 }
 
 /// A beat of AMD's completer request stream.
@@ -43,14 +43,21 @@ pub struct NicInputs {
     pub ports: [PortInputs; 2],
 }
 
+/// A beat of AMD's requester request stream: data and `tuser`.
+#[derive(Clone, Debug)]
+pub struct RqBeat {
+    pub data: Vec<u32>,
+    pub user: Vec<u32>,
+}
+
 /// What moved at one port and its endpoint in a cycle.
 #[derive(Clone, Debug, Default)]
 pub struct PortOutputs {
     /// To the MAC.
     pub tx: Option<Beat>,
-    pub write: Option<WriteBeat>,
-    /// Packed `ReadTlpHeader`.
-    pub read: Option<Vec<u32>>,
+    /// Requests.
+    pub rq: Option<RqBeat>,
+    pub rc_taken: bool,
 }
 
 /// What the card did in a cycle.
@@ -204,13 +211,11 @@ impl NicModel {
                 m.set_u64(pins.rx_last, beat.last.into());
             }
             m.set_u64(pins.tx_ready, port.tx_ready.into());
-            m.set_u64(pins.write_ready, port.write_ready.into());
-            m.set_u64(pins.read_ready, port.read_ready.into());
-            m.set_u64(pins.completion_valid, port.completion.is_some().into());
-            if let Some(CompletionBeat { header, beat, .. }) = &port.completion {
-                m.set(pins.completion, header);
-                m.set(pins.completion_data, &beat.words);
-                m.set_u64(pins.completion_last, beat.last.into());
+            m.set_u64(pins.rq_tready, port.rq_ready.into());
+            m.set_u64(pins.rc_tvalid, port.rc.is_some().into());
+            if let Some(RcBeat { beat, .. }) = &port.rc {
+                m.set(pins.rc_tdata, &beat.data);
+                m.set(pins.rc_tuser, &beat.user);
             }
         }
     }
@@ -223,12 +228,11 @@ impl NicModel {
                 let bytes = m.get_u64(pins.tx_bytes) as usize;
                 Beat::from_port(&m.get_words(pins.tx_data), bytes, flag(pins.tx_last))
             }),
-            write: (port.write_ready && flag(pins.write_valid)).then(|| WriteBeat {
-                beat: Beat::from_port(&m.get_words(pins.write_data), BEAT, flag(pins.write_last)),
-                header: flag(pins.write_first).then(|| m.get_words(pins.write_header).to_vec()),
+            rq: (port.rq_ready && flag(pins.rq_tvalid)).then(|| RqBeat {
+                data: m.get_words(pins.rq_tdata).to_vec(),
+                user: m.get_words(pins.rq_tuser).to_vec(),
             }),
-            read: (port.read_ready && flag(pins.read_valid))
-                .then(|| m.get_words(pins.read).to_vec()),
+            rc_taken: port.rc.is_some() && flag(pins.rc_tready),
         };
         let qp = |engine: usize| m.get_u64(p.counted_qp[engine]) as u32;
         let counted = |engine: usize| {

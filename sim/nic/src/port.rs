@@ -46,14 +46,12 @@ impl Port {
 
     /// Returns what drives the pins in this cycle. Call it once per cycle.
     pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> PortInputs {
-        let (write_ready, read_ready) = self.endpoint.ready(pcie);
         PortInputs {
             // The fabric drops damaged frames.
             rx: self.rx.clock().map(|received| received.beat),
             tx_ready: self.tx.ready() && self.link == Link::Up,
-            write_ready,
-            read_ready,
-            completion: self.endpoint.completion(pcie),
+            rq_ready: self.endpoint.ready(pcie),
+            rc: self.endpoint.completion(pcie),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use sim_bfm::WriteBeat;
 use sim_net::Time;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
+
+use crate::pcie::Requested;
 
 /// When a kind of event was seen at the pins: times of its cycles, in picoseconds of the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub struct PinTimes {
     pub frames_out: Span,
     /// Last beats of frames that arrive.
     pub frames_in: Span,
-    /// First and last beats of writes of payload.
+    /// Beats in which writes of payload begin, and in which they end.
     pub payload_writes: Span,
     pub payload_written: Span,
 }
@@ -85,7 +86,7 @@ impl PinTimes {
         }
     }
 
-    pub(crate) fn read(&mut self, translated: bool) -> &mut Span {
+    fn read(&mut self, translated: bool) -> &mut Span {
         if translated {
             &mut self.payload_reads
         } else {
@@ -101,12 +102,16 @@ impl PinTimes {
         }
     }
 
-    pub(crate) fn write(&mut self, translated: bool, write: &WriteBeat, time: Time) {
-        if translated && write.header.is_some() {
+    /// Records what a beat of requests has brought.
+    pub(crate) fn requests(&mut self, requested: &Requested, time: Time) {
+        for _ in requested.writes_begun.iter().filter(|at| **at) {
             self.payload_writes.see(time);
         }
-        if translated && write.beat.last {
+        for _ in requested.writes_ended.iter().filter(|(at, _)| *at) {
             self.payload_written.see(time);
+        }
+        for translated in &requested.reads {
+            self.read(*translated).see(time);
         }
     }
 }

@@ -1,4 +1,4 @@
-"""The DMA read engine and `rc_shim`, reading the memory of a root complex."""
+"""The DMA read engine, `request_stream` and `completion_stream`, reading the memory of a root complex."""
 
 from __future__ import annotations
 

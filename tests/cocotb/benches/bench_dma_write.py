@@ -1,4 +1,4 @@
-"""The DMA write engine and `rq_shim`, writing to the memory of a root complex."""
+"""The DMA write engine and `request_stream`, writing to the memory of a root complex."""
 
 from __future__ import annotations
 

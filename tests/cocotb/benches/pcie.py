@@ -37,6 +37,8 @@ class Endpoint:
         self.block = Block(
             max_payload_size=512,
             enable_extended_tag=True,
+            rq_straddle=True,
+            rc_4tlp_straddle=True,
             user_clk=dut.user_clk,
             user_reset=dut.user_reset,
             rq_bus=AxiStreamBus.from_prefix(dut, "s_axis_rq"),

@@ -1,7 +1,6 @@
-// The DMA engines, the host's queues and AMD's shims between them and a PCIe block, as on a board of one 512-bit lane.
+// The DMA engines, the host's queues and AMD's streams between them and a PCIe block, as on a board of one 512-bit lane.
 //
-// Toward the PCIe block: requester requests and completions, with the names that AMD's block has for them. The shims are there for writes and for
-// completions; a read request is a descriptor alone, which is made here.
+// Toward the PCIe block: requester requests and completions with straddle, with the names that AMD's block has for them.
 module pcie_endpoint_axis (
   input wire user_clk,
   input wire user_reset,
@@ -255,31 +254,32 @@ module pcie_endpoint_axis (
     .tlp_last(write_last)
   );
 
-  wire shim_valid, shim_ready, shim_last;
-  wire [511:0] shim_data;
-  wire [15:0] shim_keep;
-  wire [136:0] shim_user;
-  rq_shim_512_6_16_137 u_rq_shim (
+  wire request_valid, request_ready;
+  wire [90:0] request;
+  request_stream_512_2_16_768_1024_137 u_request_stream (
     .clock(user_clk),
     .reset(user_reset),
-    .tlp_valid(write_valid),
-    .tlp_ready(write_ready),
-    .tlp_data(write_data),
-    .tlp_header(write_header),
-    .tlp_first(write_first),
-    .tlp_last(write_last),
-    .rq_tvalid(shim_valid),
-    .rq_tready(shim_ready),
-    .rq_tdata(shim_data),
-    .rq_tkeep(shim_keep),
-    .rq_tlast(shim_last),
-    .rq_tuser(shim_user)
+    .write_valid(write_valid),
+    .write_ready(write_ready),
+    .write_data(write_data),
+    .write_header(write_header),
+    .write_first(write_first),
+    .write_last(write_last),
+    .read_valid(request_valid),
+    .read(request),
+    .read_ready(request_ready),
+    .rq_tvalid(s_axis_rq_tvalid),
+    .rq_tready(s_axis_rq_tready),
+    .rq_tdata(s_axis_rq_tdata),
+    .rq_tkeep(s_axis_rq_tkeep),
+    .rq_tlast(s_axis_rq_tlast),
+    .rq_tuser(s_axis_rq_tuser)
   );
 
   wire completion_valid, completion_end, completion_error;
   wire [511:0] completion_data;
   wire [42:0] completion;
-  rc_shim_512_16_161_96 u_rc_shim (
+  completion_stream_512_1024_4_16_161 u_completion_stream (
     .clock(user_clk),
     .reset(user_reset),
     .rc_tvalid(m_axis_rc_tvalid),
@@ -295,8 +295,6 @@ module pcie_endpoint_axis (
     .completion_error(completion_error)
   );
 
-  wire request_valid, request_ready;
-  wire [90:0] request;
   wire [41:0] beat;
   wire [3:0] events;
   dma_read_512_6_64_5_32_10 u_dma_read (
@@ -336,31 +334,4 @@ module pcie_endpoint_axis (
   assign m_axis_read_tkeep = beat[9] ? 64'd1 : ~64'd0 >> (7'd64 - beat[6:0]);
   assign m_axis_read_tlast = beat[8];
   assign m_axis_read_tuser = {beat[41:10], beat[9]};
-
-  // Requests take turns, TLP by TLP. What is on offer stays until it is taken.
-  reg in_write, locked, locked_read, read_was_last;
-  wire picks_read = request_valid & !in_write & (!shim_valid | !read_was_last);
-  wire sends_read = locked ? locked_read : picks_read;
-  assign s_axis_rq_tvalid = sends_read ? request_valid : shim_valid;
-  assign request_ready = sends_read & s_axis_rq_tready;
-  assign shim_ready = !sends_read & s_axis_rq_tready;
-  // Descriptor: address type, address, length, request type 0 (memory read), tag (PG213).
-  assign s_axis_rq_tdata = sends_read
-    ? {384'b0, 24'b0, request[90:83], 16'b0, 1'b0, 4'b0, request[74:64], request[61:0], request[63:62]}
-    : shim_data;
-  assign s_axis_rq_tkeep = sends_read ? 16'h000f : shim_keep;
-  assign s_axis_rq_tlast = sends_read | shim_last;
-  assign s_axis_rq_tuser = sends_read ? {125'b0, request[82:79], 4'b0, request[78:75]} : shim_user;
-  always @(posedge user_clk) begin
-    locked <= s_axis_rq_tvalid & !s_axis_rq_tready;
-    locked_read <= sends_read;
-    if (s_axis_rq_tvalid & s_axis_rq_tready) begin
-      in_write <= !s_axis_rq_tlast;
-      read_was_last <= sends_read;
-    end
-    if (user_reset) begin
-      in_write <= 1'b0;
-      locked <= 1'b0;
-    end
-  end
 endmodule

@@ -2,6 +2,8 @@
 
 use rust_hdl::prelude::*;
 
+/// `request_type` of a memory read.
+pub const REQUEST_MEMORY_READ: u64 = 0;
 /// `request_type` of a memory write.
 pub const REQUEST_MEMORY_WRITE: u64 = 1;
 
@@ -27,4 +29,22 @@ pub struct RqDescriptor {
     /// ID-based ordering, relaxed ordering, no snoop from bit 2 down.
     pub attributes: Bits<3>,
     pub force_ecrc: Bit,
+}
+
+/// Bits of a slot, the unit in which requests follow each other in a beat: 32 bytes.
+pub const SLOT_BITS: usize = 256;
+
+/// Slots of one request that follow each other.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SlotRun {
+    /// Slots, 1 to 5.
+    pub count: Bits<3>,
+    /// The first slot begins with the descriptor.
+    pub first: Bit,
+    /// The request ends in the last slot, with this double word of it.
+    pub last: Bit,
+    pub end_dword: Bits<3>,
+    /// Of the request.
+    pub first_be: Bits<4>,
+    pub last_be: Bits<4>,
 }

@@ -7,6 +7,7 @@ mod byte_enables;
 mod completion;
 pub mod descriptor;
 mod mem_request;
+pub mod sideband;
 mod tlp;
 
 pub use address_type::AddressType;

@@ -18,7 +18,7 @@ fn names_are_unique_and_an_error_gives_the_closest() {
 /// The DMA engines cut requests with the same block, of different parameters, and share others.
 #[test]
 fn blocks_in_one_text_define_every_module_once() {
-    let names = ["rq_shim_512", "dma_write_512", "dma_read_512"].map(String::from);
+    let names = ["request_stream_512", "dma_write_512", "dma_read_512"].map(String::from);
     let (tops, text) = together(&names).expect("they can be translated");
     assert_eq!(tops.len(), 3);
     let mut modules: Vec<&str> = text

@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{
-    CompletionSnk, CompletionSrc, OfferSnk, PlacementSrc, Src, StreamSkid, SyncFifo, TlpSnk, TlpSrc,
+    CompletionSnk, CompletionSrc, OfferSnk, OfferSrc, PlacementSrc, SyncFifo, TlpSnk, TlpSrc,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{ReadTlpHeader, STATUS_SUCCESSFUL};
@@ -120,7 +120,7 @@ pub struct WriteFlush<const W: usize> {
 
     // To and from PCIe. A read request must not pass writes that were accepted before it.
     pub tlp: TlpSrc<W>,
-    pub request: Src<ReadTlpHeader>,
+    pub request: OfferSrc<ReadTlpHeader>,
     pub completion: CompletionSnk<W>,
 
     /// One cycle: a flush read failed.
@@ -130,7 +130,6 @@ pub struct WriteFlush<const W: usize> {
 
     left: SyncFifo<WriteLeft, LEFT_ADDRESS, LEFT_COUNT>,
     batches: FlushBatches,
-    requests: StreamSkid<ReadTlpHeader>,
 
     host: DFF<Written>,
     peer: DFF<Written>,
@@ -152,7 +151,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
     fn update(&mut self) {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
         dff_setup!(self, clock, between, fencing, before_fence, now);
-        clock_reset!(self, left, batches, requests);
+        clock_reset!(self, left, batches);
         self.now.d.next = self.now.q.val() + 1;
 
         // pass_writes
@@ -206,9 +205,9 @@ impl<const W: usize> Logic for WriteFlush<W> {
 
         // ask: flush reads go before reads of data, which are many.
         let asks = ask_host.any | ask_peer.any;
-        let free = self.requests.in_.ready.val();
-        self.requests.in_.valid.next = asks | self.read.valid.val();
-        self.requests.in_.data.next = if ask_host.any {
+        let free = self.request.ready.val();
+        self.request.valid.next = asks | self.read.valid.val();
+        self.request.record.next = if ask_host.any {
             read_of(ask_host, false)
         } else if ask_peer.any {
             read_of(ask_peer, true)
@@ -216,7 +215,6 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.read.record.val()
         };
         self.read.ready.next = free & !asks;
-        join!(self, requests.out => request);
         let batch = self.batches.batch.val();
         let generation = self.batches.generation.val();
         let host_tag = tag_of(batch, generation, 0);

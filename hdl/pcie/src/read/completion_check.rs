@@ -104,7 +104,6 @@ pub struct CompletionCheck {
     /// A completion has begun and not ended.
     open: DFF<Bit>,
     scan_tag: DFF<Bits<8>>,
-    arrived: DFF<Claim>,
     claimed: DFF<Claim>,
     compared: DFF<ComparedClaim>,
     checked_valid: DFF<Bit>,
@@ -118,7 +117,7 @@ pub struct CompletionCheck {
 
 impl CompletionCheck {
     /// Cycles from a beat to `out`.
-    pub const LATENCY: usize = 4;
+    pub const LATENCY: usize = 3;
 }
 
 impl Logic for CompletionCheck {
@@ -129,7 +128,6 @@ impl Logic for CompletionCheck {
             clock,
             open,
             scan_tag,
-            arrived,
             claimed,
             compared,
             checked_valid,
@@ -143,7 +141,7 @@ impl Logic for CompletionCheck {
         clock!(self, clock, entries, progress);
         let sweeping = self.sweeping.val();
 
-        // arrive
+        // claim
         let beat = self.in_valid.val();
         let first = !self.open.q.val();
         let scan = !beat & first & self.timeout.val().any() & self.some_used.val() & !sweeping;
@@ -158,23 +156,19 @@ impl Logic for CompletionCheck {
         } else {
             self.in_header.val().tag
         };
-        self.arrived.d.next = Claim {
+        let header = self.in_header.val();
+        self.entries.read_address.next = tag;
+        self.claimed.d.next = Claim {
             beat: beat,
             first: first,
             last: self.in_last.val(),
             error: self.in_error.val(),
             scan: scan,
             tag: tag,
-            header: self.in_header.val(),
-            available: bits(0),
+            header: header,
+            available: (bit_cast::<13, 11>(header.length_dw) << 2)
+                - bit_cast::<13, 2>(header.lower_address.get_bits::<2>(0)),
         };
-
-        // claim
-        let mut claim = self.arrived.q.val();
-        self.entries.read_address.next = claim.tag;
-        claim.available = (bit_cast::<13, 11>(claim.header.length_dw) << 2)
-            - bit_cast::<13, 2>(claim.header.lower_address.get_bits::<2>(0));
-        self.claimed.d.next = claim;
 
         // compare
         let claim = self.claimed.q.val();
@@ -317,8 +311,6 @@ impl Logic for CompletionCheck {
 
         if self.reset.val() {
             self.open.d.next = false;
-            self.arrived.d.next.beat = false;
-            self.arrived.d.next.scan = false;
             self.claimed.d.next.beat = false;
             self.claimed.d.next.scan = false;
             self.compared.d.next.claim.beat = false;

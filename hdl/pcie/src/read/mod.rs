@@ -16,13 +16,12 @@
 //! | [`slot_counts`] | its counts of requests per slot | 0 |
 //! | [`tag_pool`] | free tags | 2 |
 //! | [`read_issue`] | a tag for each request, and the entry that says where its bytes go | 2 |
-//! | [`completion_check`] | each completion against what its request still waits for; deadlines | 4 |
+//! | [`completion_check`] | each completion against what its request still waits for; deadlines | 3 |
 //! | [`completion_writer`] | rotates each beat to its place | 3 |
 //! | [`slot_buffer`] | two banks of [`byte_ram`] | 2 |
 //! | [`in_order_return`] | complete slots as a stream | 5 |
 //! | [`dma_read`] | the whole, for lane width 1,024 or 512 | see there |
 //! | [`entry_reader`] | queue entries through an engine of their own | 1 for a request, 1 for its entries |
-//! | [`rc_shim`] | AMD's requester completion stream as completions | 2 |
 //!
 //! Commands are cut into segments and chunks as in the write engine: [`crate::segment_issue`], [`crate::request_splitter`].
 
@@ -32,7 +31,6 @@ pub mod completion_writer;
 pub mod dma_read;
 pub mod entry_reader;
 pub mod in_order_return;
-pub mod rc_shim;
 pub mod read_issue;
 pub mod read_scoreboard;
 pub mod records;
@@ -42,4 +40,3 @@ pub mod tag_pool;
 
 pub use dma_read::{DmaRead, DmaRead1024, DmaRead512, EntryRead1024};
 pub use entry_reader::EntryReader;
-pub use rc_shim::{RcShim, RcShim1024, RcShim512};

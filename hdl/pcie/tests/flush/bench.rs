@@ -315,12 +315,12 @@ impl Bench {
             ..ReadTlpHeader::default()
         };
         self.dut.set_record("read", read);
+        let ready = self.rng.random_ratio(self.load.ready, 8);
+        self.dut.set("request_ready", ready.into());
         self.dut.eval();
         if wants && self.dut.is("read_ready") {
             self.data_reads += 1;
         }
-        let ready = self.rng.random_ratio(self.load.ready, 8);
-        self.dut.set("request_ready", ready.into());
     }
 
     fn take_request(&mut self) {

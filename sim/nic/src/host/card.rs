@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use sim_bfm::CLOCK_PS;
-use sim_pcie::AddressType;
 use sim_verilated::Library;
 use stellar_transport::requester::RequesterCounters;
 
 use super::config_space::ConfigSpace;
 use crate::counted::CountedFields;
 use crate::mmio::{Mmio, MmioAccess, Progress};
-use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs};
+use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
 use crate::pcie::{HostPcie, HostSide, PcieSettings};
 use crate::port::{Link, Port};
 use crate::sampled::Windows;
@@ -133,11 +132,10 @@ impl<M: HostSide> Card<M> {
         for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
             *pins = port.drive(&mut self.pcie);
         }
-        let arrives = |port: &PortInputs| port.rx.is_some() || port.completion.is_some();
+        let arrives = |port: &PortInputs| port.rx.is_some() || port.rc.is_some();
         let has_input = access.is_some() || inputs.ports.iter().any(arrives);
         let outputs = self.model.clock(&inputs);
-        let leaves =
-            |port: &PortOutputs| port.tx.is_some() || port.write.is_some() || port.read.is_some();
+        let leaves = |port: &PortOutputs| port.tx.is_some() || port.rq.is_some();
         self.is_active = has_input || outputs.ports.iter().any(leaves) || self.pcie.is_busy();
         let progress = self.mmio.look(access, &outputs);
         if progress == Progress::Taken {
@@ -174,14 +172,13 @@ impl<M: HostSide> Card<M> {
                 self.ports[index].tx.push(&beat);
             }
             let endpoint = &mut self.ports[index].endpoint;
-            if let Some(write) = moved.write {
-                let accepted = endpoint.write(&write, &mut self.pcie);
-                if accepted.at == AddressType::Translated {
-                    self.placed += write.beat.bytes as u64;
-                }
+            if moved.rc_taken {
+                endpoint.completion_taken();
             }
-            if let Some(request) = moved.read {
-                endpoint.read(&request, &mut self.pcie);
+            if let Some(RqBeat { data, user }) = moved.rq {
+                let requested = endpoint.request(&data, &user, &self.pcie);
+                let translated = requested.writes_ended.iter().filter(|(at, _)| *at);
+                self.placed += translated.map(|(_, bytes)| *bytes as u64).sum::<u64>();
             }
         }
     }

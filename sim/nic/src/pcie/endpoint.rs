@@ -1,139 +1,230 @@
-//! A PCIe endpoint of the card: beats at its pins, TLPs at a port of the fabric.
+//! A PCIe endpoint of the card: AMD's block between the requester streams at the card's pins and a port of the fabric.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use sim_bfm::{Accepted, Beat, CompletionFields, ReadFields, WriteAssembler, WriteBeat, BEAT};
-use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, PortId, Tlp};
+use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
+use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::registers::MAX_PAYLOAD;
-use stellar_wire::pcie::CompletionStatus;
+use stellar_wire::pcie::descriptor::{RequestType, RequesterCompletion};
+use stellar_wire::pcie::{Attributes, CompletionStatus};
+use stellar_wire::Header;
 
 use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
 
-/// Tags of reads: 10 bits.
-const TAGS: usize = 1 << 10;
+/// Bits of a beat.
+const WIDTH: usize = 1024;
+/// Tags of reads: 8 bits.
+const TAGS: usize = 1 << 8;
+/// Requests that the block holds while the link has no credit for the first of them. Those behind it wait, whatever they are.
+const HELD: usize = 8;
+/// `error_code` of a completion with data, of a poisoned one, and of one with a failing status (PG213: requester completion descriptor).
+const NORMAL: u8 = 0;
+const POISONED: u8 = 1;
+const BAD_STATUS: u8 = 2;
 
-/// A completion that has arrived.
-struct Arrived {
-    header: Arc<[u32]>,
-    data: Vec<u8>,
-    translated: bool,
+/// A beat of completions, and whether the reads that it completes had translated addresses.
+#[derive(Clone, Debug)]
+pub struct RcBeat {
+    pub beat: CompletionBeat,
+    pub translated: Vec<bool>,
 }
 
-/// A beat of a completion.
-#[derive(Clone, Debug)]
-pub struct CompletionBeat {
-    /// Packed `CompletionHeader`.
-    pub header: Arc<[u32]>,
-    pub beat: Beat,
-    /// Whether the read's address was translated.
-    pub translated: bool,
+/// What a beat of requests adds.
+#[derive(Clone, Debug, Default)]
+pub struct Requested {
+    /// For each write that begins, whether its address is translated.
+    pub writes_begun: Vec<bool>,
+    /// For each write that ends, whether its address is translated, and the bytes of its payload.
+    pub writes_ended: Vec<(bool, usize)>,
+    /// For each read, whether its address is translated.
+    pub reads: Vec<bool>,
 }
 
 /// One endpoint.
 pub struct Endpoint {
     port: PortId,
     requester: Bdf,
-    read_fields: ReadFields,
-    completion_fields: CompletionFields,
-    writes: WriteAssembler,
+    requests: RequestReader,
+    max_payload: usize,
+    held: VecDeque<Tlp>,
     /// Whether the address of the read with a tag was translated.
     translated: Vec<bool>,
-    arrived: VecDeque<Arrived>,
-    /// Bytes of the first completion already given.
-    given: usize,
+    completions: CompletionWriter,
+    /// The same of the completions that wait.
+    waiting: VecDeque<bool>,
+    /// The beat on offer.
+    offered: Option<RcBeat>,
 }
 
 impl Endpoint {
     /// An idle endpoint at port `index` of a host's fabric.
     pub fn new(index: usize) -> Self {
-        let requester = FUNCTIONS[index];
         Self {
             port: PortId(index),
-            requester,
-            read_fields: ReadFields::default(),
-            completion_fields: CompletionFields::default(),
-            writes: WriteAssembler::new(requester, payload_bytes(MAX_PAYLOAD.reset)),
+            requester: FUNCTIONS[index],
+            requests: RequestReader::new(WIDTH),
+            max_payload: payload_bytes(MAX_PAYLOAD.reset),
+            held: VecDeque::new(),
             translated: vec![false; TAGS],
-            arrived: VecDeque::new(),
-            given: 0,
+            completions: CompletionWriter::new(WIDTH),
+            waiting: VecDeque::new(),
+            offered: None,
         }
     }
 
     /// Software writes `data` to a register of the card. The largest payload of writes follows from one of them.
     pub fn register_written(&mut self, offset: u16, data: u64) {
         if offset == MAX_PAYLOAD.offset {
-            self.writes.set_max_payload(payload_bytes(data));
+            self.max_payload = payload_bytes(data);
         }
     }
 
-    /// Whether a beat of a write and a read request are taken in this clock. A write that has begun keeps its place.
-    pub fn ready<M: HostSide>(&self, pcie: &mut HostPcie<M>) -> (bool, bool) {
-        let posted = pcie.ready(self.port, FlowClass::Posted);
-        (posted, pcie.ready(self.port, FlowClass::NonPosted))
+    /// Passes requests to the link, as it has credits. Returns whether the block takes a beat of requests in this cycle.
+    pub fn ready<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> bool {
+        while let Some(tlp) = self.held.front() {
+            let class = match tlp {
+                Tlp::Read(_) => FlowClass::NonPosted,
+                Tlp::Write(_) | Tlp::Completion(_) => FlowClass::Posted,
+            };
+            if !pcie.ready(self.port, class) {
+                break;
+            }
+            if let Some(tlp) = self.held.pop_front() {
+                pcie.submit(self.port, tlp);
+            }
+        }
+        self.held.len() < HELD
     }
 
-    /// The beat of a completion that arrives in this clock.
-    pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<CompletionBeat> {
+    /// The beat of completions that is on offer in this cycle.
+    pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<RcBeat> {
         while let Some(completion) = pcie.take_completion(self.port) {
-            self.arrived.push_back(Arrived {
-                header: self.completion_fields.pack(&completion).into(),
-                translated: self.translated[usize::from(completion.tag)],
-                data: completion.data,
+            self.complete(&completion);
+        }
+        if self.offered.is_none() {
+            self.offered = self.completions.next_beat(usize::MAX).map(|beat| RcBeat {
+                translated: self.waiting.drain(..beat.ended).collect(),
+                beat,
             });
         }
-        let first = self.arrived.front()?;
-        let end = (self.given + BEAT).min(first.data.len());
-        let last = end == first.data.len();
-        let beat = CompletionBeat {
-            header: Arc::clone(&first.header),
-            beat: Beat::new(&first.data[self.given..end], last),
-            translated: first.translated,
+        self.offered.clone()
+    }
+
+    /// The card has taken the beat of completions. Returns, for each that ended in it, whether the address of its read was translated.
+    pub fn completion_taken(&mut self) -> Vec<bool> {
+        self.offered
+            .take()
+            .map_or(Vec::new(), |offered| offered.translated)
+    }
+
+    fn complete(&mut self, completion: &Completion) {
+        let tag = completion.tag as u8;
+        let bytes = completion.data.len() as u16 - u16::from(completion.lower_address & 3);
+        let is_good = completion.status == CompletionStatus::Successful;
+        let descriptor = RequesterCompletion {
+            lower_address: completion.lower_address.into(),
+            error_code: match (is_good, completion.poisoned) {
+                (false, _) => BAD_STATUS,
+                (true, true) => POISONED,
+                (true, false) => NORMAL,
+            },
+            byte_count: completion.byte_count,
+            locked: false,
+            request_completed: !is_good || completion.byte_count <= bytes,
+            dword_count: (completion.data.len() / 4) as u16,
+            status: completion.status,
+            poisoned: completion.poisoned,
+            requester: completion.requester.id(),
+            tag,
+            completer: completion.completer.id(),
+            traffic_class: 0,
+            attributes: Attributes::from_bits(0),
         };
-        self.given = end;
-        if last {
-            self.given = 0;
-            self.arrived.pop_front();
-        }
-        Some(beat)
+        let mut stream = descriptor.to_bytes();
+        stream.extend(&completion.data);
+        self.completions.push(stream, false);
+        self.waiting.push_back(self.translated[usize::from(tag)]);
     }
 
-    /// A beat of a write, which leaves with its last beat.
+    /// A beat of requests. Each leaves when it has ended.
     ///
     /// # Panics
     /// If the card breaks a rule of PCIe.
-    pub fn write<M: HostSide>(&mut self, beat: &WriteBeat, pcie: &mut HostPcie<M>) -> Accepted {
-        let accepted = self.writes.push(beat);
-        let mut accepted =
-            accepted.unwrap_or_else(|error| panic!("the card writes over PCIe: {error}"));
-        if let Some(write) = accepted.complete.take() {
-            pcie.submit(self.port, Tlp::Write(write));
+    pub fn request<M: HostSide>(
+        &mut self,
+        data: &[u32],
+        user: &[u32],
+        pcie: &HostPcie<M>,
+    ) -> Requested {
+        let requests = self.requests.push(data, user);
+        let requests =
+            requests.unwrap_or_else(|error| panic!("the card at its PCIe block: {error}"));
+        let mut requested = Requested::default();
+        for descriptor in &requests.begun {
+            if descriptor.request_type == RequestType::MemWrite {
+                let translated = descriptor.address_type == AddressType::Translated;
+                requested.writes_begun.push(translated);
+            }
         }
-        accepted
+        for request in requests.complete {
+            let at = request.descriptor.address_type;
+            assert!(
+                matches!(at, AddressType::Untranslated | AddressType::Translated),
+                "the card requests {:#x} with the address type {at:?}",
+                request.descriptor.address
+            );
+            let translated = at == AddressType::Translated;
+            match request.descriptor.request_type {
+                RequestType::MemWrite => {
+                    let bytes = request.payload.len();
+                    requested.writes_ended.push((translated, bytes));
+                    let write = self.write(request);
+                    self.held.push_back(Tlp::Write(write));
+                }
+                RequestType::MemRead => {
+                    requested.reads.push(translated);
+                    self.read(&request, pcie);
+                }
+                other => panic!("the card sends a request of type {other:?}"),
+            }
+        }
+        requested
     }
 
-    /// A read request. Returns whether its address is translated.
-    ///
-    /// # Panics
-    /// If the card breaks a rule of PCIe.
-    pub fn read<M: HostSide>(&mut self, words: &[u32], pcie: &mut HostPcie<M>) -> bool {
-        let read = self.read_fields.read(words, self.requester);
-        let read = read.unwrap_or_else(|error| panic!("the card reads over PCIe: {error}"));
-        let translated = read.at == AddressType::Translated;
-        if let Some(slot) = self.translated.get_mut(usize::from(read.tag)) {
-            *slot = translated;
+    fn write(&self, request: Request) -> MemWrite {
+        let write = MemWrite {
+            requester: self.requester,
+            tag: 0,
+            address: request.descriptor.address,
+            at: request.descriptor.address_type,
+            first_be: request.first_be,
+            last_be: request.last_be,
+            data: request.payload,
+        };
+        if let Err(reason) = write.check(self.max_payload) {
+            panic!("the card writes at {:#x}: {reason}", write.address);
         }
+        write
+    }
+
+    fn read<M: HostSide>(&mut self, request: &Request, pcie: &HostPcie<M>) {
+        let descriptor = &request.descriptor;
+        let read = MemRead {
+            requester: self.requester,
+            tag: descriptor.tag.into(),
+            address: descriptor.address,
+            at: descriptor.address_type,
+            first_be: request.first_be,
+            last_be: request.last_be,
+            dwords: descriptor.dword_count,
+        };
+        self.translated[usize::from(descriptor.tag)] = read.at == AddressType::Translated;
         if pcie.answers_flushes_at_once && read.dwords == 1 && read.first_be == 0 {
-            self.arrived.push_back(Arrived {
-                header: self.completion_fields.pack(&flushed(&read)).into(),
-                translated,
-                data: vec![0; 4],
-            });
+            self.complete(&flushed(&read));
         } else {
-            pcie.submit(self.port, Tlp::Read(read));
+            self.held.push_back(Tlp::Read(read));
         }
-        translated
     }
 }
 

@@ -14,7 +14,7 @@ use self::platform::FUNCTIONS;
 pub use self::platform::{write_latency, PcieSettings};
 
 pub use self::bus::{MESSAGES, MESSAGES_LENGTH};
-pub use self::endpoint::{CompletionBeat, Endpoint};
+pub use self::endpoint::{Endpoint, RcBeat, Requested};
 
 /// Unit in which an IOMMU maps.
 const PAGE: u64 = 4096;

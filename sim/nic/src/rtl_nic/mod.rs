@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use sim_bfm::CLOCK_PS;
 use sim_net::Time;
-use sim_pcie::AddressType;
 use sim_verilated::{Library, Profile};
 use sim_world::{HostMemory, PcieReads};
 use stellar_transport::endpoint::EndpointConfig;
@@ -19,7 +18,7 @@ use self::queue_pair::Pair;
 use crate::bar::Bar;
 use crate::counted::CountedFields;
 use crate::mmio::MmioAccess;
-use crate::model::{NicInputs, NicModel, NicOutputs};
+use crate::model::{NicInputs, NicModel, NicOutputs, RqBeat};
 use crate::pcie::HostPcie;
 use crate::port::Port;
 use crate::rings::{HostBus, Rings};
@@ -176,9 +175,6 @@ impl RtlNic {
             if pins.rx.as_ref().is_some_and(|beat| beat.last) {
                 self.times.frames_in.see(seen);
             }
-            if let Some(arrival) = pins.completion.as_ref().filter(|a| a.beat.last) {
-                self.times.data(arrival.translated).see(seen);
-            }
         }
         let outputs = self.model.clock(&inputs);
         if let Some(write) = self.bar.look(&outputs) {
@@ -222,14 +218,14 @@ impl RtlNic {
                 }
                 port.tx.push(beat);
             }
-            if let Some(write) = &moved.write {
-                let accepted = port.endpoint.write(write, &mut self.pcie);
-                let translated = accepted.at == AddressType::Translated;
-                self.times.write(translated, write, seen);
+            if moved.rc_taken {
+                for translated in port.endpoint.completion_taken() {
+                    self.times.data(translated).see(seen);
+                }
             }
-            if let Some(request) = &moved.read {
-                let translated = port.endpoint.read(request, &mut self.pcie);
-                self.times.read(translated).see(seen);
+            if let Some(RqBeat { data, user }) = &moved.rq {
+                let requested = port.endpoint.request(data, user, &self.pcie);
+                self.times.requests(&requested, seen);
             }
         }
         if let Some(reason) = outputs

@@ -1,0 +1,27 @@
+//! AMD's requester streams: requests of the card, and the completions that they get. TLPs share beats (straddle), in the dword-aligned mode.
+//!
+//! ```text
+//! write TLPs ────┐
+//!                ├─► request_slots ─► slot_packer ─► requester requests (RQ)
+//! read requests ─┘
+//! └───────────── request_stream ─────────────────────────────────────────┘
+//! completions ◄─ completion_stream ◄─ requester completions (RC)
+//! ```
+//! | block | does | cycles |
+//! |---|---|---|
+//! | [`request_slots`] | inserts the descriptor, cuts TLPs into slots of 32 bytes | 1 |
+//! | [`slot_packer`] | fills beats with slots | 1 |
+//! | [`request_stream`] | both together | 2 |
+//! | [`completion_stream`] | takes completions out of beats, wherever they begin | 2 |
+//!
+//! A TLP of `n` double words of payload occupies ceil((4 + n) / 8) slots, of which a beat of 1,024 bits has 4. So 256 bytes take 9 slots: a lane
+//! carries 227 Gb/s of payload at a maximum payload size of 256 bytes, and 205 Gb/s at 128. A read takes a slot, and a cycle in which no payload is cut;
+//! with a read of 512 bytes for every 512 bytes that are written, 205 Gb/s are left at 256 bytes, and 195 Gb/s at 128.
+
+pub mod completion_stream;
+pub mod request_slots;
+pub mod request_stream;
+pub mod slot_packer;
+
+pub use completion_stream::{CompletionStream, CompletionStream1024, CompletionStream512};
+pub use request_stream::{RequestStream, RequestStream1024, RequestStream512};

@@ -1,0 +1,247 @@
+//! Fills the beats of AMD's requester request stream with slots.
+
+use hdl_macros::hdl;
+use hdl_primitives::{Checked, Parameters};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::rq::SLOT_BITS;
+use stellar_wire::pcie::sideband::request as sideband;
+
+use crate::bundles::{AxisSrc, SlotsSnk};
+
+/// Most slots at hand: those that wait, and those that come.
+const SLOTS: usize = 8;
+/// Bits of `tuser` that are not zero.
+const USER: usize = 80;
+
+/// A slot as `tuser` names it.
+const fn start_of(width: usize, slot: usize) -> u64 {
+    (slot * SLOT_BITS / 8 / sideband::start_bytes(width)) as u64
+}
+
+/// Puts slots one behind the other into beats of `W` bits, so that up to `S` = `W` / 256 TLPs begin in a beat. A beat leaves when it is full, or when
+/// nothing follows at once and all its TLPs have ended.
+///
+/// `N` = `W` / 32, `C` = `W` + 256, `D` = 2 `W`, and `tuser` has `U` bits: byte enables, starts and ends of up to `S` TLPs (PG213, PG346: sideband
+/// signals of the requester request interface). With straddle the block ignores `tkeep` and `tlast`. Levels: 7 (place, rank, select).
+#[derive(LogicBlock, Default)]
+pub struct SlotPacker<
+    const W: usize,
+    const S: usize,
+    const N: usize,
+    const C: usize,
+    const D: usize,
+    const U: usize,
+> {
+    _parameters: Checked<Self>,
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    pub slots: SlotsSnk<C>,
+    /// The next cycle has slots too.
+    pub follows: Signal<In, Bit>,
+    pub rq: AxisSrc<W, N, U>,
+
+    /// Slots that wait, from the low end; the others are zero. Up to `S`.
+    waiting: DFF<Bits<3>>,
+    data: DFF<Bits<W>>,
+    /// The last TLP in `data` has not ended.
+    open: DFF<Bit>,
+    /// By slot: a TLP begins or ends in it; the byte enables of the former, and the double word of the latter.
+    starts: DFF<Bits<SLOTS>>,
+    ends: DFF<Bits<SLOTS>>,
+    first_be: DFF<Bits<32>>,
+    last_be: DFF<Bits<32>>,
+    end_dword: DFF<Bits<24>>,
+    valid: DFF<Bit>,
+    beat: DFF<Bits<W>>,
+    user: DFF<Bits<USER>>,
+}
+
+impl<
+        const W: usize,
+        const S: usize,
+        const N: usize,
+        const C: usize,
+        const D: usize,
+        const U: usize,
+    > Parameters for SlotPacker<W, S, N, C, D, U>
+{
+    fn check() {
+        assert!(
+            matches!(
+                (W, S, N, C, D, U),
+                (512, 2, 16, 768, 1024, 137)
+                    | (512, 2, 16, 768, 1024, 183)
+                    | (1024, 4, 32, 1280, 2048, 373)
+            ),
+            "SlotPacker<{W}, {S}, {N}, {C}, {D}, {U}>: use <512, 2, 16, 768, 1024, 137> (or 183), or <1024, 4, 32, 1280, 2048, 373>"
+        );
+    }
+}
+
+impl<
+        const W: usize,
+        const S: usize,
+        const N: usize,
+        const C: usize,
+        const D: usize,
+        const U: usize,
+    > Logic for SlotPacker<W, S, N, C, D, U>
+{
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, waiting, data, open, starts, ends, first_be, last_be);
+        dff_setup!(self, clock, end_dword, valid, beat, user);
+        let room = !self.valid.q.val() | self.rq.tready.val();
+        let waiting = self.waiting.q.val();
+        let run = self.slots.run.val();
+
+        // take: as much as a beat behind a whole beat that waits.
+        let is_full = waiting == S as u64;
+        let fits = !is_full | (run.count <= S as u64);
+        let takes = self.slots.valid.val() & room & fits;
+        self.slots.ready.next = room & fits;
+        let total = if takes {
+            bit_cast::<4, 3>(waiting) + bit_cast::<4, 3>(run.count)
+        } else {
+            bit_cast::<4, 3>(waiting)
+        };
+
+        // place
+        let came = if takes {
+            self.slots.data.val()
+        } else {
+            bits::<C>(0)
+        };
+        let by_one = if waiting.get_bit(0) {
+            bit_cast::<D, C>(came) << SLOT_BITS as u64
+        } else {
+            bit_cast::<D, C>(came)
+        };
+        let by_two = if is_full {
+            by_one << (W as u64)
+        } else if waiting.get_bit(1) {
+            by_one << (2 * SLOT_BITS as u64)
+        } else {
+            by_one
+        };
+        let placed = by_two | bit_cast::<D, W>(self.data.q.val());
+        let last_slot = run.count - 1;
+        let one = bits::<SLOTS>(1);
+        let start = if takes & run.first {
+            one << waiting
+        } else {
+            bits::<SLOTS>(0)
+        };
+        let end = if takes & run.last {
+            one << (waiting + last_slot)
+        } else {
+            bits::<SLOTS>(0)
+        };
+        let starts = self.starts.q.val() | start;
+        let ends = self.ends.q.val() | end;
+        let mut first_be = self.first_be.q.val();
+        let mut last_be = self.last_be.q.val();
+        let mut end_dword = self.end_dword.q.val();
+        for slot in 0..SLOTS as u64 {
+            let begins = if start.get_bit(slot as usize) {
+                bits::<4>(15)
+            } else {
+                bits::<4>(0)
+            };
+            let stops = if end.get_bit(slot as usize) {
+                bits::<3>(7)
+            } else {
+                bits::<3>(0)
+            };
+            first_be = first_be | (bit_cast::<32, 4>(begins & run.first_be) << (4 * slot));
+            last_be = last_be | (bit_cast::<32, 4>(begins & run.last_be) << (4 * slot));
+            end_dword = end_dword | (bit_cast::<24, 3>(stops & run.end_dword) << (3 * slot));
+        }
+
+        // send
+        let fills = total >= S as u64;
+        let open = if takes { !run.last } else { self.open.q.val() };
+        let sends = room & (fills | (total.any() & !open & !self.follows.val()));
+        if room {
+            self.valid.d.next = sends;
+        }
+        self.open.d.next = open;
+        self.waiting.d.next = if sends & fills {
+            bit_cast::<3, 4>(total - S as u64)
+        } else if sends {
+            bits::<3>(0)
+        } else {
+            bit_cast::<3, 4>(total)
+        };
+        if sends {
+            self.beat.d.next = bit_cast::<W, D>(placed);
+            self.data.d.next = bit_cast::<W, D>(placed >> (W as u64));
+            self.starts.d.next = starts >> S as u64;
+            self.ends.d.next = ends >> S as u64;
+            self.first_be.d.next = first_be >> (4 * S as u64);
+            self.last_be.d.next = last_be >> (4 * S as u64);
+            self.end_dword.d.next = end_dword >> (3 * S as u64);
+        } else {
+            self.data.d.next = bit_cast::<W, D>(placed);
+            self.starts.d.next = starts;
+            self.ends.d.next = ends;
+            self.first_be.d.next = first_be;
+            self.last_be.d.next = last_be;
+            self.end_dword.d.next = end_dword;
+        }
+
+        // describe: the n-th TLP that begins in the beat has the n-th place of `tuser`, and so has the n-th that ends.
+        let mut user = bits::<USER>(0);
+        let mut begun = bits::<3>(0);
+        let mut ended = bits::<3>(0);
+        for slot in 0..S {
+            let begins = starts.get_bit(slot);
+            let stops = ends.get_bit(slot);
+            let first = first_be.get_bits::<4>(4 * slot);
+            let last = last_be.get_bits::<4>(4 * slot);
+            let dword =
+                bit_cast::<5, 3>(end_dword.get_bits::<3>(3 * slot)) | bits::<5>(8 * slot as u64);
+            for rank in 0..slot + 1 {
+                let start = if begins & (begun == rank as u64) {
+                    (bit_cast::<USER, 4>(first) << (sideband::first_be(rank) as u64))
+                        | (bit_cast::<USER, 4>(last) << (sideband::last_be(W, rank) as u64))
+                        | (bits::<USER>(1) << (sideband::starts(W, rank) as u64))
+                        | (bits::<USER>(start_of(W, slot)) << (sideband::start(W, rank) as u64))
+                } else {
+                    bits::<USER>(0)
+                };
+                let end = if stops & (ended == rank as u64) {
+                    (bits::<USER>(1) << (sideband::ends(W, rank) as u64))
+                        | (bit_cast::<USER, 5>(dword) << (sideband::end(W, rank) as u64))
+                } else {
+                    bits::<USER>(0)
+                };
+                user = user | start | end;
+            }
+            begun = begun + bit_cast::<3, 1>(begins.into());
+            ended = ended + bit_cast::<3, 1>(stops.into());
+        }
+        if sends {
+            self.user.d.next = user;
+        }
+
+        self.rq.tvalid.next = self.valid.q.val();
+        self.rq.tdata.next = self.beat.q.val();
+        self.rq.tkeep.next = bit_cast::<N, N>(Bits::<N>::mask());
+        self.rq.tlast.next = false;
+        self.rq.tuser.next = bit_cast::<U, USER>(self.user.q.val());
+
+        if self.reset.val() {
+            self.waiting.d.next = bits::<3>(0);
+            self.data.d.next = bits::<W>(0);
+            self.open.d.next = false;
+            self.starts.d.next = bits::<SLOTS>(0);
+            self.ends.d.next = bits::<SLOTS>(0);
+            self.first_be.d.next = bits::<32>(0);
+            self.last_be.d.next = bits::<32>(0);
+            self.end_dword.d.next = bits::<24>(0);
+            self.valid.d.next = false;
+        }
+    }
+}

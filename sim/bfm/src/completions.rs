@@ -1,0 +1,103 @@
+//! The sender of AMD's requester completion stream: beats out of TLPs.
+
+use std::collections::VecDeque;
+
+use stellar_wire::pcie::sideband::completion as sideband;
+
+use crate::bits::set_field;
+
+/// Bytes between which completions begin.
+const SLOT: usize = 16;
+
+/// A beat of the stream: data and `tuser`, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompletionBeat {
+    /// Data.
+    pub data: Vec<u32>,
+    /// Sideband signals.
+    pub user: Vec<u32>,
+    /// Completions that end in the beat.
+    pub ended: usize,
+}
+
+/// Puts completions one behind the other into beats, each at the next multiple of 16 bytes.
+pub struct CompletionWriter {
+    width: usize,
+    user_bits: usize,
+    /// Descriptor and payload of each completion, and whether its end is marked as damaged.
+    waiting: VecDeque<(Vec<u8>, bool)>,
+    /// Bytes of the first that have left.
+    sent: usize,
+}
+
+impl CompletionWriter {
+    /// For beats of `width` bits, 512 or 1,024.
+    pub fn new(width: usize) -> Self {
+        let parity = width / 8;
+        Self {
+            width,
+            user_bits: sideband::discontinue(width) + 1 + parity,
+            waiting: VecDeque::new(),
+            sent: 0,
+        }
+    }
+
+    /// Adds a completion, its descriptor first. `discontinue` marks its end as damaged.
+    pub fn push(&mut self, bytes: Vec<u8>, discontinue: bool) {
+        self.waiting.push_back((bytes, discontinue));
+    }
+
+    /// Whether everything has left.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The next beat, with as many completions as fit, but at most `most` that begin in it. `None` if nothing waits.
+    pub fn next_beat(&mut self, most: usize) -> Option<CompletionBeat> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let width = self.width;
+        let mut bytes = Vec::with_capacity(width / 8);
+        let mut user = vec![0; self.user_bits.div_ceil(32)];
+        let (mut begun, mut ended) = (0, 0);
+        while let Some((completion, discontinue)) = self.waiting.front() {
+            let start = bytes.len().next_multiple_of(SLOT);
+            let begins = self.sent == 0;
+            if start == width / 8 || begins && begun == most.min(sideband::places(width)) {
+                break;
+            }
+            bytes.resize(start, 0x5a);
+            if begins {
+                let (place, bits) = (sideband::start(width, begun), sideband::start_bits(width));
+                set_field(&mut user, sideband::starts(width, begun), 1, 1);
+                set_field(&mut user, place, bits, (start / SLOT) as u64);
+                begun += 1;
+            }
+            let left = &completion[self.sent..];
+            let here = left.len().min(width / 8 - start);
+            bytes.extend(&left[..here]);
+            self.sent += here;
+            if here < left.len() {
+                break;
+            }
+            let last_dword = (bytes.len() / 4 - 1) as u64;
+            let (place, bits) = (sideband::end(width, ended), sideband::dword_bits(width));
+            set_field(&mut user, sideband::ends(width, ended), 1, 1);
+            set_field(&mut user, place, bits, last_dword);
+            if *discontinue {
+                set_field(&mut user, sideband::discontinue(width), 1, 1);
+            }
+            ended += 1;
+            self.sent = 0;
+            self.waiting.pop_front();
+        }
+        bytes.resize(width / 8, 0x5a);
+        let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+        Some(CompletionBeat {
+            data: bytes.chunks(4).map(word).collect(),
+            user,
+            ended,
+        })
+    }
+}

@@ -84,7 +84,10 @@ impl RequestReader {
                     if start < at || start % (SLOT / 4) != 0 || start + DESCRIPTOR > data.len() {
                         return Err(broken("a TLP begins inside of another, or at no slot"));
                     }
-                    let bytes = bytes_of(&data[start..start + DESCRIPTOR]);
+                    let mut bytes = [0; RequesterRequest::LEN];
+                    for (four, word) in bytes.chunks_exact_mut(4).zip(&data[start..]) {
+                        four.copy_from_slice(&word.to_le_bytes());
+                    }
                     let (descriptor, _) = RequesterRequest::parse(&bytes)
                         .map_err(|_| broken("the descriptor has undefined values"))?;
                     let request = Request {
@@ -102,7 +105,9 @@ impl RequestReader {
             let missing = payload_dwords(&request) - request.payload.len() / 4;
             let end = at + missing;
             let here = end.min(data.len());
-            request.payload.extend(bytes_of(&data[at..here]));
+            for word in &data[at..here] {
+                request.payload.extend_from_slice(&word.to_le_bytes());
+            }
             if end > data.len() {
                 self.open = Some(request);
                 break;
@@ -140,8 +145,4 @@ fn payload_dwords(request: &Request) -> usize {
         RequestType::MemRead | RequestType::IoRead => 0,
         _ => usize::from(request.descriptor.dword_count),
     }
-}
-
-fn bytes_of(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

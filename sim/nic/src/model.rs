@@ -1,6 +1,6 @@
 //! The pins of the Verilated NIC, cycle by cycle.
 
-use std::sync::{Once, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use hdl_nic::{Top, RESET_CLOCKS};
 use sim_bfm::Beat;
@@ -19,7 +19,7 @@ pub struct PortInputs {
     pub tx_ready: bool,
     pub rq_ready: bool,
     /// On offer: completions.
-    pub rc: Option<RcBeat>,
+    pub rc: Option<Arc<RcBeat>>,
 }
 
 /// A beat of AMD's completer request stream.
@@ -213,9 +213,9 @@ impl NicModel {
             m.set_u64(pins.tx_ready, port.tx_ready.into());
             m.set_u64(pins.rq_tready, port.rq_ready.into());
             m.set_u64(pins.rc_tvalid, port.rc.is_some().into());
-            if let Some(RcBeat { beat, .. }) = &port.rc {
-                m.set(pins.rc_tdata, &beat.data);
-                m.set(pins.rc_tuser, &beat.user);
+            if let Some(rc) = &port.rc {
+                m.set(pins.rc_tdata, &rc.beat.data);
+                m.set(pins.rc_tuser, &rc.beat.user);
             }
         }
     }

@@ -19,7 +19,6 @@ BUS, LENGTH = 0x20_0000_0000, 1 << 22
 EVENTS, DOORBELL_REFUSED = 0x5_0000, 4
 TAG = 0x5A
 MacBus, MacBeat, MacSource, _, _ = define_stream("Mac", ["data", "bytes", "last", "error", "valid"])
-MEMORY_WRITE = 1
 
 
 class Card:
@@ -113,15 +112,13 @@ class Card:
 
     async def memory_write(self, endpoint: int) -> tuple[int, int, bytes]:
         """The next write of an endpoint: address, address type, bytes from the first to the last that is enabled."""
-        while True:
-            request = await with_timeout(self.endpoints[endpoint].requests.get(), 10, "us")
-            if request.descriptor["request_type"] == MEMORY_WRITE:
-                address, data = request.enabled()
-                return address, request.descriptor["at"], data
+        request = await with_timeout(self.endpoints[endpoint].writes.get(), 10, "us")
+        address, data = request.enabled()
+        return address, request.descriptor["at"], data
 
     def is_quiet(self) -> bool:
-        """No endpoint has sent anything that was not looked at."""
-        return all(endpoint.requests.empty() for endpoint in self.endpoints)
+        """No endpoint has written anything that was not looked at."""
+        return all(endpoint.writes.empty() for endpoint in self.endpoints)
 
 
 @cocotb.test()

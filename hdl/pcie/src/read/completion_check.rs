@@ -158,17 +158,22 @@ impl Logic for CompletionCheck {
         };
         let header = self.in_header.val();
         self.entries.read_address.next = tag;
-        self.claimed.d.next = Claim {
-            beat: beat,
-            first: first,
-            last: self.in_last.val(),
-            error: self.in_error.val(),
-            scan: scan,
-            tag: tag,
-            header: header,
-            available: (bit_cast::<13, 11>(header.length_dw) << 2)
-                - bit_cast::<13, 2>(header.lower_address.get_bits::<2>(0)),
-        };
+        if beat | scan {
+            self.claimed.d.next = Claim {
+                beat: beat,
+                first: first,
+                last: self.in_last.val(),
+                error: self.in_error.val(),
+                scan: scan,
+                tag: tag,
+                header: header,
+                available: (bit_cast::<13, 11>(header.length_dw) << 2)
+                    - bit_cast::<13, 2>(header.lower_address.get_bits::<2>(0)),
+            };
+        } else {
+            self.claimed.d.next.beat = false;
+            self.claimed.d.next.scan = false;
+        }
 
         // compare
         let claim = self.claimed.q.val();
@@ -181,24 +186,29 @@ impl Logic for CompletionCheck {
         let address = entry.end_address - header.byte_count.get_bits::<7>(0);
         let padded = spare.get_bits::<11>(2).any();
         let since = self.now.val() - entry.deadline;
-        self.compared.d.next = ComparedClaim {
-            claim: claim,
-            entry: entry,
-            successful: header.status == STATUS_SUCCESSFUL,
-            has_data: has_data,
-            ends_request: has_data & !continues,
-            fits: has_data & (continues | !padded) & (address == header.lower_address),
-            counts_all: header.byte_count == entry.bytes,
-            left_after: header.byte_count - claim.available,
-            start: entry.end - header.byte_count,
-            lanes: if continues {
-                bit_cast::<13, 11>(header.length_dw) << 2
-            } else {
-                header.byte_count + bit_cast::<13, 2>(header.lower_address.get_bits::<2>(0))
-            },
-            overdue: !since.get_bit(31),
-            since: since.get_bits::<31>(0),
-        };
+        if claim.beat | claim.scan {
+            self.compared.d.next = ComparedClaim {
+                claim: claim,
+                entry: entry,
+                successful: header.status == STATUS_SUCCESSFUL,
+                has_data: has_data,
+                ends_request: has_data & !continues,
+                fits: has_data & (continues | !padded) & (address == header.lower_address),
+                counts_all: header.byte_count == entry.bytes,
+                left_after: header.byte_count - claim.available,
+                start: entry.end - header.byte_count,
+                lanes: if continues {
+                    bit_cast::<13, 11>(header.length_dw) << 2
+                } else {
+                    header.byte_count + bit_cast::<13, 2>(header.lower_address.get_bits::<2>(0))
+                },
+                overdue: !since.get_bit(31),
+                since: since.get_bits::<31>(0),
+            };
+        } else {
+            self.compared.d.next.claim.beat = false;
+            self.compared.d.next.claim.scan = false;
+        }
 
         // judge
         let compared = self.compared.q.val();

@@ -1,6 +1,7 @@
 //! A PCIe endpoint of the card: AMD's block between the requester streams at the card's pins and a port of the fabric.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
@@ -54,7 +55,7 @@ pub struct Endpoint {
     /// The same of the completions that wait.
     waiting: VecDeque<bool>,
     /// The beat on offer.
-    offered: Option<RcBeat>,
+    offered: Option<Arc<RcBeat>>,
 }
 
 impl Endpoint {
@@ -98,24 +99,23 @@ impl Endpoint {
     }
 
     /// The beat of completions that is on offer in this cycle.
-    pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<RcBeat> {
+    pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<Arc<RcBeat>> {
         while let Some(completion) = pcie.take_completion(self.port) {
             self.complete(&completion);
         }
         if self.offered.is_none() {
-            self.offered = self.completions.next_beat(usize::MAX).map(|beat| RcBeat {
-                translated: self.waiting.drain(..beat.ended).collect(),
-                beat,
+            let beat = self.completions.next_beat(usize::MAX);
+            self.offered = beat.map(|beat| {
+                let translated = self.waiting.drain(..beat.ended).collect();
+                Arc::new(RcBeat { beat, translated })
             });
         }
         self.offered.clone()
     }
 
-    /// The card has taken the beat of completions. Returns, for each that ended in it, whether the address of its read was translated.
-    pub fn completion_taken(&mut self) -> Vec<bool> {
-        self.offered
-            .take()
-            .map_or(Vec::new(), |offered| offered.translated)
+    /// The card has taken the beat of completions, which this returns.
+    pub fn completion_taken(&mut self) -> Option<Arc<RcBeat>> {
+        self.offered.take()
     }
 
     fn complete(&mut self, completion: &Completion) {

@@ -219,8 +219,9 @@ impl RtlNic {
                 port.tx.push(beat);
             }
             if moved.rc_taken {
-                for translated in port.endpoint.completion_taken() {
-                    self.times.data(translated).see(seen);
+                let taken = port.endpoint.completion_taken();
+                for translated in taken.iter().flat_map(|taken| &taken.translated) {
+                    self.times.data(*translated).see(seen);
                 }
             }
             if let Some(RqBeat { data, user }) = &moved.rq {

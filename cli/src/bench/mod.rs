@@ -3,6 +3,7 @@
 mod cluster;
 mod modes;
 mod nic;
+mod pcie;
 mod registration;
 mod rx;
 
@@ -23,6 +24,8 @@ enum Bench {
     Rx(rx::Arguments),
     /// Two cards on a fabric: goodput, message rate, latency and its parts, loss, speed of the co-simulation
     Nic(nic::Arguments),
+    /// The streams between a lane and its PCIe block: payload against what the link carries
+    Pcie(pcie::Arguments),
     /// Registration of memory: translations, register accesses, simulated time
     Registration(registration::Arguments),
     /// Many endpoints on a fabric: data packets per second of CPU time, memory of a queue pair
@@ -79,6 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.bench {
         Bench::Rx(a) => rx::run(a),
         Bench::Nic(a) => nic::run(a),
+        Bench::Pcie(a) => pcie::run(a),
         Bench::Registration(a) => registration::run(a),
         Bench::Cluster(a) => cluster::run(a),
         Bench::Modes(a) => modes::run(a),

@@ -56,6 +56,8 @@ const BLOCKS: &[&str] = &[
     "frame_assembler",
     "icrc_insert",
     "tx_frame_builder",
+    "answer_queue",
+    "link_filter",
     "tx_lane",
     "dma_read",
     "read_scoreboard",
@@ -76,6 +78,7 @@ const BLOCKS: &[&str] = &[
     "bar_decoder",
     "interrupts",
     "host_queues",
+    "counter_bank",
     "registers",
     "doorbells",
 ];

@@ -81,7 +81,10 @@ impl RequestReader {
                     }
                     let unit = sideband::start_bytes(width) / 4;
                     let start = unit * field(user, sideband::start(width, begun), 2) as usize;
-                    if start < at || start % (SLOT / 4) != 0 || start + DESCRIPTOR > data.len() {
+                    if start < at
+                        || !start.is_multiple_of(SLOT / 4)
+                        || start + DESCRIPTOR > data.len()
+                    {
                         return Err(broken("a TLP begins inside of another, or at no slot"));
                     }
                     let mut bytes = [0; RequesterRequest::LEN];
@@ -144,5 +147,110 @@ fn payload_dwords(request: &Request) -> usize {
     match request.descriptor.request_type {
         RequestType::MemRead | RequestType::IoRead => 0,
         _ => usize::from(request.descriptor.dword_count),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::set_field;
+    use stellar_wire::pcie::{AddressType, Attributes};
+
+    fn descriptor(request_type: RequestType, dword_count: u16) -> RequesterRequest {
+        RequesterRequest {
+            address_type: AddressType::Untranslated,
+            address: 0x1000,
+            dword_count,
+            request_type,
+            poisoned: false,
+            requester: 0,
+            tag: 3,
+            completer: 0,
+            requester_id_enable: false,
+            traffic_class: 0,
+            attributes: Attributes::default(),
+            force_ecrc: false,
+        }
+    }
+
+    /// A beat of 512 bits: a write of 12 double words, which fills it, or two reads.
+    fn beat(descriptors: &[RequesterRequest]) -> ([u32; 16], [u32; 5]) {
+        let (mut data, mut user) = ([0xdd; 16], [0; 5]);
+        for (n, descriptor) in descriptors.iter().enumerate() {
+            let bytes = descriptor.to_bytes();
+            for (word, four) in data[8 * n..].iter_mut().zip(bytes.chunks(4)) {
+                *word = u32::from_le_bytes(four.try_into().unwrap());
+            }
+            let end = 8 * n + 3 + payload_count(descriptor);
+            set_field(&mut user, sideband::starts(512, n), 1, 1);
+            set_field(&mut user, sideband::start(512, n), 2, 2 * n as u64);
+            set_field(&mut user, sideband::ends(512, n), 1, 1);
+            set_field(&mut user, sideband::end(512, n), 4, end as u64);
+        }
+        (data, user)
+    }
+
+    fn payload_count(descriptor: &RequesterRequest) -> usize {
+        match descriptor.request_type {
+            RequestType::MemRead => 0,
+            _ => descriptor.dword_count.into(),
+        }
+    }
+
+    fn rule(data: &[u32], user: &[u32]) -> &'static str {
+        match RequestReader::new(512).push(data, user) {
+            Err(TlpError::Straddle { beat: 1, rule }) => rule,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn two_reads_share_a_beat_and_a_write_fills_one() {
+        let reads = [descriptor(RequestType::MemRead, 64); 2];
+        let (data, user) = beat(&reads);
+        let requests = RequestReader::new(512).push(&data, &user).unwrap();
+        assert_eq!(requests.begun, reads);
+        assert_eq!(requests.complete.len(), 2);
+        let (data, user) = beat(&[descriptor(RequestType::MemWrite, 12)]);
+        let requests = RequestReader::new(512).push(&data, &user).unwrap();
+        assert_eq!(requests.complete[0].payload, [0xdd, 0, 0, 0].repeat(12));
+    }
+
+    #[test]
+    fn what_the_block_would_not_accept_is_named() {
+        let read = descriptor(RequestType::MemRead, 64);
+        let (data, user) = beat(&[read, read]);
+        assert_eq!(rule(&data, &[0; 5]), "a beat without a TLP");
+        let with = |at: usize, bits, value| {
+            let mut user = user;
+            set_field(&mut user, at, bits, value);
+            user
+        };
+        let early = with(sideband::start(512, 0), 2, 1);
+        assert_eq!(
+            rule(&data, &early),
+            "a TLP begins inside of another, or at no slot"
+        );
+        let late = with(sideband::end(512, 0), 4, 4);
+        assert_eq!(
+            rule(&data, &late),
+            "the end of a TLP is not where its length says"
+        );
+        let (data, mut user) = beat(&[descriptor(RequestType::MemWrite, 2)]);
+        set_field(&mut user, sideband::ends(512, 1), 1, 1);
+        assert_eq!(rule(&data, &user), "more starts or ends than TLPs");
+        // A write of 13 double words goes on in the next beat.
+        let (data, user) = beat(&[descriptor(RequestType::MemWrite, 12)]);
+        let mut longer = data;
+        longer[2] += 1;
+        let mut reader = RequestReader::new(512);
+        assert_eq!(rule(&longer, &user), "more starts or ends than TLPs");
+        assert!(reader.push(&data, &user).is_ok() && reader.between_requests());
+        let mut undefined = data;
+        undefined[2] |= 0xf << 11;
+        assert_eq!(
+            rule(&undefined, &user),
+            "the descriptor has undefined values"
+        );
     }
 }

@@ -34,17 +34,27 @@ pub struct RqDescriptor {
 /// Bits of a slot, the unit in which requests follow each other in a beat: 32 bytes.
 pub const SLOT_BITS: usize = 256;
 
-/// Slots of one request that follow each other.
+/// Slots of one write that follow each other.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotRun {
     /// Slots, 1 to 5.
     pub count: Bits<3>,
+    /// The run has a slot more than a beat.
+    pub overflows: Bit,
     /// The first slot begins with the descriptor.
     pub first: Bit,
-    /// The request ends in the last slot, with this double word of it.
+    /// The write ends in the last slot, with this double word of it.
     pub last: Bit,
     pub end_dword: Bits<3>,
-    /// Of the request.
+    /// Of the write.
+    pub first_be: Bits<4>,
+    pub last_be: Bits<4>,
+}
+
+/// A read, which takes one slot.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ReadSlot {
+    pub descriptor: RqDescriptor,
     pub first_be: Bits<4>,
     pub last_be: Bits<4>,
 }

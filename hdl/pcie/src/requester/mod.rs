@@ -14,9 +14,8 @@
 //! | [`request_stream`] | both together | 2 |
 //! | [`completion_stream`] | takes completions out of beats, wherever they begin | 2 |
 //!
-//! A TLP of `n` double words of payload occupies ceil((4 + n) / 8) slots, of which a beat of 1,024 bits has 4. So 256 bytes take 9 slots: a lane
-//! carries 227 Gb/s of payload at a maximum payload size of 256 bytes, and 205 Gb/s at 128. A read takes a slot, and a cycle in which no payload is cut;
-//! with a read of 512 bytes for every 512 bytes that are written, 205 Gb/s are left at 256 bytes, and 195 Gb/s at 128.
+//! A TLP of `n` double words of payload occupies ceil((4 + n) / 8) slots, of which a beat of 1,024 bits has 4. So 256 bytes take 9 slots, and a lane
+//! carries 227 Gb/s of payload at a maximum payload size of 256 bytes, and 205 Gb/s at 128. A read takes one slot. `./stellar bench pcie` measures it.
 
 pub mod completion_stream;
 pub mod request_slots;

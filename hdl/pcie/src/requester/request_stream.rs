@@ -53,6 +53,7 @@ impl<
             write => slots.write,
             read => slots.read,
             slots.slots => packer.slots,
+            slots.reads => packer.reads,
             slots.follows => packer.follows,
             packer.rq => rq,
         );

@@ -1,15 +1,17 @@
 //! Fills the beats of AMD's requester request stream with slots.
 
-use hdl_macros::hdl;
-use hdl_primitives::{Checked, Parameters};
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::rq::SLOT_BITS;
+use stellar_wire::hw::rq::{ReadSlot, SLOT_BITS};
 use stellar_wire::pcie::sideband::request as sideband;
 
 use crate::bundles::{AxisSrc, SlotsSnk};
 
 /// Most slots at hand: those that wait, and those that come.
 const SLOTS: usize = 8;
+/// Last double word of a read in its slot.
+const READ_END: u64 = 3;
 /// Bits of `tuser` that are not zero.
 const USER: usize = 80;
 
@@ -18,8 +20,41 @@ const fn start_of(width: usize, slot: usize) -> u64 {
     (slot * SLOT_BITS / 8 / sideband::start_bytes(width)) as u64
 }
 
+/// Sideband signals of the TLP that begins in `slot`, the `rank`-th in its beat.
+#[hdl_fn]
+fn start_signals<const W: usize>(
+    slot: usize,
+    rank: usize,
+    first_be: Bits<4>,
+    last_be: Bits<4>,
+) -> Bits<USER> {
+    (bit_cast::<USER, 4>(first_be) << (sideband::first_be(rank) as u64))
+        | (bit_cast::<USER, 4>(last_be) << (sideband::last_be(W, rank) as u64))
+        | (bits::<USER>(1) << (sideband::starts(W, rank) as u64))
+        | (bits::<USER>(start_of(W, slot)) << (sideband::start(W, rank) as u64))
+}
+
+/// Sideband signals of the TLP that ends in `slot`, the `rank`-th in its beat, with this double word of it.
+#[hdl_fn]
+fn end_signals<const W: usize>(slot: usize, rank: usize, dword: Bits<3>) -> Bits<USER> {
+    let end = bit_cast::<5, 3>(dword) | bits::<5>(8 * slot as u64);
+    (bits::<USER>(1) << (sideband::ends(W, rank) as u64))
+        | (bit_cast::<USER, 5>(end) << (sideband::end(W, rank) as u64))
+}
+
+/// `value` if `here`, otherwise zero.
+#[hdl_fn]
+fn only(here: Bit, value: Bits<4>) -> Bits<4> {
+    if here {
+        value
+    } else {
+        bits::<4>(0)
+    }
+}
+
 /// Puts slots one behind the other into beats of `W` bits, so that up to `S` = `W` / 256 TLPs begin in a beat. A beat leaves when it is full, or when
-/// nothing follows at once and all its TLPs have ended.
+/// nothing follows at once and all its TLPs have ended. A read takes the slot behind the end of a write, in the cycle of that end. So it costs no
+/// cycle, and it stays behind the writes that came before it.
 ///
 /// `N` = `W` / 32, `C` = `W` + 256, `D` = 2 `W`, and `tuser` has `U` bits: byte enables, starts and ends of up to `S` TLPs (PG213, PG346: sideband
 /// signals of the requester request interface). With straddle the block ignores `tkeep` and `tlast`. Levels: 7 (place, rank, select).
@@ -37,6 +72,7 @@ pub struct SlotPacker<
     pub reset: Signal<In, Bit>,
 
     pub slots: SlotsSnk<C>,
+    pub reads: Snk<ReadSlot>,
     /// The next cycle has slots too.
     pub follows: Signal<In, Bit>,
     pub rq: AxisSrc<W, N, U>,
@@ -96,16 +132,26 @@ impl<
         let waiting = self.waiting.q.val();
         let run = self.slots.run.val();
 
-        // take: as much as a beat behind a whole beat that waits.
-        let is_full = waiting == S as u64;
-        let fits = !is_full | (run.count <= S as u64);
-        let takes = self.slots.valid.val() & room & fits;
+        // take: as much as a beat behind a whole beat that waits. Where there is no room at the output, nothing of all this is stored.
+        let is_full = waiting.get_bit(S / 2);
+        let fits = !is_full | !run.overflows;
+        let takes = self.slots.valid.val() & fits;
         self.slots.ready.next = room & fits;
-        let total = if takes {
+        let written = if takes {
             bit_cast::<4, 3>(waiting) + bit_cast::<4, 3>(run.count)
         } else {
             bit_cast::<4, 3>(waiting)
         };
+
+        // take_read: behind whole writes.
+        let open = if takes { !run.last } else { self.open.q.val() };
+        let none_before = takes | !self.slots.valid.val();
+        let may_read = none_before & !open;
+        let has_slot = written < 2 * S as u64;
+        let read = self.reads.record.val();
+        let wants = may_read & self.reads.valid.val();
+        self.reads.ready.next = room & may_read & has_slot;
+        let total = written + bit_cast::<4, 1>((wants & has_slot).into());
 
         // place
         let came = if takes {
@@ -125,8 +171,21 @@ impl<
         } else {
             by_one
         };
-        let placed = by_two | bit_cast::<D, W>(self.data.q.val());
-        let last_slot = run.count - 1;
+        let mut placed = by_two | bit_cast::<D, W>(self.data.q.val());
+        let descriptor = Bits::<128>::from(read.descriptor);
+        let mut asked = bits::<SLOTS>(0);
+        for slot in 0..2 * S as u64 {
+            let here = wants & (written == slot);
+            let there = if here {
+                bit_cast::<D, 128>(descriptor) << (SLOT_BITS as u64 * slot)
+            } else {
+                bits::<D>(0)
+            };
+            placed = placed | there;
+            asked = asked.replace_bit(slot as usize, here);
+        }
+
+        // mark
         let one = bits::<SLOTS>(1);
         let start = if takes & run.first {
             one << waiting
@@ -134,7 +193,7 @@ impl<
             bits::<SLOTS>(0)
         };
         let end = if takes & run.last {
-            one << (waiting + last_slot)
+            one << (waiting + (run.count - 1))
         } else {
             bits::<SLOTS>(0)
         };
@@ -143,86 +202,93 @@ impl<
         let mut first_be = self.first_be.q.val();
         let mut last_be = self.last_be.q.val();
         let mut end_dword = self.end_dword.q.val();
-        for slot in 0..SLOTS as u64 {
-            let begins = if start.get_bit(slot as usize) {
-                bits::<4>(15)
-            } else {
-                bits::<4>(0)
-            };
-            let stops = if end.get_bit(slot as usize) {
-                bits::<3>(7)
-            } else {
-                bits::<3>(0)
-            };
-            first_be = first_be | (bit_cast::<32, 4>(begins & run.first_be) << (4 * slot));
-            last_be = last_be | (bit_cast::<32, 4>(begins & run.last_be) << (4 * slot));
-            end_dword = end_dword | (bit_cast::<24, 3>(stops & run.end_dword) << (3 * slot));
+        // With the marks of the read.
+        let mut first_be_kept = bits::<32>(0);
+        let mut last_be_kept = bits::<32>(0);
+        let mut end_dword_kept = bits::<24>(0);
+        for slot in 0..SLOTS {
+            let place = 4 * slot as u64;
+            let begins = start.get_bit(slot);
+            first_be = first_be | (bit_cast::<32, 4>(only(begins, run.first_be)) << place);
+            last_be = last_be | (bit_cast::<32, 4>(only(begins, run.last_be)) << place);
+            let stops = bit_cast::<4, 3>(run.end_dword);
+            let stops = only(end.get_bit(slot), stops).get_bits::<3>(0);
+            end_dword = end_dword | (bit_cast::<24, 3>(stops) << (3 * slot as u64));
+            let asks = asked.get_bit(slot);
+            let asks_end = only(asks, bits::<4>(READ_END)).get_bits::<3>(0);
+            first_be_kept = first_be_kept | (bit_cast::<32, 4>(only(asks, read.first_be)) << place);
+            last_be_kept = last_be_kept | (bit_cast::<32, 4>(only(asks, read.last_be)) << place);
+            end_dword_kept = end_dword_kept | (bit_cast::<24, 3>(asks_end) << (3 * slot as u64));
         }
+        let starts_kept = starts | asked;
+        let ends_kept = ends | asked;
+        first_be_kept = first_be_kept | first_be;
+        last_be_kept = last_be_kept | last_be;
+        end_dword_kept = end_dword_kept | end_dword;
 
         // send
         let fills = total >= S as u64;
-        let open = if takes { !run.last } else { self.open.q.val() };
-        let sends = room & (fills | (total.any() & !open & !self.follows.val()));
+        let sends = fills | (total.any() & !open & !self.follows.val());
         if room {
             self.valid.d.next = sends;
-        }
-        self.open.d.next = open;
-        self.waiting.d.next = if sends & fills {
-            bit_cast::<3, 4>(total - S as u64)
-        } else if sends {
-            bits::<3>(0)
-        } else {
-            bit_cast::<3, 4>(total)
-        };
-        if sends {
+            self.open.d.next = open;
+            self.waiting.d.next = if fills {
+                bit_cast::<3, 4>(total - S as u64)
+            } else if sends {
+                bits::<3>(0)
+            } else {
+                bit_cast::<3, 4>(total)
+            };
             self.beat.d.next = bit_cast::<W, D>(placed);
-            self.data.d.next = bit_cast::<W, D>(placed >> (W as u64));
-            self.starts.d.next = starts >> S as u64;
-            self.ends.d.next = ends >> S as u64;
-            self.first_be.d.next = first_be >> (4 * S as u64);
-            self.last_be.d.next = last_be >> (4 * S as u64);
-            self.end_dword.d.next = end_dword >> (3 * S as u64);
-        } else {
-            self.data.d.next = bit_cast::<W, D>(placed);
-            self.starts.d.next = starts;
-            self.ends.d.next = ends;
-            self.first_be.d.next = first_be;
-            self.last_be.d.next = last_be;
-            self.end_dword.d.next = end_dword;
+            if sends {
+                self.data.d.next = bit_cast::<W, D>(placed >> (W as u64));
+                self.starts.d.next = starts_kept >> S as u64;
+                self.ends.d.next = ends_kept >> S as u64;
+                self.first_be.d.next = first_be_kept >> (4 * S as u64);
+                self.last_be.d.next = last_be_kept >> (4 * S as u64);
+                self.end_dword.d.next = end_dword_kept >> (3 * S as u64);
+            } else {
+                self.data.d.next = bit_cast::<W, D>(placed);
+                self.starts.d.next = starts_kept;
+                self.ends.d.next = ends_kept;
+                self.first_be.d.next = first_be_kept;
+                self.last_be.d.next = last_be_kept;
+                self.end_dword.d.next = end_dword_kept;
+            }
         }
 
-        // describe: the n-th TLP that begins in the beat has the n-th place of `tuser`, and so has the n-th that ends.
+        // describe: the n-th TLP that begins in the beat has the n-th place of `tuser`, and so has the n-th that ends. The read is the last of both.
         let mut user = bits::<USER>(0);
         let mut begun = bits::<3>(0);
         let mut ended = bits::<3>(0);
         for slot in 0..S {
-            let begins = starts.get_bit(slot);
-            let stops = ends.get_bit(slot);
             let first = first_be.get_bits::<4>(4 * slot);
             let last = last_be.get_bits::<4>(4 * slot);
-            let dword =
-                bit_cast::<5, 3>(end_dword.get_bits::<3>(3 * slot)) | bits::<5>(8 * slot as u64);
+            let dword = end_dword.get_bits::<3>(3 * slot);
             for rank in 0..slot + 1 {
-                let start = if begins & (begun == rank as u64) {
-                    (bit_cast::<USER, 4>(first) << (sideband::first_be(rank) as u64))
-                        | (bit_cast::<USER, 4>(last) << (sideband::last_be(W, rank) as u64))
-                        | (bits::<USER>(1) << (sideband::starts(W, rank) as u64))
-                        | (bits::<USER>(start_of(W, slot)) << (sideband::start(W, rank) as u64))
-                } else {
-                    bits::<USER>(0)
-                };
-                let end = if stops & (ended == rank as u64) {
-                    (bits::<USER>(1) << (sideband::ends(W, rank) as u64))
-                        | (bit_cast::<USER, 5>(dword) << (sideband::end(W, rank) as u64))
-                } else {
-                    bits::<USER>(0)
-                };
+                let begins = starts.get_bit(slot) & (begun == rank as u64);
+                let stops = ends.get_bit(slot) & (ended == rank as u64);
+                let start = start_signals::<W>(slot, rank, first, last);
+                let end = end_signals::<W>(slot, rank, dword);
+                let start = if begins { start } else { bits::<USER>(0) };
+                let end = if stops { end } else { bits::<USER>(0) };
                 user = user | start | end;
             }
-            begun = begun + bit_cast::<3, 1>(begins.into());
-            ended = ended + bit_cast::<3, 1>(stops.into());
+            begun = begun + bit_cast::<3, 1>(starts.get_bit(slot).into());
+            ended = ended + bit_cast::<3, 1>(ends.get_bit(slot).into());
         }
-        if sends {
+        for slot in 0..S {
+            for rank in 0..slot + 1 {
+                let begins = asked.get_bit(slot) & (begun == rank as u64);
+                let stops = asked.get_bit(slot) & (ended == rank as u64);
+                let start = start_signals::<W>(slot, rank, read.first_be, read.last_be);
+                let end = end_signals::<W>(slot, rank, bits::<3>(READ_END));
+                let start = if begins { start } else { bits::<USER>(0) };
+                let end = if stops { end } else { bits::<USER>(0) };
+                user = user | start | end;
+            }
+        }
+        if room {
             self.user.d.next = user;
         }
 

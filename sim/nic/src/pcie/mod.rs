@@ -3,6 +3,7 @@
 mod bus;
 mod endpoint;
 mod platform;
+mod stream_rates;
 
 use sim_pcie::iommu::{DomainId, Invalidation, Permission};
 use sim_pcie::{AddressType, Completion, Fabric, FlowClass, PortId, RequestKind, Tlp};
@@ -14,6 +15,8 @@ use self::platform::FUNCTIONS;
 pub use self::platform::{write_latency, PcieSettings};
 
 pub use self::bus::{MESSAGES, MESSAGES_LENGTH};
+pub use self::stream_rates::{stream_rates, StreamRate};
+
 pub use self::endpoint::{Endpoint, RcBeat, Requested};
 
 /// Unit in which an IOMMU maps.

@@ -3,6 +3,7 @@
 use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::{BarAccessSnk, BarDataSrc, BlockRam, RoundRobin};
 use rust_hdl::prelude::*;
+use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::vector_table::{self, VectorEntry};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::VectorMessage;
@@ -21,7 +22,7 @@ pub const CLOCKS: usize = 4;
 const SECOND_BIT: usize = 3;
 const VECTOR_BIT: usize = VectorEntry::BYTES.ilog2() as usize;
 const ABOVE_BIT: usize = VECTOR_BIT + VECTORS.ilog2() as usize;
-const BAR_BITS: usize = 12;
+const BAR_BITS: usize = Bar::Vectors.length().ilog2() as usize;
 const ABOVE_BITS: usize = BAR_BITS - ABOVE_BIT;
 const PENDING_OFFSET: u64 = vector_table::PENDING_OFFSET;
 const MASK_BIT: u64 = VectorEntry::MASK_BIT as u64;

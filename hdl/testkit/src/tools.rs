@@ -1,9 +1,11 @@
 //! Checks a design with the tools that users read our Verilog with: Verilator's lint, Icarus and Yosys.
 
+use std::any::type_name;
 use std::io::Write;
 use std::process::Command;
 
-use hdl_verilog::Design;
+use hdl_verilog::{emit, Design};
+use rust_hdl::prelude::Block;
 use thiserror::Error;
 
 /// A tool that is missing or that complained.
@@ -75,6 +77,18 @@ pub fn check(design: &Design) -> Result<(), ToolError> {
     lint(design)?;
     icarus(design)?;
     yosys(design)
+}
+
+/// Checks the Verilog of a block with all three tools.
+///
+/// # Panics
+/// With what the tool says, if the block is not translated or a tool rejects it.
+pub fn assert_clean<B: Block + Default>() {
+    let mut block = Box::<B>::default();
+    block.connect_all();
+    let design = emit(block.as_ref());
+    let design = design.unwrap_or_else(|e| panic!("{} is not translated: {e}", type_name::<B>()));
+    check(&design).unwrap_or_else(|error| panic!("{error}"));
 }
 
 fn source(design: &Design) -> Result<tempfile::NamedTempFile, ToolError> {

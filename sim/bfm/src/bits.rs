@@ -1,18 +1,33 @@
-//! Fields of words.
+//! Runs of bits in words, bit 0 of word 0 first.
 
-/// `bits` bits from bit `at` on, at most 32.
-pub fn field(words: &[u32], at: usize, bits: usize) -> u64 {
-    let low = u64::from(words[at / 32]);
-    let high = words.get(at / 32 + 1).map_or(0, |&word| u64::from(word));
-    (high << 32 | low) >> (at % 32) & ((1 << bits) - 1)
+/// The value of `width` bits from bit `offset` on, at most 64.
+pub fn field(words: &[u32], offset: usize, width: usize) -> u64 {
+    parts(offset, width).fold(0, |value, (word, shift, count, at)| {
+        let part = u64::from(words[word] >> shift) & ones(count);
+        value | part << at
+    })
 }
 
-/// Sets `bits` bits from bit `at` on, which are zero, at most 32.
-pub fn set_field(words: &mut [u32], at: usize, bits: usize, value: u64) {
-    debug_assert!(value >> bits == 0, "{value:#x} in {bits} bits");
-    let placed = value << (at % 32);
-    words[at / 32] |= placed as u32;
-    if let Some(next) = words.get_mut(at / 32 + 1) {
-        *next |= (placed >> 32) as u32;
+/// Replaces `width` bits from bit `offset` on, at most 64; bits of `value` beyond them are dropped.
+pub fn set_field(words: &mut [u32], offset: usize, width: usize, value: u64) {
+    for (word, shift, count, at) in parts(offset, width) {
+        let mask = (ones(count) as u32) << shift;
+        let part = ((value >> at) as u32) << shift;
+        words[word] = words[word] & !mask | part & mask;
     }
+}
+
+/// The pieces of a run in each word: word, lowest bit there, bits, lowest bit of the value.
+fn parts(offset: usize, width: usize) -> impl Iterator<Item = (usize, usize, usize, usize)> {
+    let (first, end) = (offset, offset + width);
+    (first / 32..end.div_ceil(32)).map(move |word| {
+        let low = first.max(word * 32);
+        let high = end.min(word * 32 + 32);
+        (word, low % 32, high - low, low - first)
+    })
+}
+
+/// A mask of this number of low bits, at most 32.
+const fn ones(count: usize) -> u64 {
+    (1 << count) - 1
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use stellar_wire::pcie::sideband::completion as sideband;
+use stellar_wire::pcie::sideband::{completion as sideband, dword_bits};
 
 use crate::bits::set_field;
 
@@ -82,7 +82,7 @@ impl CompletionWriter {
                 break;
             }
             let last_dword = (bytes.len() / 4 - 1) as u64;
-            let (place, bits) = (sideband::end(width, ended), sideband::dword_bits(width));
+            let (place, bits) = (sideband::end(width, ended), dword_bits(width));
             set_field(&mut user, sideband::ends(width, ended), 1, 1);
             set_field(&mut user, place, bits, last_dword);
             if *discontinue {

@@ -6,6 +6,8 @@ use rust_hdl::core::type_descriptor::TypeKind;
 use rust_hdl::prelude::Synth;
 use stellar_wire::hw::pack::width;
 
+use crate::bits::{field, set_field};
+
 /// A field of a record of type `T`, of at most 64 bits. It is looked up by name once; reading and writing it are fast.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<T> {
@@ -28,35 +30,13 @@ impl<T: Synth> Field<T> {
 
     /// The field's value in a packed record.
     pub fn get(&self, words: &[u32]) -> u64 {
-        self.parts().fold(0, |value, (word, shift, count, at)| {
-            let part = u64::from(words[word] >> shift) & ones(count);
-            value | part << at
-        })
+        field(words, self.offset, self.width)
     }
 
     /// Puts a value into a packed record; bits beyond the field's width are dropped.
     pub fn set(&self, words: &mut [u32], value: u64) {
-        for (word, shift, count, at) in self.parts() {
-            let mask = (ones(count) as u32) << shift;
-            let part = ((value >> at) as u32) << shift;
-            words[word] = words[word] & !mask | part & mask;
-        }
+        set_field(words, self.offset, self.width, value);
     }
-
-    /// The pieces of the field in each word: word, lowest bit there, bits, lowest bit of the value.
-    fn parts(&self) -> impl Iterator<Item = (usize, usize, usize, usize)> {
-        let (first, end) = (self.offset, self.offset + self.width);
-        (first / 32..end.div_ceil(32)).map(move |word| {
-            let low = first.max(word * 32);
-            let high = end.min(word * 32 + 32);
-            (word, low % 32, high - low, low - first)
-        })
-    }
-}
-
-/// A mask of this number of low bits, at most 32.
-const fn ones(count: usize) -> u64 {
-    (1 << count) - 1
 }
 
 /// Offset and width in bits of a field.

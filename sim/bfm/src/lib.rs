@@ -26,7 +26,6 @@ pub use mac_tx::MacTx;
 pub use pacing::{Pacing, WIRE_OVERHEAD};
 pub use requests::{Request, RequestReader, Requests};
 pub use tlp_error::TlpError;
-pub use tlp_header::{CompletionFields, ReadFields, WriteFields};
 pub use write_assembler::{Accepted, WriteAssembler, WriteBeat};
 
 /// Picoseconds of a cycle: 250 MHz.

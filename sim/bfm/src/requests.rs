@@ -1,7 +1,7 @@
 //! The receiver of AMD's requester request stream: TLPs out of beats.
 
 use stellar_wire::pcie::descriptor::{RequestType, RequesterRequest};
-use stellar_wire::pcie::sideband::request as sideband;
+use stellar_wire::pcie::sideband::{dword_bits, request as sideband};
 use stellar_wire::Header;
 
 use crate::bits::field;
@@ -115,11 +115,7 @@ impl RequestReader {
                 self.open = Some(request);
                 break;
             }
-            let dword = field(
-                user,
-                sideband::end(width, ended),
-                sideband::dword_bits(width),
-            );
+            let dword = field(user, sideband::end(width, ended), dword_bits(width));
             if ended == places
                 || field(user, sideband::ends(width, ended), 1) == 0
                 || dword as usize + 1 != end

@@ -27,10 +27,6 @@ enum Access {
 pub struct Bar {
     accesses: VecDeque<Access>,
     mmio: Mmio,
-    /// What is offered in this cycle.
-    offered: Option<MmioAccess>,
-    /// A read of a command register is outstanding.
-    asked: bool,
 }
 
 impl Bar {
@@ -102,14 +98,17 @@ impl Bar {
         self.accesses.is_empty()
     }
 
+    /// What is offered to the card: nothing while a read is outstanding.
+    fn offered(&self) -> Option<MmioAccess> {
+        match *self.accesses.front()? {
+            Access::Write(access) => Some(access),
+            Access::Done(command) => (!self.mmio.is_reading()).then(|| MmioAccess::read(command)),
+        }
+    }
+
     /// Drives the first access to the pins for one cycle.
-    pub fn drive(&mut self, inputs: &mut NicInputs) {
-        self.offered = match self.accesses.front() {
-            Some(&Access::Write(access)) => Some(access),
-            Some(&Access::Done(command)) if !self.asked => Some(MmioAccess::read(command)),
-            Some(Access::Done(_)) | None => None,
-        };
-        self.mmio.drive(self.offered.as_ref(), inputs);
+    pub fn drive(&self, inputs: &mut NicInputs) {
+        self.mmio.drive(self.offered().as_ref(), inputs);
     }
 
     /// Reads from the pins whether the card has finished the first access. Returns a write that it has accepted.
@@ -117,19 +116,15 @@ impl Bar {
     /// # Panics
     /// If the card breaks a rule of PCIe.
     pub fn look(&mut self, outputs: &NicOutputs) -> Option<MmioAccess> {
-        let offered = self.offered.take();
+        let offered = self.offered();
         match self.mmio.look(offered.as_ref(), outputs) {
             Progress::Waits => None,
-            Progress::Taken if offered.is_some_and(|access| access.data.is_some()) => {
-                self.accesses.pop_front();
-                offered
-            }
             Progress::Taken => {
-                self.asked = true;
-                None
+                let write = offered.filter(|access| access.data.is_some())?;
+                self.accesses.pop_front();
+                Some(write)
             }
             Progress::Answer(word) => {
-                self.asked = false;
                 let word = word.expect("command registers can be read");
                 if word >> status::BUSY_BIT & 1 == 0 {
                     self.accesses.pop_front();

@@ -32,24 +32,25 @@ pub struct MmioAccess {
 }
 
 impl MmioAccess {
-    /// A write of all 64 bits of a register.
-    pub const fn register(offset: u16, word: u64) -> Self {
+    /// A write of all 64 bits of a word.
+    pub const fn write(bar: Bar, offset: u64, word: u64) -> Self {
         Self {
-            bar: Bar::Registers,
-            offset: offset as u64,
+            bar,
+            offset,
             enable: u8::MAX,
             data: Some(word),
         }
     }
 
+    /// A write of all 64 bits of a register.
+    pub const fn register(offset: u16, word: u64) -> Self {
+        Self::write(Bar::Registers, offset as u64, word)
+    }
+
     /// A write of 64 bits to a doorbell page.
     pub const fn doorbell(page: u16, offset: u16, word: u64) -> Self {
-        Self {
-            bar: Bar::Doorbells,
-            offset: page as u64 * PAGE_BYTES + offset as u64,
-            enable: u8::MAX,
-            data: Some(word),
-        }
+        let offset = page as u64 * PAGE_BYTES + offset as u64;
+        Self::write(Bar::Doorbells, offset, word)
     }
 
     /// A read of all 64 bits of a register.
@@ -57,16 +58,6 @@ impl MmioAccess {
         Self {
             data: None,
             ..Self::register(offset, 0)
-        }
-    }
-
-    /// A write of all 64 bits of a word of the table of interrupt vectors.
-    pub const fn vector_table(offset: u64, word: u64) -> Self {
-        Self {
-            bar: Bar::Vectors,
-            offset,
-            enable: u8::MAX,
-            data: Some(word),
         }
     }
 
@@ -222,6 +213,11 @@ impl Mmio {
             }
             _ => Progress::Waits,
         }
+    }
+
+    /// Whether a read is outstanding.
+    pub const fn is_reading(&self) -> bool {
+        self.read.is_some()
     }
 
     /// The card was reset: nothing is outstanding.

@@ -2,6 +2,7 @@
 
 use sim_bfm::{MacRx, MacTx, Pacing, BEAT, PORT_BYTES_PER_CLOCK};
 
+use crate::mmio::MmioAccess;
 use crate::model::PortInputs;
 use crate::pcie::{Endpoint, HostPcie, HostSide};
 
@@ -36,6 +37,15 @@ impl Port {
             tx: MacTx::new(PORT_BYTES_PER_CLOCK),
             endpoint: Endpoint::new(index),
         })
+    }
+
+    /// The card has accepted an access of its host. Both endpoints learn what it says about PCIe.
+    pub fn accepted(ports: &mut [Self; 2], access: &MmioAccess) {
+        if let Some((offset, word)) = access.register_write() {
+            for port in ports {
+                port.endpoint.register_written(offset, word);
+            }
+        }
     }
 
     /// The pin `port_up`: bit p for each of `ports`.

@@ -43,6 +43,11 @@ fn is_vector_table(bar: Bar, offset: u64) -> bool {
     bar == Bar::Vectors && offset < VectorEntry::offset(VECTORS)
 }
 
+/// An access that the card may get.
+fn has_target(bar: Bar, offset: u64, bytes: usize) -> bool {
+    is_one_transaction(bar, offset, bytes) && !is_vector_table(bar, offset)
+}
+
 /// An access that is one transaction inside its BAR: some bytes of one aligned word.
 fn is_one_transaction(bar: Bar, offset: u64, bytes: usize) -> bool {
     let lead = (offset % WORD as u64) as usize;
@@ -76,7 +81,7 @@ impl Backend {
     }
 
     fn read_bar(&self, bar: Bar, offset: u64, data: &mut [u8]) -> bool {
-        if !is_one_transaction(bar, offset, data.len()) || is_vector_table(bar, offset) {
+        if !has_target(bar, offset, data.len()) {
             return false;
         }
         let bytes = data.len() as u8;
@@ -94,7 +99,7 @@ impl Backend {
     }
 
     fn write_bar(&self, bar: Bar, offset: u64, data: &[u8]) -> bool {
-        if !is_one_transaction(bar, offset, data.len()) || is_vector_table(bar, offset) {
+        if !has_target(bar, offset, data.len()) {
             return false;
         }
         let mut word = [0; WORD];

@@ -4,11 +4,8 @@
 use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
-pub use super::rq::REQUEST_MEMORY_WRITE;
-use crate::pcie::descriptor::RequestType;
+pub use super::rq::{REQUEST_MEMORY_READ, REQUEST_MEMORY_WRITE};
 
-/// `CqDescriptor::request_type` of a memory read.
-pub const REQUEST_MEMORY_READ: u64 = RequestType::MemRead as u64;
 /// Lowest `CqDescriptor::request_type` of messages, which have no completion.
 pub const REQUEST_MESSAGE: u64 = 12;
 

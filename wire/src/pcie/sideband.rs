@@ -4,16 +4,18 @@
 //! n-th place of each field of ends. The positions of 512 bits are those of PG213 and PG343. Those of 1,024 bits (PG346) follow from the same order
 //! of fields, with four starts instead of two and double words of 5 bits; the widths of the streams CC (165) and RC (337) agree with it exactly.
 
+/// Bits of the number of a double word in a beat.
+pub const fn dword_bits(width: usize) -> usize {
+    (width / 32).ilog2() as usize
+}
+
 /// Requester requests (RQ). A TLP begins at a multiple of 32 bytes.
 pub mod request {
+    use super::dword_bits;
+
     /// Most TLPs that begin in a beat.
     pub const fn places(width: usize) -> usize {
         width / 256
-    }
-
-    /// Bits of the number of a double word.
-    pub const fn dword_bits(width: usize) -> usize {
-        super::dword_bits(width)
     }
 
     /// 4 bits: byte enables of the first double word.
@@ -54,14 +56,11 @@ pub mod request {
 
 /// Requester completions (RC). A TLP begins at a multiple of 16 bytes.
 pub mod completion {
+    use super::dword_bits;
+
     /// Most TLPs that begin in a beat.
     pub const fn places(width: usize) -> usize {
         width / 128
-    }
-
-    /// Bits of the number of a double word.
-    pub const fn dword_bits(width: usize) -> usize {
-        super::dword_bits(width)
     }
 
     /// Bits of the number of a place.
@@ -93,10 +92,6 @@ pub mod completion {
     pub const fn discontinue(width: usize) -> usize {
         end(width, places(width))
     }
-}
-
-const fn dword_bits(width: usize) -> usize {
-    (width / 32).ilog2() as usize
 }
 
 #[cfg(test)]

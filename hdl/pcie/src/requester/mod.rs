@@ -10,7 +10,7 @@
 //! | block | does | cycles |
 //! |---|---|---|
 //! | [`request_slots`] | inserts the descriptor, cuts TLPs into slots of 32 bytes | 1 |
-//! | [`slot_packer`] | fills beats with slots | 1 |
+//! | [`slot_packer`] | fills beats with slots ([`request_signals`]: `tuser`) | 1 |
 //! | [`request_stream`] | both together | 2 |
 //! | [`completion_stream`] | takes completions out of beats, wherever they begin | 2 |
 //!
@@ -18,6 +18,7 @@
 //! carries 227 Gb/s of payload at a maximum payload size of 256 bytes, and 205 Gb/s at 128. A read takes one slot. `./stellar bench pcie` measures it.
 
 pub mod completion_stream;
+pub mod request_signals;
 pub mod request_slots;
 pub mod request_stream;
 pub mod slot_packer;

@@ -4,43 +4,14 @@ use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::rq::{ReadSlot, SLOT_BITS};
-use stellar_wire::pcie::sideband::request as sideband;
 
+use super::request_signals::{end_signals, start_signals, USER};
 use crate::bundles::{AxisSrc, SlotsSnk};
 
 /// Most slots at hand: those that wait, and those that come.
 const SLOTS: usize = 8;
 /// Last double word of a read in its slot.
 const READ_END: u64 = 3;
-/// Bits of `tuser` that are not zero.
-const USER: usize = 80;
-
-/// A slot as `tuser` names it.
-const fn start_of(width: usize, slot: usize) -> u64 {
-    (slot * SLOT_BITS / 8 / sideband::start_bytes(width)) as u64
-}
-
-/// Sideband signals of the TLP that begins in `slot`, the `rank`-th in its beat.
-#[hdl_fn]
-fn start_signals<const W: usize>(
-    slot: usize,
-    rank: usize,
-    first_be: Bits<4>,
-    last_be: Bits<4>,
-) -> Bits<USER> {
-    (bit_cast::<USER, 4>(first_be) << (sideband::first_be(rank) as u64))
-        | (bit_cast::<USER, 4>(last_be) << (sideband::last_be(W, rank) as u64))
-        | (bits::<USER>(1) << (sideband::starts(W, rank) as u64))
-        | (bits::<USER>(start_of(W, slot)) << (sideband::start(W, rank) as u64))
-}
-
-/// Sideband signals of the TLP that ends in `slot`, the `rank`-th in its beat, with this double word of it.
-#[hdl_fn]
-fn end_signals<const W: usize>(slot: usize, rank: usize, dword: Bits<3>) -> Bits<USER> {
-    let end = bit_cast::<5, 3>(dword) | bits::<5>(8 * slot as u64);
-    (bits::<USER>(1) << (sideband::ends(W, rank) as u64))
-        | (bit_cast::<USER, 5>(end) << (sideband::end(W, rank) as u64))
-}
 
 /// `value` if `here`, otherwise zero.
 #[hdl_fn]
@@ -57,7 +28,7 @@ fn only(here: Bit, value: Bits<4>) -> Bits<4> {
 /// cycle, and it stays behind the writes that came before it.
 ///
 /// `N` = `W` / 32, `C` = `W` + 256, `D` = 2 `W`, and `tuser` has `U` bits: byte enables, starts and ends of up to `S` TLPs (PG213, PG346: sideband
-/// signals of the requester request interface). With straddle the block ignores `tkeep` and `tlast`. Levels: 7 (place, rank, select).
+/// signals of the requester request interface). With straddle the block ignores `tkeep` and `tlast`. Levels: 8 (place, rank, select).
 #[derive(LogicBlock, Default)]
 pub struct SlotPacker<
     const W: usize,

@@ -5,18 +5,11 @@ mod requests;
 
 use hdl_pcie::requester::*;
 use hdl_testkit::tools;
-use hdl_verilog::emit;
-use rust_hdl::prelude::Block;
 
 #[test]
 fn the_tools_take_both_widths() {
-    fn check<B: Block + Default>() {
-        let mut block = Box::<B>::default();
-        block.connect_all();
-        tools::check(&emit(block.as_ref()).unwrap()).unwrap();
-    }
-    check::<RequestStream1024>();
-    check::<RequestStream512>();
-    check::<CompletionStream1024>();
-    check::<CompletionStream512>();
+    tools::assert_clean::<RequestStream1024>();
+    tools::assert_clean::<RequestStream512>();
+    tools::assert_clean::<CompletionStream1024>();
+    tools::assert_clean::<CompletionStream512>();
 }

@@ -3,23 +3,17 @@
 use hdl_requester::{RequesterEngine16, Sequencer, UnitClient, WakeQueue};
 use hdl_testkit::equivalence::{check, Random};
 use hdl_testkit::tools;
-use hdl_verilog::emit;
 use rand::Rng;
 use rust_hdl::prelude::*;
 
-fn is_clean<B: Block>(mut block: Box<B>) {
-    block.connect_all();
-    tools::check(&emit(block.as_ref()).unwrap()).unwrap();
-}
-
 #[test]
 fn the_sequencer_is_clean_verilog() {
-    is_clean(Box::<Sequencer<3>>::default());
+    tools::assert_clean::<Sequencer<3>>();
 }
 
 #[test]
 fn the_engine_is_clean_verilog() {
-    is_clean(Box::<RequesterEngine16>::default());
+    tools::assert_clean::<RequesterEngine16>();
 }
 
 #[test]

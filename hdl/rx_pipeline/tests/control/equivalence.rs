@@ -5,7 +5,6 @@ use hdl_rx_pipeline::parse_ip::IpFields;
 use hdl_rx_pipeline::{ControlCheck, RxControl};
 use hdl_testkit::equivalence::{check, TestRng};
 use hdl_testkit::tools;
-use hdl_verilog::emit;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use rand::Rng;
@@ -102,7 +101,5 @@ fn rx_control_is_its_verilog() {
 
 #[test]
 fn rx_port_is_clean() {
-    let mut block = hdl_rx_pipeline::RxPort::<512>::default();
-    block.connect_all();
-    tools::check(&emit(&block).unwrap()).unwrap();
+    tools::assert_clean::<hdl_rx_pipeline::RxPort<512>>();
 }

@@ -4,7 +4,6 @@ use hdl_spray_engine::entropy_lookup::Reflected;
 use hdl_spray_engine::SprayEngine;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_testkit::tools;
-use hdl_verilog::emit;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
@@ -99,7 +98,5 @@ fn verilog_agrees_with_rust_hdl() {
 
 #[test]
 fn lints_in_verilator_parses_in_icarus_and_elaborates_in_yosys_without_latches() {
-    let mut block = SprayEngine::<10>::default();
-    block.connect_all();
-    tools::check(&emit(&block).unwrap()).unwrap();
+    tools::assert_clean::<SprayEngine<10>>();
 }

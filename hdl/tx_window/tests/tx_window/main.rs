@@ -9,7 +9,6 @@ use burst::Pace;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_testkit::tools;
 use hdl_tx_window::TxWindow;
-use hdl_verilog::emit;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -102,9 +101,7 @@ fn verilog_agrees_with_rust_hdl() {
 
 #[test]
 fn lints_in_verilator_parses_in_icarus_and_elaborates_in_yosys_without_latches() {
-    let mut block = Small::default();
-    block.connect_all();
-    tools::check(&emit(&block).expect("tx_window elaborates")).expect("clean Verilog");
+    tools::assert_clean::<Small>();
 }
 
 proptest! {

@@ -125,7 +125,7 @@ impl<M: HostSide> Hosts<M> {
         };
         let offsets = (VectorEntry::offset(vector)..).step_by(WORD as usize);
         for (offset, word) in offsets.zip(entry.to_words()) {
-            self.access(host, &MmioAccess::vector_table(offset, word))?;
+            self.access(host, &MmioAccess::write(Bar::Vectors, offset, word))?;
         }
         Ok(())
     }

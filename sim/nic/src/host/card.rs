@@ -138,20 +138,11 @@ impl<M: HostSide> Card<M> {
         let leaves = |port: &PortOutputs| port.tx.is_some() || port.rq.is_some();
         self.is_active = has_input || outputs.ports.iter().any(leaves) || self.pcie.is_busy();
         let progress = self.mmio.look(access, &outputs);
-        if progress == Progress::Taken {
-            self.accepted(access);
+        if let (Progress::Taken, Some(access)) = (progress, access) {
+            Port::accepted(&mut self.ports, access);
         }
         self.take(outputs, clock);
         progress
-    }
-
-    /// The card has accepted an access.
-    fn accepted(&mut self, access: Option<&MmioAccess>) {
-        if let Some((offset, word)) = access.and_then(MmioAccess::register_write) {
-            for port in &mut self.ports {
-                port.endpoint.register_written(offset, word);
-            }
-        }
     }
 
     fn take(&mut self, outputs: NicOutputs, clock: u64) {

@@ -103,28 +103,13 @@ fn header<T: Synth>(fields: &[(&str, u64)]) -> Vec<u32> {
 fn requests(payload: usize, with_reads: bool) -> Result<usize, NicError> {
     let mut model = model::<RequestStream1024>()?;
     let clock = model.port("clock")?;
-    let [write_valid, write_ready, write_data, write_header, first, last] = [
-        "write_valid",
-        "write_ready",
-        "write_data",
-        "write_header",
-        "write_first",
-        "write_last",
-    ]
-    .map(|name| model.port(name));
-    let (write_valid, write_ready, first, last) = (write_valid?, write_ready?, first?, last?);
-    let [read_valid, read_ready, read, tvalid, tready, tdata, tuser] = [
-        "read_valid",
-        "read_ready",
-        "read",
-        "rq_tvalid",
-        "rq_tready",
-        "rq_tdata",
-        "rq_tuser",
-    ]
-    .map(|name| model.port(name));
-    let (read_valid, read_ready, tvalid) = (read_valid?, read_ready?, tvalid?);
-    let (tdata, tuser) = (tdata?, tuser?);
+    let (write_valid, write_ready) = (model.port("write_valid")?, model.port("write_ready")?);
+    let (write_data, write_header) = (model.port("write_data")?, model.port("write_header")?);
+    let (first, last) = (model.port("write_first")?, model.port("write_last")?);
+    let (read_valid, read_ready) = (model.port("read_valid")?, model.port("read_ready")?);
+    let (read, tready) = (model.port("read")?, model.port("rq_tready")?);
+    let (tvalid, tdata) = (model.port("rq_tvalid")?, model.port("rq_tdata")?);
+    let tuser = model.port("rq_tuser")?;
     let dwords = payload as u64 / 4;
     let write = [
         ("length_dw", dwords),
@@ -132,15 +117,15 @@ fn requests(payload: usize, with_reads: bool) -> Result<usize, NicError> {
         ("last_be", 0xf),
         ("address_dw", 0x400),
     ];
-    model.set(write_header?, &header::<WriteTlpHeader>(&write));
+    model.set(write_header, &header::<WriteTlpHeader>(&write));
     let request = [
         ("length_dw", READ_BYTES as u64 / 4),
         ("first_be", 0xf),
         ("last_be", 0xf),
     ];
-    model.set(read?, &header::<ReadTlpHeader>(&request));
-    model.set(write_data?, &[0x5a5a_5a5a; BEAT / 4]);
-    model.set_u64(tready?, 1);
+    model.set(read, &header::<ReadTlpHeader>(&request));
+    model.set(write_data, &[0x5a5a_5a5a; BEAT / 4]);
+    model.set_u64(tready, 1);
     let mut reader = RequestReader::new(8 * BEAT);
     let (mut beats_in, mut reads, mut bytes, mut quiet) = (0, 0, 0, 0);
     let (mut began, mut cycle) = (None, 0);

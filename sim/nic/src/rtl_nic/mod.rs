@@ -185,11 +185,7 @@ impl RtlNic {
 
     /// The card has accepted a write to a BAR.
     fn written(&mut self, write: MmioAccess, seen: Time) {
-        if let Some((offset, word)) = write.register_write() {
-            for port in &mut self.ports {
-                port.endpoint.register_written(offset, word);
-            }
-        }
+        Port::accepted(&mut self.ports, &write);
         if let Some(offset) = write.page_write() {
             self.times.page_write(offset, seen);
         }

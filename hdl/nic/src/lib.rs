@@ -25,7 +25,7 @@ pub use drop_counters::DropCounters;
 pub use failure_fork::FailureFork;
 pub use fence_barrier::FenceBarrier;
 pub use host_reader::HostReader;
-pub use nic::{Nic, RESET_CLOCKS, VERIFICATION_PORTS};
+pub use nic::{Nic, RESET_CLOCKS, RESET_HOLD, VERIFICATION_PORTS};
 pub use nic_config::NicConfig;
 pub use placed_credits::PlacedCredits;
 pub use port_counters::PortCounters;

@@ -33,6 +33,8 @@ const I: usize = 4;
 /// Address bits of the stashes of all queue pairs.
 const STASH_BITS: usize = Q + I;
 
+/// Cycles for which reset has to be asserted: pipelines without a reset of their own run empty meanwhile.
+pub const RESET_HOLD: usize = 128;
 /// Cycles from the end of a reset until the card has cleared its memories: one row of every queue pair per cycle, and a few cycles to begin.
 pub const RESET_CLOCKS: usize = (1 << Q) + 16;
 

@@ -90,16 +90,17 @@ impl Logic for RxCore {
         clock_reset!(
             self,
             core_issue,
+            qp_fetch,
             mr_check,
             emtt_lookup,
             fault_report,
             place_fifo[..]
         );
-        clock!(self, clock, qp_fetch, rc_track, psn_track);
+        clock!(self, clock, rc_track, psn_track);
 
         join!(
             self,
-            table => core_issue.table,
+            table.write => core_issue.table.write,
             error => core_issue.error,
             fence => core_issue.fence,
 
@@ -116,6 +117,11 @@ impl Logic for RxCore {
             emtt_lookup.out_page => fault_report.in_page,
             fault_report.fault => fault,
         );
+
+        // Tables are not written while contexts are cleared.
+        let clearing = self.qp_fetch.clearing.val();
+        self.core_issue.table.valid.next = self.table.valid.val() & !clearing;
+        self.table.ready.next = self.core_issue.table.ready.val() & !clearing;
 
         let command = self.psn_track.out.command.val();
         let lane1 = self.psn_track.out.lane.val();

@@ -429,6 +429,32 @@ fn a_write_of_one_word_passes_in_every_cycle() {
     }
 }
 
+/// The rest of a write whose beginning came before a reset is no request of its own.
+#[test]
+fn a_reset_in_the_middle_of_a_write_drops_the_rest_of_it() {
+    for wide in [true, false] {
+        let mut bench = Bench::new(wide, 1);
+        let mut write = request(&mut bench.rng.clone(), 0);
+        write.descriptor.request_type = RequestType::MemWrite;
+        (write.descriptor.address, write.descriptor.dword_count) = (BASE, 40);
+        (write.first_be, write.last_be, write.damaged) = (15, 15, false);
+        write.payload = vec![0x11; 160];
+        let mut beats = bench.beats(&write);
+        assert!(bench.cycle(beats.pop_front().as_ref(), 0));
+        bench.set("reset", 1);
+        bench.cycle(None, 0);
+        bench.set("reset", 0);
+        bench.memory.clear();
+        for beat in &beats {
+            assert!(bench.cycle(Some(beat), 0));
+        }
+        write.payload = vec![0x22; 160];
+        bench.run(std::slice::from_ref(&write), 0);
+        assert_eq!(bench.memory.len(), 160);
+        assert!(bench.memory.values().all(|byte| *byte == 0x22));
+    }
+}
+
 #[test]
 fn the_descriptor_records_have_the_codecs_layout() {
     let rng = &mut StdRng::seed_from_u64(7);
@@ -570,7 +596,6 @@ fn answer_beats_is_its_verilog() {
         AnswerBeats512::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
-            uut.reset.next = rng.random_ratio(1, 60);
             uut.answer.valid.next = rng.random_ratio(1, 2);
             uut.answer.record.next = CompleterAnswer {
                 descriptor: CcDescriptor {

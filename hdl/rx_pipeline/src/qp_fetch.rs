@@ -45,14 +45,22 @@ struct LookupReg {
 /// changes nothing. An error token moves a valid context to state Error. The memory needs no bypass: a context is written one cycle after its
 /// token came, and `core_issue` keeps the next packet of the queue pair at least 6 cycles behind.
 ///
+/// After a reset every context is Invalid. Clearing takes 2^[`QP_BITS`] cycles, in which packets have an unknown queue pair. No token may write
+/// a context meanwhile.
+///
 /// Levels planned: `lookup` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
 #[derive(LogicBlock, Default)]
 pub struct QpFetch {
     pub clock: Signal<In, Clock>,
+    /// Clears every context.
+    pub reset: Signal<In, Bit>,
     pub in_: TokenFlowSnk<CoreToken>,
     pub out: TokenFlowSrc<QpToken>,
+    pub clearing: Signal<Out, Bit>,
 
     contexts: BlockRam<QpContext, QP_BITS>,
+    /// Contexts that were cleared; bit `QP_BITS` is set when all are.
+    swept: DFF<Bits<11>>,
     looked_up_valid: DFF<Bit>,
     looked_up: DFF<LookupReg>,
     checked_valid: DFF<Bit>,
@@ -65,12 +73,20 @@ impl Logic for QpFetch {
         dff_setup!(
             self,
             clock,
+            swept,
             looked_up_valid,
             looked_up,
             checked_valid,
             checked
         );
         clock!(self, clock, contexts);
+
+        // sweep
+        let sweeping = !self.swept.q.val().get_bit(QP_BITS);
+        if sweeping {
+            self.swept.d.next = self.swept.q.val() + 1;
+        }
+        self.clearing.next = sweeping;
 
         // lookup: read the context.
         let token = self.in_.token.val();
@@ -102,17 +118,24 @@ impl Logic for QpFetch {
         } else {
             QpState::Error
         };
-        self.contexts.write_enable.next =
-            self.looked_up_valid.q.val() & (looked_up.writes | looked_up.fails);
-        self.contexts.write_address.next = token.table.index.get_bits::<QP_BITS>(0);
-        self.contexts.write_data.next = if looked_up.writes {
+        let changes = self.looked_up_valid.q.val() & (looked_up.writes | looked_up.fails);
+        self.contexts.write_enable.next = sweeping | changes;
+        self.contexts.write_address.next = if sweeping {
+            self.swept.q.val().get_bits::<QP_BITS>(0)
+        } else {
+            token.table.index.get_bits::<QP_BITS>(0)
+        };
+        self.contexts.write_data.next = if sweeping {
+            QpContext::default()
+        } else if looked_up.writes {
             looked_up.written
         } else {
             failed
         };
         let wrong_mode = token.headers.mrc ^ (stored.mode == QpMode::Mrc);
         let right_pkey = pkeys_match(token.headers.pkey, stored.pkey);
-        let found = if !looked_up.is_ours | (stored.state == QpState::Invalid) {
+        let is_unknown = !looked_up.is_ours | (stored.state == QpState::Invalid);
+        let found = if sweeping | is_unknown {
             DropReason::UnknownQp
         } else if stored.state != QpState::Ready {
             DropReason::WrongState
@@ -143,5 +166,9 @@ impl Logic for QpFetch {
         };
         self.out.valid.next = self.checked_valid.q.val();
         self.out.token.next = self.checked.q.val();
+
+        if self.reset.val() {
+            self.swept.d.next = bits::<11>(0);
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! `qp_fetch` against the reference, token by token.
 
-use hdl_rx_pipeline::qp_fetch::{QpFetch, LATENCY};
+use hdl_rx_pipeline::qp_fetch::{QpFetch, LATENCY, QP_BITS};
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_testkit::library;
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
+use sim_verilated::Model;
 use stellar_transport::rx::{self, check_qp, Psn, QpMode, QpState, Tables};
 use stellar_wire::hw::core::{BufferSpan, CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::{DropReason, PacketHeaders, Position};
@@ -30,6 +31,7 @@ fn one_of<T: Copy>(rng: &mut TestRng, values: &[T]) -> T {
 #[test]
 fn verilog_agrees_with_rust_hdl() {
     let drive = |block: &mut QpFetch, rng: &mut TestRng| {
+        block.reset.next = rng.random_ratio(1, 3000);
         block.in_.valid.next = bool::random(rng);
         block.in_.token.next = CoreToken {
             kind: one_of(
@@ -64,7 +66,20 @@ fn verilog_agrees_with_rust_hdl() {
             },
         };
     };
-    check(QpFetch::default, Some(|b| &mut b.clock), drive, 500, 1).unwrap();
+    check(QpFetch::default, Some(|b| &mut b.clock), drive, 2500, 1).unwrap();
+}
+
+/// The block with all contexts cleared.
+fn swept() -> Model {
+    let mut model = library::<QpFetch>().instantiate();
+    let (clock, reset) = (model.port("clock").unwrap(), model.port("reset").unwrap());
+    model.set_u64(reset, 1);
+    model.clock(clock);
+    model.set_u64(reset, 0);
+    for _ in 0..1 << QP_BITS {
+        model.clock(clock);
+    }
+    model
 }
 
 #[derive(Clone, Debug)]
@@ -242,7 +257,7 @@ proptest! {
     fn random_streams_agree_with_the_reference(
         steps in prop::collection::vec((prop_oneof![6 => Just(0_usize), 1 => 1..4_usize], step()), 1..300),
     ) {
-        let mut model = library::<QpFetch>().instantiate();
+        let mut model = swept();
         let port = |name: &str| model.port(name).expect("port");
         let (clock, in_valid, in_token) = (port("clock"), port("in_valid"), port("in_token"));
         let (out_valid, out_token) = (port("out_valid"), port("out_token"));
@@ -287,4 +302,53 @@ proptest! {
         let token = table(TableSelect::Qp, 2, context);
         prop_assert_eq!(QpContext::from_bits(token.table.entry), context.to_hw());
     }
+}
+
+#[test]
+fn a_reset_clears_every_context_and_packets_meanwhile_have_no_queue_pair() {
+    let mut model = swept();
+    let port = |name: &str| model.port(name).expect("port");
+    let (clock, reset, clearing) = (port("clock"), port("reset"), port("clearing"));
+    let (in_valid, in_token) = (port("in_valid"), port("in_token"));
+    let (out_valid, out_token) = (port("out_valid"), port("out_token"));
+    let context = rx::QpRow {
+        state: QpState::Ready,
+        mode: QpMode::Mrc,
+        pkey: 0xffff,
+        ..rx::QpRow::default()
+    };
+    let last = (1 << QP_BITS) - 1;
+    let reason = |model: &mut Model| {
+        let packet = Step::Packet {
+            number: last,
+            mode: QpMode::Mrc,
+            pkey: 0xffff,
+            parser: rx::DropReason::None,
+        };
+        model.set(in_token, &to_words(play(&mut Tables::default(), &packet).0));
+        model.set_u64(in_valid, 1);
+        model.clock(clock);
+        model.set_u64(in_valid, 0);
+        model.clock(clock);
+        assert_eq!(model.get_u64(out_valid), 1);
+        let words = model.get_words(out_token).to_vec();
+        Record::<QpToken>::new(&words).variant("reason")
+    };
+    model.set(in_token, &to_words(table(TableSelect::Qp, last, context)));
+    model.set_u64(in_valid, 1);
+    model.clock(clock);
+    model.set_u64(in_valid, 0);
+    model.clock(clock);
+    assert_eq!(reason(&mut model), "DropReason::None");
+    model.set_u64(reset, 1);
+    model.clock(clock);
+    model.set_u64(reset, 0);
+    let mut cycles = 0;
+    while model.get_u64(clearing) == 1 {
+        // The last context has not been cleared yet.
+        assert_eq!(reason(&mut model), "DropReason::UnknownQp");
+        cycles += 2;
+    }
+    assert_eq!(cycles, 1 << QP_BITS);
+    assert_eq!(reason(&mut model), "DropReason::UnknownQp");
 }

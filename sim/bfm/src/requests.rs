@@ -68,6 +68,12 @@ impl RequestReader {
         let broken = |rule| TlpError::Straddle { beat, rule };
         let width = self.width;
         let places = sideband::places(width);
+        if field(user, sideband::discontinue(width), 1) != 0 {
+            let open = self.open.take();
+            return open
+                .map(|_| Requests::default())
+                .ok_or_else(|| broken("nothing can be discontinued"));
+        }
         let mut requests = Requests::default();
         let (mut begun, mut ended) = (0, 0);
         // The double word behind the last TLP of the beat.
@@ -210,6 +216,23 @@ mod tests {
         let (data, user) = beat(&[descriptor(RequestType::MemWrite, 12)]);
         let requests = RequestReader::new(512).push(&data, &user).unwrap();
         assert_eq!(requests.complete[0].payload, [0xdd, 0, 0, 0].repeat(12));
+    }
+
+    #[test]
+    fn a_discontinued_request_is_dropped() {
+        let (mut data, mut user) = beat(&[descriptor(RequestType::MemWrite, 12)]);
+        let mut reader = RequestReader::new(512);
+        set_field(&mut user, sideband::discontinue(512), 1, 1);
+        assert_eq!(rule(&data, &user), "nothing can be discontinued");
+        data[2] += 1;
+        let (mut start, mut end) = ([0; 5], [0; 5]);
+        set_field(&mut start, sideband::starts(512, 0), 1, 1);
+        set_field(&mut end, sideband::ends(512, 0), 1, 1);
+        set_field(&mut end, sideband::discontinue(512), 1, 1);
+        assert_eq!(reader.push(&data, &start).unwrap().begun.len(), 1);
+        assert!(!reader.between_requests());
+        assert_eq!(reader.push(&[0; 16], &end), Ok(Requests::default()));
+        assert!(reader.between_requests());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The Verilated receive lane behind typed ports.
 
-use hdl_nic::Top;
+use hdl_nic::{Top, RESET_CLOCKS};
 use sim_bfm::{Beat, MacBeat, WriteBeat, BEAT, PORT_BYTES_PER_CLOCK};
 use sim_models::DesignModels;
 use sim_verilated::{Library, Model, PortId};
@@ -115,7 +115,7 @@ impl LaneModel {
         Ok(spec.build()?)
     }
 
-    /// A new lane after reset, with this UDP port and maximum payload size code (0 = 128 bytes to 3 = 1,024).
+    /// A new lane after reset, its tables cleared, with this UDP port and maximum payload size code (0 = 128 bytes to 3 = 1,024).
     pub fn new(
         library: &Library,
         width: LaneWidth,
@@ -166,7 +166,9 @@ impl LaneModel {
             lane.model.clock(lane.ports.clock);
         }
         lane.model.set_u64(lane.ports.reset, 0);
-        lane.model.clock(lane.ports.clock);
+        for _ in 0..RESET_CLOCKS {
+            lane.model.clock(lane.ports.clock);
+        }
         Ok(lane)
     }
 

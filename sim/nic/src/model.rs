@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Once, OnceLock};
 
-use hdl_nic::{Top, RESET_CLOCKS};
+use hdl_nic::{Top, RESET_CLOCKS, RESET_HOLD};
 use sim_bfm::Beat;
 use sim_models::DesignModels;
 use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
@@ -145,7 +145,7 @@ impl NicModel {
         nic.model.set_u64(nic.pins.cc_tready, 1);
         nic.model.set_u64(nic.pins.port_up, 3);
         nic.set_reset(true);
-        for _ in 0..4 {
+        for _ in 0..RESET_HOLD {
             nic.model.clock(nic.pins.clock);
         }
         nic.set_reset(false);

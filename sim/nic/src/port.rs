@@ -17,6 +17,13 @@ pub enum Link {
     Down,
 }
 
+fn mac() -> (MacRx, MacTx) {
+    let pacing = Pacing::TokenBucket {
+        bytes_per_clock: PORT_BYTES_PER_CLOCK,
+    };
+    (MacRx::new(BEAT, &pacing), MacTx::new(PORT_BYTES_PER_CLOCK))
+}
+
 /// A port's MAC, and its endpoint.
 pub struct Port {
     pub link: Link,
@@ -28,14 +35,14 @@ pub struct Port {
 impl Port {
     /// Both ports of a card, idle.
     pub fn both() -> [Self; 2] {
-        let pacing = Pacing::TokenBucket {
-            bytes_per_clock: PORT_BYTES_PER_CLOCK,
-        };
-        [0, 1].map(|index| Self {
-            link: Link::Up,
-            rx: MacRx::new(BEAT, &pacing),
-            tx: MacTx::new(PORT_BYTES_PER_CLOCK),
-            endpoint: Endpoint::new(index),
+        [0, 1].map(|index| {
+            let (rx, tx) = mac();
+            Self {
+                link: Link::Up,
+                rx,
+                tx,
+                endpoint: Endpoint::new(index),
+            }
         })
     }
 
@@ -46,6 +53,12 @@ impl Port {
                 port.endpoint.register_written(offset, word);
             }
         }
+    }
+
+    /// The card's reset begins or ends. The link stays as it is.
+    pub fn set_reset(&mut self, on: bool) {
+        (self.rx, self.tx) = mac();
+        self.endpoint.set_reset(on);
     }
 
     /// The pin `port_up`: bit p for each of `ports`.

@@ -52,6 +52,11 @@ pub mod request {
     pub const fn end(width: usize, n: usize) -> usize {
         14 * places(width) + dword_bits(width) * n
     }
+
+    /// 1 bit: the TLP that ends in this beat is to be dropped.
+    pub const fn discontinue(width: usize) -> usize {
+        end(width, places(width))
+    }
 }
 
 /// Requester completions (RC). A TLP begins at a multiple of 16 bytes.
@@ -105,6 +110,7 @@ mod tests {
         assert_eq!([0, 1].map(|n| request::start(512, n)), [22, 24]);
         assert_eq!((request::ends(512, 0), request::end(512, 0)), (26, 28));
         assert_eq!((request::end(512, 1), request::start_bytes(512)), (32, 16));
+        assert_eq!(request::discontinue(512), 36);
         assert_eq!(
             (completion::starts(512, 0), completion::start(512, 0)),
             (64, 68)
@@ -120,6 +126,6 @@ mod tests {
     #[test]
     fn fields_of_1024_bits_fill_the_width_of_the_stream() {
         assert_eq!(completion::discontinue(1024) + 1 + 128, 337);
-        assert_eq!(request::end(1024, 4), 76);
+        assert_eq!(request::discontinue(1024), 76);
     }
 }

@@ -18,12 +18,11 @@ const BITS: usize = 32 * CC_DWORDS + 1024;
 /// Sends completions as AMD's completer completion stream: descriptor and payload without a gap, in the dword-aligned mode without straddle, in which
 /// the block needs nothing in `tuser`.
 ///
-/// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits. The next completion is taken with the last beat. Levels: 2.
+/// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits. The next completion is taken with the last beat. There is no reset: what has begun ends. Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct AnswerBeats<const W: usize, const N: usize, const U: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
-    pub reset: Signal<In, Bit>,
 
     pub answer: Snk<CompleterAnswer>,
     pub cc: AxisSrc<W, N, U>,
@@ -79,10 +78,6 @@ impl<const W: usize, const N: usize, const U: usize> Logic for AnswerBeats<W, N,
             self.data.d.next = (bit_cast::<BITS, 1024>(answer.payload) << (32 * CC_DWORDS as u64))
                 | bit_cast::<BITS, 96>(descriptor);
             self.dwords.d.next = answer.dwords;
-        }
-
-        if self.reset.val() {
-            self.dwords.d.next = bits::<6>(0);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The completer of a PCIe endpoint.
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{BarAccessSrc, BarDataSnk, StreamSkid};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::completer::CompleterWork;
@@ -44,7 +44,8 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize, const C: us
 {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, requests, skid, executor, answers);
+        clock_reset!(self, requests, skid, executor);
+        clock!(self, clock, answers);
         join!(
             self,
             cq => requests.cq,

@@ -28,6 +28,7 @@ pub type RequestWords512 = RequestWords<512, 16, 183, 96>;
 pub struct RequestWords<const W: usize, const N: usize, const U: usize, const D: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
+    /// Discards the request in progress, and what follows of it.
     pub reset: Signal<In, Bit>,
 
     pub cq: AxisSnk<W, N, U>,
@@ -225,8 +226,9 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize> Logic
             self.address.d.next = bit_cast::<28, 25>(arriving.address_dw.get_bits::<25>(1)) << 3;
         }
 
+        // The rest of a request that has begun is dropped.
         if self.reset.val() {
-            self.open.d.next = false;
+            self.drops.d.next = true;
             self.lanes.d.next = bits::<6>(0);
             self.completes.d.next = false;
         }

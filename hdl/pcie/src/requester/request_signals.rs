@@ -34,3 +34,9 @@ pub fn end_signals<const W: usize>(slot: usize, rank: usize, dword: Bits<3>) -> 
     (bits::<USER>(1) << (sideband::ends(W, rank) as u64))
         | (bit_cast::<USER, 5>(end) << (sideband::end(W, rank) as u64))
 }
+
+/// Sideband signals of a beat of one double word that ends a TLP, which is to be dropped.
+#[hdl_fn]
+pub fn cut_signals<const W: usize>() -> Bits<USER> {
+    end_signals::<W>(0, 0, bits::<3>(0)) | (bits::<USER>(1) << (sideband::discontinue(W) as u64))
+}

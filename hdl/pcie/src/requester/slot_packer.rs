@@ -5,7 +5,7 @@ use hdl_primitives::{Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::rq::{ReadSlot, SLOT_BITS};
 
-use super::request_signals::{end_signals, start_signals, USER};
+use super::request_signals::{cut_signals, end_signals, start_signals, USER};
 use crate::bundles::{AxisSrc, SlotsSnk};
 
 /// Most slots at hand: those that wait, and those that come.
@@ -27,6 +27,8 @@ fn only(here: Bit, value: Bits<4>) -> Bits<4> {
 /// nothing follows at once and all its TLPs have ended. A read takes the slot behind the end of a write, in the cycle of that end. So it costs no
 /// cycle, and it stays behind the writes that came before it.
 ///
+/// A reset cuts no TLP in the stream: a beat on offer stays, and a TLP that has begun ends with `discontinue`, which makes the block drop it.
+///
 /// `N` = `W` / 32, `C` = `W` + 256, `D` = 2 `W`, and `tuser` has `U` bits: byte enables, starts and ends of up to `S` TLPs (PG213, PG346: sideband
 /// signals of the requester request interface). With straddle the block ignores `tkeep` and `tlast`. Levels: 8 (place, rank, select).
 #[derive(LogicBlock, Default)]
@@ -40,6 +42,7 @@ pub struct SlotPacker<
 > {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
+    /// Discards what has not left.
     pub reset: Signal<In, Bit>,
 
     pub slots: SlotsSnk<C>,
@@ -61,6 +64,11 @@ pub struct SlotPacker<
     end_dword: DFF<Bits<24>>,
     valid: DFF<Bit>,
     beat: DFF<Bits<W>>,
+    /// A TLP has not ended with the beat at the output; with the last beat that was taken.
+    beat_open: DFF<Bit>,
+    stream_open: DFF<Bit>,
+    /// The TLP in the stream has to end with `discontinue`.
+    cuts: DFF<Bit>,
     user: DFF<Bits<USER>>,
 }
 
@@ -99,7 +107,10 @@ impl<
     fn update(&mut self) {
         dff_setup!(self, clock, waiting, data, open, starts, ends, first_be, last_be);
         dff_setup!(self, clock, end_dword, valid, beat, user);
-        let room = !self.valid.q.val() | self.rq.tready.val();
+        dff_setup!(self, clock, beat_open, stream_open, cuts);
+        let is_free = !self.valid.q.val() | self.rq.tready.val();
+        let cuts = self.cuts.q.val();
+        let room = is_free & !cuts;
         let waiting = self.waiting.q.val();
         let run = self.slots.run.val();
 
@@ -211,6 +222,7 @@ impl<
                 bit_cast::<3, 4>(total)
             };
             self.beat.d.next = bit_cast::<W, D>(placed);
+            self.beat_open.d.next = fills & !ends_kept.get_bit(S - 1);
             if sends {
                 self.data.d.next = bit_cast::<W, D>(placed >> (W as u64));
                 self.starts.d.next = starts_kept >> S as u64;
@@ -263,6 +275,17 @@ impl<
             self.user.d.next = user;
         }
 
+        // cut
+        if is_free & cuts {
+            self.valid.d.next = true;
+            self.user.d.next = cut_signals::<W>();
+            self.beat_open.d.next = false;
+            self.cuts.d.next = false;
+        }
+        if self.valid.q.val() & self.rq.tready.val() {
+            self.stream_open.d.next = self.beat_open.q.val();
+        }
+
         self.rq.tvalid.next = self.valid.q.val();
         self.rq.tdata.next = self.beat.q.val();
         self.rq.tkeep.next = bit_cast::<N, N>(Bits::<N>::mask());
@@ -278,7 +301,12 @@ impl<
             self.first_be.d.next = bits::<32>(0);
             self.last_be.d.next = bits::<32>(0);
             self.end_dword.d.next = bits::<24>(0);
-            self.valid.d.next = false;
+            self.valid.d.next = !is_free;
+            self.cuts.d.next = if self.valid.q.val() {
+                self.beat_open.q.val()
+            } else {
+                self.stream_open.q.val()
+            };
         }
     }
 }

@@ -106,11 +106,23 @@ fn write_request(tlp: &WriteTlp) -> Request {
     }
 }
 
+/// A beat of a write: the write, its bytes in the beat, whether it is the first and the last one.
+type WriteBeat = (WriteTlp, Vec<u8>, bool, bool);
+
+fn beats_of(writes: &[WriteTlp], bytes: usize) -> VecDeque<WriteBeat> {
+    let beats = writes.iter().flat_map(|tlp| {
+        let count = tlp.data.len().div_ceil(bytes);
+        let chunks = tlp.data.chunks(bytes).enumerate();
+        chunks.map(move |(n, chunk)| (tlp.clone(), chunk.to_vec(), n == 0, n + 1 == count))
+    });
+    beats.collect()
+}
+
 struct Bench {
     dut: Dut,
     bytes: usize,
     reader: RequestReader,
-    beats: VecDeque<(WriteTlp, Vec<u8>, bool, bool)>,
+    beats: VecDeque<WriteBeat>,
     reads: VecDeque<Read>,
     /// Writes that were taken and have not left.
     due: VecDeque<Request>,
@@ -132,16 +144,11 @@ impl Bench {
         };
         let mut dut = Dut::of(library);
         dut.reset(2);
-        let beats = writes.iter().flat_map(|tlp| {
-            let count = tlp.data.len().div_ceil(bytes);
-            let chunks = tlp.data.chunks(bytes).enumerate();
-            chunks.map(move |(n, chunk)| (tlp.clone(), chunk.to_vec(), n == 0, n + 1 == count))
-        });
         Self {
             dut,
             bytes,
             reader: RequestReader::new(8 * bytes),
-            beats: beats.collect(),
+            beats: beats_of(writes, bytes),
             reads: reads.iter().cloned().collect(),
             due: VecDeque::new(),
             asked: VecDeque::new(),
@@ -150,6 +157,15 @@ impl Bench {
             came: 0,
             left: vec![],
         }
+    }
+
+    /// Begins anew with these requests; those that were taken are forgotten.
+    fn restart(&mut self, writes: &[WriteTlp], reads: &[Read]) {
+        self.beats = beats_of(writes, self.bytes);
+        self.reads = reads.iter().cloned().collect();
+        self.due.clear();
+        self.asked.clear();
+        (self.writes_taken, self.writes_left, self.came) = (0, 0, 0);
     }
 
     fn cycle(&mut self, now: usize, writes: bool, reads: bool, ready: bool) {
@@ -341,6 +357,42 @@ fn reads_fill_slots_between_writes() {
     }
     assert!(bench.beats.is_empty(), "writes wait for reads");
     assert!(bench.reads.len() <= 24, "reads wait for writes");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The reader checks every beat: after a reset, what has begun is discontinued, and what follows is whole.
+    #[test]
+    fn a_reset_at_any_moment_leaves_no_part_of_a_request(
+        wide: bool, lengths in prop::collection::vec((any::<u64>(), 1u16..=1500, any::<bool>()), 1..6), at in 0usize..60, held in 1usize..4, seed: u64,
+    ) {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let reads: Vec<Read> = (0..4).map(|_| Read::random(rng)).collect();
+        let writes = tlps(&lengths, 256);
+        let mut bench = Bench::new(wide, &writes, &reads);
+        for now in 0..at {
+            bench.cycle(now, true, true, rng.random());
+        }
+        bench.dut.set("reset", 1);
+        for now in 0..held {
+            bench.cycle(now, false, false, rng.random());
+        }
+        bench.dut.set("reset", 0);
+        // The beat on offer leaves, and the end of what has begun.
+        for now in 0..3 {
+            bench.cycle(now, false, false, true);
+        }
+        prop_assert!(bench.reader.between_requests() && !bench.dut.is("rq_tvalid"));
+        bench.restart(&writes, &reads);
+        let mut now = 0;
+        while bench.came < writes.len() + reads.len() {
+            bench.cycle(now, true, true, rng.random());
+            now += 1;
+            prop_assert!(now < 10_000, "hung");
+        }
+        prop_assert!(bench.reader.between_requests());
+    }
 }
 
 #[test]

@@ -75,21 +75,19 @@ impl<M: HostSide> Card<M> {
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);
         self.config = config();
-        self.restart();
+        self.restart(true);
     }
 
     /// Releases reset.
     pub fn release_reset(&mut self) {
         self.model.set_reset(false);
-        self.restart();
+        self.restart(false);
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self, in_reset: bool) {
         self.pcie.reset_functions();
-        let links = [0, 1].map(|port: usize| self.ports[port].link);
-        self.ports = Port::both();
-        for (port, link) in self.ports.iter_mut().zip(links) {
-            port.link = link;
+        for port in &mut self.ports {
+            port.set_reset(in_reset);
         }
         self.mmio.reset();
         self.raised = 0;

@@ -1,6 +1,6 @@
 //! Hosts with a card each, and the wires between them, with a common clock.
 
-use hdl_nic::RESET_CLOCKS;
+use hdl_nic::{RESET_CLOCKS, RESET_HOLD};
 use sim_net::Time;
 use sim_verilated::Library;
 
@@ -11,8 +11,6 @@ use crate::model::NicModel;
 use crate::pcie::{HostSide, PcieSettings};
 use crate::{NicError, CLOCK_PS};
 
-/// Cycles for which reset is asserted.
-const RESET: usize = 4;
 /// Cycles after which an access without response means that the card is dead.
 const PATIENCE: usize = 100_000;
 
@@ -148,7 +146,7 @@ impl<M: HostSide> Hosts<M> {
     /// Resets a card. The reset lasts until the card has cleared its tables.
     pub fn begin_reset(&mut self, host: usize) {
         self.cards[host].hold_reset();
-        self.resetting[host] = RESET + RESET_CLOCKS;
+        self.resetting[host] = RESET_HOLD + RESET_CLOCKS;
     }
 
     /// Whether a card is in reset.

@@ -56,6 +56,7 @@ pub struct Endpoint {
     waiting: VecDeque<bool>,
     /// The beat on offer.
     offered: Option<Arc<RcBeat>>,
+    in_reset: bool,
 }
 
 impl Endpoint {
@@ -71,7 +72,19 @@ impl Endpoint {
             completions: CompletionWriter::new(WIDTH),
             waiting: VecDeque::new(),
             offered: None,
+            in_reset: false,
         }
+    }
+
+    /// The function's reset begins or ends. In between, what the card still sends is checked and dropped.
+    pub fn set_reset(&mut self, on: bool) {
+        self.in_reset = on;
+        self.max_payload = payload_bytes(MAX_PAYLOAD.reset);
+        self.held.clear();
+        self.translated.fill(false);
+        self.completions = CompletionWriter::new(WIDTH);
+        self.waiting.clear();
+        self.offered = None;
     }
 
     /// Software writes `data` to a register of the card. The largest payload of writes follows from one of them.
@@ -161,6 +174,9 @@ impl Endpoint {
         let requests =
             requests.unwrap_or_else(|error| panic!("the card at its PCIe block: {error}"));
         let mut requested = Requested::default();
+        if self.in_reset {
+            return requested;
+        }
         for descriptor in &requests.begun {
             if descriptor.request_type == RequestType::MemWrite {
                 let translated = descriptor.address_type == AddressType::Translated;

@@ -6,7 +6,7 @@ mod platform;
 mod stream_rates;
 
 use sim_pcie::iommu::{DomainId, Invalidation, Permission};
-use sim_pcie::{AddressType, Completion, Fabric, FlowClass, PortId, RequestKind, Tlp};
+use sim_pcie::{AddressType, Completion, Fabric, FlowClass, PortId, Refusal, RequestKind, Tlp};
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
 
@@ -101,6 +101,10 @@ impl<M: HostSide> HostPcie<M> {
             .advance(now)
             .expect("the clock does not go back");
         for report in self.fabric.take_reports() {
+            // What a reset discards was no bad access.
+            if report.refusal == Refusal::FunctionReset {
+                continue;
+            }
             let (Some(address), Some(kind)) = (report.address, report.kind) else {
                 continue;
             };

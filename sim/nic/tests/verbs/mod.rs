@@ -8,6 +8,7 @@ mod order;
 mod pages;
 mod push;
 mod rc;
+mod reset;
 mod stuck;
 mod table_end;
 

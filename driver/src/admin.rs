@@ -80,8 +80,9 @@ impl AdminQueue {
         let function = card.function();
         let began = function.now();
         let mut pauses = 1;
+        let what = "do a command of the admin queue";
         loop {
-            let state = AdminState::from_word(card.read(ADMIN_STATE)?);
+            let state = AdminState::from_word(card.read_state(ADMIN_STATE, what)?);
             if let Some(error) = state.error {
                 return Err(stopped(error));
             }
@@ -90,7 +91,6 @@ impl AdminQueue {
             }
             let waited = function.now() - began;
             if waited > PATIENCE {
-                let what = "do a command of the admin queue";
                 return Err(DeviceError::NoAnswer { what, waited });
             }
             (0..pauses).for_each(|_| function.relax());

@@ -11,7 +11,7 @@ use stellar_wire::host::registers::{
 use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
 use stellar_wire::rows::{ConfigSelect, Row};
 
-use crate::device::{DeviceError, Interrupt, PciFunction};
+use crate::device::{DeviceError, Interrupt, PciFunction, Width};
 
 /// Longest time for one command of the card, on its own clock.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -62,11 +62,20 @@ impl Card {
         self.function.write64(Bar::Registers, offset, value)
     }
 
+    /// Reads a register of which not all bits exist, for an action. All ones then mean that the card does not respond, and waiting is in vain.
+    pub fn read_state(&self, register: Register, what: &'static str) -> Result<u64, DeviceError> {
+        let word = self.read(register)?;
+        if word == Width::Eight.ones() {
+            return Err(DeviceError::Gone { what });
+        }
+        Ok(word)
+    }
+
     /// Waits until a command register is not busy.
     fn finish(&self, register: Register, what: &'static str) -> Result<(), DeviceError> {
         let began = self.function.now();
         loop {
-            let word = self.read(register)?;
+            let word = self.read_state(register, what)?;
             if word >> status::BUSY_BIT & 1 == 0 {
                 return Ok(());
             }

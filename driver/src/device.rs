@@ -67,12 +67,18 @@ pub enum DeviceError {
         vectors: u16,
     },
     /// The card did not complete an action in time.
-    #[error("the card did not {what} in {waited:?}; reset it, or look at its link if it reads as all ones")]
+    #[error("the card did not {what} in {waited:?}; reset it")]
     NoAnswer {
         /// The action.
         what: &'static str,
         /// For how long it was waited, on its own clock.
         waited: Duration,
+    },
+    /// A register that is never all ones reads as all ones: nothing responds.
+    #[error("cannot {what}: the card reads as all ones; it was reset, its memory space is off, or its link is down: open it again")]
+    Gone {
+        /// The action.
+        what: &'static str,
     },
     /// The card stopped at a command.
     #[error("the card's admin queue stopped: {reason}")]

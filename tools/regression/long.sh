@@ -5,6 +5,7 @@ CAMPAIGNS=(
     "fuzz_1024: a million mutated frames through the receive lane of 1,024 bits, against the reference"
     "fuzz_512: the same through that of 512 bits"
     "properties: 500 cases of each property test of hardware and software, where the short run has 8 to 256"
+    "cards: a thousand random transfers between two cards in random hosts, each with a reset at the end"
     "requester: 2,000 cases of random operations, packets and timeouts by the requester, against the reference"
     "rxe: all cases against the soft-RoCE of a Linux guest"
     "rxe_plain: the cases of the short form, with a card from which nothing is left out in simulation"
@@ -24,6 +25,7 @@ campaign_command() {
         fuzz_1024) command=(cargo run -q -p stellar-cli -- fuzz --frames 1000000 --width 1024 --seed "$seed") ;;
         fuzz_512) command=(cargo run -q -p stellar-cli -- fuzz --frames 1000000 --width 512 --seed "$seed") ;;
         properties) command=("${properties[@]}" PROPTEST_CASES=500 cargo test --workspace --lib --tests) ;;
+        cards) command=(env STELLAR_SEEDS=1000 "STELLAR_FIRST_SEED=$seed" cargo test -p sim-nic --test sim-nic campaign:: -- --nocapture) ;;
         requester) command=("${properties[@]}" PROPTEST_CASES=2000 cargo test -p hdl-requester --tests) ;;
         rxe) command=("$STELLAR_PYTHON" tools/interop rxe --seed "$seed" --directory "$STATE/interop/rxe_long") ;;
         rxe_plain) command=("$STELLAR_PYTHON" tools/interop rxe --short --sim-mode plain --seed "$seed" --seconds 7200 --directory "$STATE/interop/rxe_plain") ;;

@@ -1,11 +1,13 @@
 //! Regions, on a recording mock PCI function.
 
-use stellar_wire::host::registers::{Features, FEATURES};
+use std::time::Duration;
+
+use stellar_wire::host::registers::{Features, FEATURES, TABLE_COMMAND};
 use stellar_wire::rows::ConfigSelect;
 
 use super::*;
 use crate::fake::{open, FakeCard};
-use crate::{Context, DeviceError, PageSize};
+use crate::{Context, DeviceError, PageSize, PciFunction};
 
 /// All translations that the card has.
 const ALL: u64 = 1 << FakeCard::FEATURES.log2_translations;
@@ -51,6 +53,24 @@ fn writes(card: &FakeCard, pd: &ProtectionDomain, count: u64) -> [u64; 2] {
     let registered = card.stores() - before;
     region.deregister().unwrap();
     [registered, card.stores() - before - registered]
+}
+
+#[test]
+fn a_card_that_does_not_respond_is_gone_at_once() {
+    let (function, context) = card();
+    let pd = context.alloc_pd().unwrap();
+    let region = register(&pd, 1).unwrap();
+    function.set_register(TABLE_COMMAND, u64::MAX);
+    let began = function.now();
+    let gone = register(&pd, 1);
+    assert!(matches!(
+        gone,
+        Err(Error::Device(DeviceError::Gone {
+            what: "write a table row"
+        }))
+    ));
+    drop(region);
+    assert!(function.now() - began < Duration::from_micros(20));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use stellar_wire::rows::{ConfigSelect, Row};
 
 use crate::mmio::{Mmio, MmioAccess, Progress};
 use crate::model::{NicInputs, NicOutputs};
+use crate::pcie::RequestSizes;
 
 /// Bytes of a table data register.
 const WORD: u16 = 8;
@@ -52,10 +53,13 @@ impl Bar {
         self.command(FENCE.offset, 0);
     }
 
-    /// Writes the maximum payload and read size of PCIe: 128 bytes shifted left by the codes.
-    pub fn write_sizes(&mut self, payload_code: u64, read_code: u64) {
-        self.write(MmioAccess::register(MAX_PAYLOAD.offset, payload_code));
-        self.write(MmioAccess::register(MAX_READ.offset, read_code));
+    /// Writes the largest payload and read of PCIe.
+    pub fn write_sizes(&mut self, sizes: RequestSizes) {
+        self.write(MmioAccess::register(
+            MAX_PAYLOAD.offset,
+            sizes.payload.into(),
+        ));
+        self.write(MmioAccess::register(MAX_READ.offset, sizes.read.into()));
     }
 
     /// Rings a doorbell page.

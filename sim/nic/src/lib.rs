@@ -22,7 +22,10 @@ pub use error::NicError;
 pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFrame, SimHosts};
 pub use mixed_nic::MixedNic;
 pub use model::{CqBeat, NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
-pub use pcie::{stream_rates, write_latency, HostSide, PcieSettings, RcBeat, StreamRate};
+pub use pcie::{
+    stream_rates, write_latency, HostSide, PcieSettings, RcBeat, ReadCompletions, RequestSizes,
+    StreamRate,
+};
 pub use port::Link;
 pub use rtl_nic::RtlNic;
 pub use sim_bfm::{Beat, BEAT, CLOCK_PS};

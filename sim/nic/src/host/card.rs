@@ -10,19 +10,16 @@ use super::config_space::ConfigSpace;
 use crate::counted::CountedFields;
 use crate::mmio::{Mmio, MmioAccess, Progress};
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
-use crate::pcie::{HostPcie, HostSide, PcieSettings};
+use crate::pcie::{HostPcie, HostSide, PcieSettings, RequestSizes};
 use crate::port::{Link, Port};
 use crate::sampled::Windows;
 use crate::NicError;
-
-/// Codes of PCIe sizes, as the firmware set them: payload 256, reads 512 bytes.
-const PAYLOAD_CODE: u16 = 1;
-const READ_CODE: u16 = 2;
 
 /// The card with everything around it.
 pub struct Card<M> {
     model: NicModel,
     pub config: ConfigSpace,
+    sizes: RequestSizes,
     /// The PCIe fabric, with the host's memory.
     pub pcie: HostPcie<M>,
     ports: [Port; 2],
@@ -39,9 +36,9 @@ pub struct Card<M> {
     pub windows: Windows,
 }
 
-fn config() -> ConfigSpace {
+fn config(sizes: RequestSizes) -> ConfigSpace {
     let mut config = ConfigSpace::new();
-    config.set_sizes(PAYLOAD_CODE, READ_CODE);
+    config.set_sizes(sizes.payload.into(), sizes.read.into());
     config
 }
 
@@ -53,7 +50,8 @@ impl<M: HostSide> Card<M> {
     pub fn new(library: &Library, pcie: &PcieSettings, memory: M) -> Result<Self, NicError> {
         Ok(Self {
             model: NicModel::new(library)?,
-            config: config(),
+            config: config(pcie.sizes),
+            sizes: pcie.sizes,
             pcie: HostPcie::new(pcie, memory),
             ports: Port::both(),
             mmio: Mmio::default(),
@@ -74,7 +72,7 @@ impl<M: HostSide> Card<M> {
     /// Asserts reset. Everything around the card is reset with it.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);
-        self.config = config();
+        self.config = config(self.sizes);
         self.restart(true);
     }
 

@@ -13,6 +13,7 @@ use super::sim_hosts::SimHosts;
 use super::watch::Watch;
 use super::wire::Wire;
 use crate::model::NicModel;
+use crate::pcie::PcieSettings;
 use crate::NicError;
 
 /// Two hosts with a Verilated card each, 0 at the sender and 1 at the receiver of a [`Plan`]'s fabric.
@@ -32,15 +33,27 @@ impl FabricPair {
         Self::with_library(plan, NicModel::shared()?)
     }
 
+    /// Does what [`Self::new`] does, with such a PCIe fabric in each host instead of the plan's.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn with_pcie(plan: &Plan, pcie: &PcieSettings) -> Result<Self, NicError> {
+        Self::build(plan, NicModel::shared()?, pcie)
+    }
+
     /// Does what [`Self::new`] does with the model in `library`, such as one with waves ([`NicModel::spec`]).
     ///
     /// # Errors
     /// [`NicError`].
     pub fn with_library(plan: &Plan, library: &Library) -> Result<Self, NicError> {
+        Self::build(plan, library, &plan.pcie.into())
+    }
+
+    fn build(plan: &Plan, library: &Library, pcie: &PcieSettings) -> Result<Self, NicError> {
         let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
         let wire = Wire::fabric(fabric, vec![plan.sender, plan.receiver], plan.capture)?;
         Ok(Self {
-            hosts: SimHosts::with_library(2, wire, library, &plan.pcie.into())?,
+            hosts: SimHosts::with_library(2, wire, library, pcie)?,
             plan: Arc::new(plan.clone()),
         })
     }

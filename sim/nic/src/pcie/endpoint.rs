@@ -133,7 +133,9 @@ impl Endpoint {
 
     fn complete(&mut self, completion: &Completion) {
         let tag = completion.tag as u8;
-        let bytes = completion.data.len() as u16 - u16::from(completion.lower_address & 3);
+        // Of a completion without data the lower address may lie anywhere in its double word.
+        let unread = u16::from(completion.lower_address & 3);
+        let bytes = (completion.data.len() as u16).saturating_sub(unread);
         let is_good = completion.status == CompletionStatus::Successful;
         let descriptor = RequesterCompletion {
             lower_address: completion.lower_address.into(),

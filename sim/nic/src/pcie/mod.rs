@@ -12,7 +12,7 @@ use stellar_transport::endpoint::Memory;
 
 use self::bus::{Bus, HOST_BASE};
 use self::platform::FUNCTIONS;
-pub use self::platform::{write_latency, PcieSettings};
+pub use self::platform::{write_latency, PcieSettings, ReadCompletions, RequestSizes};
 
 pub use self::bus::{MESSAGES, MESSAGES_LENGTH};
 pub use self::stream_rates::{stream_rates, StreamRate};

@@ -6,10 +6,58 @@ use sim_pcie::{
 };
 use sim_world::PcieReads;
 
+/// Sizes of PCIe requests, which the firmware of a host sets: 128 bytes shifted left by these codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestSizes {
+    /// Largest payload of a write, 0 to 3.
+    pub payload: u8,
+    /// Largest read, 0 to 5.
+    pub read: u8,
+}
+
+impl Default for RequestSizes {
+    /// Payload of 256 bytes, reads of 512.
+    fn default() -> Self {
+        Self {
+            payload: 1,
+            read: 2,
+        }
+    }
+}
+
+/// How memories complete reads.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadCompletions {
+    /// Read completion boundary: 64 or 128 bytes.
+    pub boundary: usize,
+    /// Largest payload of a completion in bytes: a power of two, the boundary or more.
+    pub largest: usize,
+    /// Completions of several reads alternate at random.
+    pub interleave: bool,
+    /// Extra time of each read, by which reads overtake each other.
+    pub delay: DelayConfig,
+}
+
+impl Default for ReadCompletions {
+    fn default() -> Self {
+        let completer = CompleterConfig::default();
+        Self {
+            boundary: completer.rcb,
+            largest: completer.max_completion,
+            interleave: completer.interleave,
+            delay: completer.read_delay,
+        }
+    }
+}
+
 /// How the PCIe fabric of a simulated host behaves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PcieSettings {
     pub reads: PcieReads,
+    pub sizes: RequestSizes,
+    pub completions: ReadCompletions,
+    /// Seed of everything random.
+    pub seed: u64,
     /// Extra time of posted writes on the link of each endpoint.
     pub endpoint_delays: [DelayConfig; 2],
     /// Extra time until a write is visible in host memory.
@@ -74,6 +122,10 @@ pub fn config(settings: &PcieSettings) -> FabricConfig {
     let completer = |posted_delay| CompleterConfig {
         latency_ps: memory,
         posted_delay,
+        rcb: settings.completions.boundary,
+        max_completion: settings.completions.largest,
+        interleave: settings.completions.interleave,
+        read_delay: settings.completions.delay,
         ..CompleterConfig::default()
     };
     let nic = |(bdf, posted_delay)| NicConfig {
@@ -92,6 +144,7 @@ pub fn config(settings: &PcieSettings) -> FabricConfig {
         ..NicConfig::new(bdf)
     };
     FabricConfig {
+        seed: settings.seed,
         switches: vec![SwitchConfig {
             uplink: shared.clone(),
             latency_ps: hop,

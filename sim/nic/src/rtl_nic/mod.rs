@@ -19,16 +19,13 @@ use crate::bar::Bar;
 use crate::counted::CountedFields;
 use crate::mmio::MmioAccess;
 use crate::model::{NicInputs, NicModel, NicOutputs, RqBeat};
-use crate::pcie::HostPcie;
+use crate::pcie::{HostPcie, RequestSizes};
 use crate::port::Port;
 use crate::rings::{HostBus, Rings};
 use crate::sampled::Windows;
 use crate::times::{PinTimes, SimRate};
 use crate::NicError;
 
-/// Codes of PCIe sizes: payload 256, reads 512 bytes.
-const PAYLOAD_CODE: u64 = 1;
-const READ_CODE: u64 = 2;
 /// Cycles that writing one table row may take before something is wrong.
 const PATIENCE: u64 = 1_000_000;
 
@@ -87,7 +84,7 @@ impl RtlNic {
             windows: Windows::new(),
         };
         nic.model.model_mut().start_profile();
-        nic.bar.write_sizes(PAYLOAD_CODE, READ_CODE);
+        nic.bar.write_sizes(RequestSizes::default());
         for (index, plane) in (0..).zip(config.planes) {
             let row = config.port_row(plane);
             nic.bar.write_table(ConfigSelect::Port, index, &row);

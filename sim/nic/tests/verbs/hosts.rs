@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use sim_nic::CardPair;
+use sim_nic::{CardPair, SimHosts};
 use stellar_driver::*;
 
 /// Longest that anything here takes on the cards' clock.
@@ -23,7 +23,7 @@ pub fn ports(host: u8) -> [PortAddress; 2] {
     })
 }
 
-pub fn bring_up(pair: &CardPair) -> [Device; 2] {
+pub fn bring_up(pair: &SimHosts) -> [Device; 2] {
     [0, 1].map(|host| {
         let config = DeviceConfig::new(ports(host), host.into());
         let probe = Probe::new(pair.function(host.into())).unwrap();

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bars;
+mod campaign;
 mod hosts;
 mod on_demand;
 mod order;

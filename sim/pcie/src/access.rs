@@ -19,7 +19,10 @@ impl<M: Memories> Fabric<M> {
     /// A request reaches a memory: a write becomes visible now or later, a read will be answered.
     pub(crate) fn access(&mut self, link: LinkId, target: Target, packet: Packet) {
         let now = self.now;
-        match (packet.fault, &packet.tlp) {
+        let Some(tlp) = packet.tlp.memory() else {
+            return;
+        };
+        match (packet.fault, tlp) {
             (Some(FaultKind::UnsupportedRequest), _) => {
                 return self.refuse(link, Refusal::UnsupportedRequest, packet);
             }
@@ -32,7 +35,7 @@ impl<M: Memories> Fabric<M> {
             _ => {}
         }
         let responder = &mut self.links[link.0].responder;
-        match &packet.tlp {
+        match tlp {
             Tlp::Write(_) => {
                 if let Some(packet) = responder.write(now, target, packet) {
                     self.write(link, target, packet);
@@ -67,7 +70,7 @@ impl<M: Memories> Fabric<M> {
 
     /// Writes the enabled bytes.
     fn write(&mut self, link: LinkId, target: Target, packet: Packet) {
-        let Tlp::Write(write) = &packet.tlp else {
+        let Some(Tlp::Write(write)) = packet.tlp.memory() else {
             return;
         };
         if !self.memories.write(target, write) {
@@ -114,7 +117,7 @@ impl<M: Memories> Fabric<M> {
 
     /// The completions of a read.
     fn complete(&mut self, link: LinkId, target: Target, packet: Packet) -> VecDeque<Completion> {
-        let Tlp::Read(read) = &packet.tlp else {
+        let Some(Tlp::Read(read)) = packet.tlp.memory() else {
             return VecDeque::new();
         };
         let mut data = vec![0; usize::from(read.dwords) * 4];
@@ -157,9 +160,12 @@ impl<M: Memories> Fabric<M> {
     /// Counts and reports a refusal. A read with a trustworthy header will be answered.
     pub(crate) fn refuse(&mut self, link: LinkId, refusal: Refusal, packet: Packet) {
         self.record_refusal(link, refusal, &packet);
-        if let (Tlp::Read(read), false) = (&packet.tlp, matches!(refusal, Refusal::Malformed(_))) {
+        let is_malformed = matches!(refusal, Refusal::Malformed(_));
+        if let (Some(Tlp::Read(read)), false) = (packet.tlp.memory(), is_malformed) {
             let answer = self.unsuccessful(link, refusal, read);
-            self.links[link.0].responder.refuse(self.now, answer);
+            self.links[link.0]
+                .responder
+                .answer_without_memory(self.now, answer);
         }
     }
 

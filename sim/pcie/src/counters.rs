@@ -60,6 +60,9 @@ pub enum Refusal {
     /// A completion whose requester is not in this fabric, or has no such request outstanding.
     #[error("completion without a requester")]
     UnexpectedCompletion,
+    /// A message of ATS whose receiver is not in this fabric, or is no NIC.
+    #[error("message without a receiver")]
+    UnexpectedMessage,
     /// The link that it has to take is down, or went down while it was on it or waited for it.
     #[error("link is down")]
     LinkDown,

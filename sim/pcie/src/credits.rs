@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::carried::Carried;
 use crate::config::CreditConfig;
-use crate::tlp::{FlowClass, Tlp};
+use crate::tlp::FlowClass;
 use crate::Picoseconds;
 
 /// Credits that one TLP takes.
@@ -39,7 +40,7 @@ impl Credits {
         }
     }
 
-    pub fn cost(&self, tlp: &Tlp) -> Cost {
+    pub fn cost(&self, tlp: &Carried) -> Cost {
         let class = tlp.class();
         let data = (tlp.payload_len() as u32).div_ceil(CreditConfig::DATA_UNIT);
         Cost {

@@ -1,5 +1,6 @@
 //! What happens at each place of the fabric when its time comes.
 
+use crate::carried::Carried;
 use crate::config::RequestKind;
 use crate::counters::{Location, Refusal, Report, Target};
 use crate::fabric::{Fabric, Received};
@@ -53,7 +54,9 @@ impl<M: Memories> Fabric<M> {
         while let Some((mut packet, cost)) = self.links[link.0].land(now) {
             let node = self.links[link.0].receiver;
             let max_payload = self.links[link.0].config.max_payload;
-            let (ready_at, action) = match tlp_check::check(&packet.tlp, max_payload) {
+            let memory = packet.tlp.memory();
+            let checked = memory.map_or(Ok(()), |tlp| tlp_check::check(tlp, max_payload));
+            let (ready_at, action) = match checked {
                 Err(why) => (now, Action::Refuse(Refusal::Malformed(why))),
                 Ok(()) => {
                     self.inject(node, &mut packet);
@@ -90,7 +93,9 @@ impl<M: Memories> Fabric<M> {
             }
             Node::SwitchDownstream(_) | Node::SwitchUpstream(_) => return,
         };
-        packet.fault = self.faults.decide(&packet.tlp, at_root);
+        if let Some(tlp) = packet.tlp.memory() {
+            packet.fault = self.faults.decide(tlp, at_root);
+        }
     }
 
     /// Lets everything leave the receive buffer of `link`, and its responder, that can; returns whether anything did.
@@ -160,6 +165,8 @@ impl<M: Memories> Fabric<M> {
             Action::NicInbox(nic) => self.deliver(link, nic, packet),
             Action::HostMemory => self.access(link, Target::Host, packet),
             Action::GpuMemory(gpu) => self.access(link, Target::Gpu(gpu), packet),
+            Action::Translation(entry) => self.answer_translation(link, entry, &packet),
+            Action::InvalidationDone => self.invalidation_done(&packet),
             Action::Refuse(refusal) => self.refuse(link, refusal, packet),
         }
     }
@@ -170,18 +177,19 @@ impl<M: Memories> Fabric<M> {
         self.hasten(link);
     }
 
-    /// A completion reaches a NIC.
+    /// A completion or a message reaches a NIC.
     fn deliver(&mut self, link: LinkId, nic: usize, packet: Packet) {
+        let time = self.now;
         let port = &mut self.ports[nic];
-        if let Tlp::Completion(completion) = &packet.tlp {
+        if let Some(Tlp::Completion(completion)) = packet.tlp.memory() {
             if !port.complete(completion) {
                 return self.refuse(link, Refusal::UnexpectedCompletion, packet);
             }
         }
-        port.inbox.push_back(Received {
-            time: self.now,
-            tlp: packet.tlp,
-        });
+        match packet.tlp {
+            Carried::Memory(tlp) => port.inbox.push_back(Received { time, tlp }),
+            Carried::Message(message) => port.messages.push_back(message),
+        }
         self.reschedule_port(nic);
     }
 

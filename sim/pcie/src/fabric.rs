@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::ats::Invalidations;
 use crate::bdf::Bdf;
 use crate::calendar::Calendar;
 use crate::config::{
@@ -75,6 +76,7 @@ pub struct Fabric<M = OwnMemories> {
     pub(crate) gpu_latency_ps: Vec<Picoseconds>,
     pub(crate) ports: Vec<Port>,
     pub(crate) iommu: Iommu,
+    pub(crate) invalidations: Invalidations,
     pub(crate) faults: Faults,
     pub(crate) counters: Counters,
     pub(crate) writes: Option<Vec<PlacedWrite>>,
@@ -134,6 +136,7 @@ impl<M: Memories> Fabric<M> {
             gpus,
             ports: config.nics.iter().map(port).collect(),
             iommu,
+            invalidations: Invalidations::default(),
             faults: Faults::new(config.faults, stream(config.seed, 0)),
             counters: Counters::default(),
             writes: config.log_writes.then(Vec::new),

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::bdf::Bdf;
 use crate::tlp::FlowClass;
 use crate::Picoseconds;
 
@@ -42,6 +43,23 @@ pub enum FabricError {
         port: usize,
         /// The tag.
         tag: u16,
+    },
+    /// No NIC of the fabric is this function.
+    #[error("no NIC of the fabric is function {0}")]
+    UnknownFunction(Bdf),
+    /// The function may not ask for translations, so it has none that could be invalidated.
+    #[error("function {0} has no ATS; enable it with `Iommu::set_ats`")]
+    NoAts(Bdf),
+    /// As many invalidations of the function wait for their completion as there are tags for them.
+    #[error("{0} has not completed its earlier invalidations; wait for one of them")]
+    InvalidationsFull(Bdf),
+    /// A range to invalidate is no power of two of 4 KiB or more, or is not aligned to its length.
+    #[error("{len:#x} bytes at {iova:#x} are no range of an invalidation: its length is a power of two from 4,096 on, and its address a multiple of it")]
+    InvalidationRange {
+        /// First IO virtual address.
+        iova: u64,
+        /// Length in bytes.
+        len: u64,
     },
     /// Links of switches stay up.
     #[error("the link of a switch does not go down; only those of NICs and GPUs do, and there must be such a device")]

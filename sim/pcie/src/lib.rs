@@ -30,10 +30,12 @@
 #![warn(missing_docs)]
 
 mod access;
+pub mod ats;
 mod bdf;
 mod builder;
 mod byte_enables;
 mod calendar;
+mod carried;
 mod class_queues;
 mod codec;
 pub mod completer;
@@ -56,6 +58,7 @@ mod routing;
 mod tlp;
 mod tlp_check;
 mod topology;
+mod translation_cache;
 mod validate;
 
 pub use bdf::{Bdf, BdfError};

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::ats::TranslationEntry;
+use crate::carried::Carried;
 use crate::class_queues::ClassQueues;
 use crate::config::{FaultKind, LinkConfig};
 use crate::counters::{LinkCounters, Refusal};
@@ -20,8 +22,8 @@ pub(crate) struct LinkId(pub usize);
 /// A TLP in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
-    pub tlp: Tlp,
-    /// Address and AT that the requester wrote; `None` for a completion.
+    pub tlp: Carried,
+    /// Address and AT that the requester wrote; `None` for a completion or message.
     pub asked: Option<(u64, AddressType)>,
     /// Whether the root complex has sent it back down.
     pub hairpin: bool,
@@ -30,9 +32,10 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    pub fn new(tlp: Tlp) -> Self {
+    pub fn new(tlp: impl Into<Carried>) -> Self {
+        let tlp = tlp.into();
         Self {
-            asked: tlp.memory_target(),
+            asked: tlp.memory().and_then(Tlp::memory_target),
             tlp,
             hairpin: false,
             fault: None,
@@ -56,6 +59,10 @@ pub(crate) enum Action {
     GpuMemory(usize),
     /// Deliver it to the NIC with this index.
     NicInbox(usize),
+    /// Answer a translation request with this entry.
+    Translation(TranslationEntry),
+    /// Tell software that an invalidation is complete.
+    InvalidationDone,
     /// Drop it, and answer it if it is a read.
     Refuse(Refusal),
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::ats::Message;
 use crate::fabric::Received;
 use crate::tlp::{Completion, MemRead};
 use crate::Picoseconds;
@@ -28,6 +29,8 @@ pub(crate) struct Pending {
 /// A NIC's function: what has arrived for it, and its reads.
 pub(crate) struct Port {
     pub inbox: VecDeque<Received>,
+    /// Messages of ATS that have arrived.
+    pub messages: VecDeque<Message>,
     /// Bus Master Enable: the function may send requests.
     pub is_master: bool,
     timeout: Picoseconds,
@@ -41,6 +44,7 @@ impl Port {
     pub fn new(timeout: Picoseconds) -> Self {
         Self {
             inbox: VecDeque::new(),
+            messages: VecDeque::new(),
             is_master: true,
             timeout,
             tags: vec![None; TAGS],
@@ -108,6 +112,7 @@ impl Port {
     /// Function-level reset: the function forgets its reads and what has arrived for it, and is no bus master.
     pub fn reset(&mut self) {
         self.inbox.clear();
+        self.messages.clear();
         self.is_master = false;
         self.tags.fill(None);
         self.deadlines.clear();

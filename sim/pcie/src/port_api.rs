@@ -10,7 +10,7 @@ use crate::topology::Device;
 use crate::Picoseconds;
 
 impl<M: Memories> Fabric<M> {
-    fn up_link(&self, port: PortId) -> Result<LinkId, FabricError> {
+    pub(crate) fn up_link(&self, port: PortId) -> Result<LinkId, FabricError> {
         let nic = self.topology.nic(port.0);
         nic.map(|nic| nic.up)
             .ok_or(FabricError::UnknownPort(port.0))
@@ -34,20 +34,8 @@ impl<M: Memories> Fabric<M> {
     /// The NIC behind `port` sends `tlp` at time `now`. Advances the fabric to `now`.
     pub fn submit(&mut self, now: Picoseconds, port: PortId, tlp: Tlp) -> Result<(), FabricError> {
         let up = self.up_link(port)?;
-        self.advance(now)?;
-        let class = tlp.class();
+        self.check_send(now, port, tlp.class())?;
         let state = &mut self.ports[port.0];
-        let link = &self.links[up.0];
-        if !state.is_master && class != FlowClass::Completion {
-            return Err(FabricError::NotMaster(port.0));
-        }
-        if !link.is_up {
-            return Err(FabricError::LinkDown(port.0));
-        }
-        if !link.has_room(class) {
-            let port = port.0;
-            return Err(FabricError::QueueFull { port, class });
-        }
         if let Tlp::Read(read) = &tlp {
             if state.is_outstanding(read.tag) != Some(false) {
                 let (port, tag) = (port.0, read.tag);
@@ -57,6 +45,29 @@ impl<M: Memories> Fabric<M> {
             self.reschedule_port(port.0);
         }
         self.send(up, Packet::new(tlp));
+        Ok(())
+    }
+
+    /// Advances the fabric to `now`, and checks whether `port` can accept a TLP of `class`.
+    pub(crate) fn check_send(
+        &mut self,
+        now: Picoseconds,
+        port: PortId,
+        class: FlowClass,
+    ) -> Result<(), FabricError> {
+        let up = self.up_link(port)?;
+        self.advance(now)?;
+        let link = &self.links[up.0];
+        if !self.ports[port.0].is_master && class != FlowClass::Completion {
+            return Err(FabricError::NotMaster(port.0));
+        }
+        if !link.is_up {
+            return Err(FabricError::LinkDown(port.0));
+        }
+        if !link.has_room(class) {
+            let port = port.0;
+            return Err(FabricError::QueueFull { port, class });
+        }
         Ok(())
     }
 

@@ -90,7 +90,7 @@ impl Responder {
     }
 
     /// A read is to be answered by `completion` alone, without access to memory.
-    pub fn refuse(&mut self, now: Picoseconds, completion: Completion) {
+    pub fn answer_without_memory(&mut self, now: Picoseconds, completion: Completion) {
         self.insert(now, Answer::Completions(VecDeque::from([completion])));
     }
 

@@ -1,6 +1,8 @@
 //! The routing decisions of each node.
 
+use crate::ats::is_translation_request;
 use crate::bdf::Bdf;
+use crate::carried::Carried;
 use crate::config::{AcsConfig, FaultKind, RootComplexConfig};
 use crate::counters::{Refusal, Target};
 use crate::iommu::{Access, FaultReason, Iommu};
@@ -53,19 +55,29 @@ impl<M: Memories> Router<'_, M> {
         node: Node,
         packet: &mut Packet,
     ) -> (Picoseconds, Action) {
+        let ready_at = now + self.forwarding_latency(node);
+        let tlp = match &packet.tlp {
+            Carried::Memory(tlp) => tlp,
+            Carried::Message(message) => {
+                return (ready_at, or_refuse(message.next_hop(self.topology, node)));
+            }
+        };
         match node {
-            Node::SwitchDownstream(device) => {
-                let switch = self.topology.devices[device].switch;
-                let ready_at = now + self.topology.switches[switch].latency_ps;
-                (ready_at, or_refuse(self.below_switch(device, &packet.tlp)))
-            }
-            Node::SwitchUpstream(switch) => {
-                let ready_at = now + self.topology.switches[switch].latency_ps;
-                (ready_at, or_refuse(self.above_switch(switch, &packet.tlp)))
-            }
+            Node::SwitchDownstream(device) => (ready_at, or_refuse(self.below_switch(device, tlp))),
+            Node::SwitchUpstream(switch) => (ready_at, or_refuse(self.above_switch(switch, tlp))),
             Node::RootComplex => self.at_root_complex(now, packet),
-            Node::Device(device) => self.at_device(now, device, &packet.tlp),
+            Node::Device(device) => self.at_device(now, device, tlp),
         }
+    }
+
+    fn forwarding_latency(&self, node: Node) -> Picoseconds {
+        let switch = match node {
+            Node::SwitchDownstream(device) => self.topology.devices[device].switch,
+            Node::SwitchUpstream(switch) => switch,
+            Node::RootComplex => return self.root_complex.latency_ps,
+            Node::Device(_) => return 0,
+        };
+        self.topology.switches[switch].latency_ps
     }
 
     fn below_switch(&self, ingress: usize, tlp: &Tlp) -> Result<Action, Refusal> {
@@ -111,18 +123,33 @@ impl<M: Memories> Router<'_, M> {
 
     fn at_root_complex(&mut self, now: Picoseconds, packet: &mut Packet) -> (Picoseconds, Action) {
         let forwarded_at = now + self.root_complex.latency_ps;
-        let Some((address, at)) = packet.tlp.memory_target() else {
+        let Some((address, at)) = packet.asked else {
             let requester = self.topology.function(packet.tlp.requester());
             let action = requester
                 .map(|device| Action::Forward(self.topology.switches[device.switch].down))
                 .ok_or(Refusal::UnexpectedCompletion);
             return (forwarded_at, or_refuse(action));
         };
-        let access = match packet.tlp {
-            Tlp::Write(_) => Access::Write,
+        let access = match packet.tlp.memory() {
+            Some(Tlp::Write(_)) => Access::Write,
             _ => Access::Read,
         };
         let requester = packet.tlp.requester();
+        let asks_translation = at == AddressType::TranslationRequest
+            && packet.fault != Some(FaultKind::IommuFault)
+            && packet.tlp.memory().is_some_and(is_translation_request);
+        if asks_translation {
+            let answer = self
+                .iommu
+                .answer_translation_request(now, requester, address);
+            return match answer {
+                Ok((entry, known_at)) => {
+                    let ready_at = known_at + self.root_complex.completer.latency_ps;
+                    (ready_at, Action::Translation(entry))
+                }
+                Err(reason) => (forwarded_at, Action::Refuse(Refusal::Iommu(reason))),
+            };
+        }
         let admitted = if packet.fault == Some(FaultKind::IommuFault) {
             let reason = FaultReason::NotPresent;
             Err(self
@@ -146,9 +173,10 @@ impl<M: Memories> Router<'_, M> {
             return (ready_at, Action::Forward(down));
         }
         let ready_at = translation.known_at + self.root_complex.completer.latency_ps;
+        let len = packet.tlp.memory().map_or(0, Tlp::request_len);
         if !self
             .memories
-            .contains(Target::Host, translation.address, packet.tlp.request_len())
+            .contains(Target::Host, translation.address, len)
         {
             return (ready_at, Action::Refuse(Refusal::Unmapped));
         }

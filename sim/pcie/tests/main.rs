@@ -1,5 +1,7 @@
 //! The PCIe fabric model.
 
+mod ats;
+mod ats_property;
 mod common;
 mod completions;
 mod config;

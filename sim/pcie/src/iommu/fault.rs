@@ -27,8 +27,8 @@ pub enum FaultReason {
     /// AT = 10 from a function for which ATS is not enabled.
     #[error("translated request from a function without ATS")]
     TranslatedNotAllowed,
-    /// AT = 01: this root complex answers no ATS translation requests.
-    #[error("translation requests are not supported")]
+    /// AT = 01 from a function for which ATS is not enabled, or a request that is no read of one entry.
+    #[error("translation request from a function without ATS, or not of one entry")]
     TranslationRequest,
     /// AT = 11.
     #[error("reserved address type")]

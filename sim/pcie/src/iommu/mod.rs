@@ -2,7 +2,6 @@
 
 mod admission;
 mod fault;
-mod iotlb;
 mod mapping;
 mod page_table;
 
@@ -13,9 +12,10 @@ pub use mapping::{MapError, PageSize, Permission, IOVA_BITS};
 
 use crate::bdf::Bdf;
 use crate::config::IommuConfig;
+use crate::translation_cache::{Index, TranslationCache};
 use crate::Picoseconds;
 use fault::FaultQueue;
-use iotlb::Iotlb;
+pub(crate) use page_table::Leaf;
 use page_table::PageTable;
 
 /// A protection domain: one page table that any number of functions may share.
@@ -69,6 +69,8 @@ pub struct IommuCounters {
     pub iotlb_hits: u64,
     /// Translations that needed a page walk, those that ended in a fault included.
     pub iotlb_misses: u64,
+    /// Translation requests (AT = 01) answered, those without a page included.
+    pub translation_requests: u64,
     /// Faults raised.
     pub faults: u64,
     /// Faults that found the fault queue full and were only counted.
@@ -83,11 +85,12 @@ pub struct Iommu {
     config: IommuConfig,
     domains: Vec<PageTable>,
     contexts: BTreeMap<Bdf, Context>,
-    iotlb: Iotlb,
+    iotlb: TranslationCache<DomainId>,
     walkers_free_at: Vec<Picoseconds>,
     faults: FaultQueue,
     hits: u64,
     misses: u64,
+    translation_requests: u64,
 }
 
 impl Iommu {
@@ -95,11 +98,12 @@ impl Iommu {
         Self {
             domains: Vec::new(),
             contexts: BTreeMap::new(),
-            iotlb: Iotlb::new(config.iotlb_sets, config.iotlb_ways),
+            iotlb: TranslationCache::new(config.iotlb_sets, config.iotlb_ways, Index::LowBits),
             walkers_free_at: vec![0; config.walkers],
             faults: FaultQueue::new(config.fault_queue),
             hits: 0,
             misses: 0,
+            translation_requests: 0,
             config,
         }
     }
@@ -127,9 +131,14 @@ impl Iommu {
         self.context(function).attachment = Attachment::None;
     }
 
-    /// Allows or forbids translated requests (AT = 10) of a function.
+    /// Allows or forbids a function's requests for translations (AT = 01) and translated requests (AT = 10).
     pub fn set_ats(&mut self, function: Bdf, allowed: bool) {
         self.context(function).ats = allowed;
+    }
+
+    /// Whether a function may ask for translations and send translated requests.
+    pub fn has_ats(&self, function: Bdf) -> bool {
+        self.contexts.get(&function).is_some_and(|c| c.ats)
     }
 
     /// Maps one page of `size` at `iova` to `address`, both multiples of the size.
@@ -216,6 +225,7 @@ impl Iommu {
         IommuCounters {
             iotlb_hits: self.hits,
             iotlb_misses: self.misses,
+            translation_requests: self.translation_requests,
             faults: self.faults.raised(),
             faults_lost: self.faults.lost(),
         }

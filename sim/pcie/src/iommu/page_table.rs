@@ -12,6 +12,23 @@ pub(crate) struct Leaf {
     pub permission: Permission,
 }
 
+impl Leaf {
+    /// A page of 4 KiB that holds `address` and leaves it as it is.
+    pub fn unchanged(address: u64) -> Self {
+        let size = PageSize::Size4KiB;
+        Self {
+            frame: address & !(size.bytes() - 1),
+            size,
+            permission: Permission::READ_WRITE,
+        }
+    }
+
+    /// The address of a byte of the page.
+    pub fn translate(&self, iova: u64) -> u64 {
+        self.frame | iova & (self.size.bytes() - 1)
+    }
+}
+
 enum Slot {
     Empty,
     Table(Box<Node>),

@@ -1,8 +1,9 @@
-//! The program behind `./stellar`: demo, verilog, synth, wave, bench, fuzz, world, cluster, serve, devinfo, write_bw, write_imm_bw and write_lat.
+//! The program behind `./stellar`: demo, verilog, synth, wave, bench, figures, fuzz, world, cluster, serve, devinfo, write_bw, write_imm_bw and write_lat.
 
 mod bench;
 mod cluster;
 mod demo;
+mod figures;
 mod fuzz;
 mod interop_rxe;
 mod path_mtu;
@@ -45,6 +46,8 @@ enum Command {
     Wave(wave::Arguments),
     /// Measure the hardware and the simulation
     Bench(bench::Arguments),
+    /// Measure what the papers' figures show, beside the papers' numbers
+    Figures(figures::Arguments),
     /// Feed mutated frames to the receive lane
     Fuzz(fuzz::Arguments),
     /// Run two NICs on a fabric: the software reference, or Verilated cards
@@ -109,6 +112,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Synth(a) => synth::run(&a),
         Command::Wave(a) => wave::run(&a),
         Command::Bench(a) => bench::run(&a),
+        Command::Figures(a) => figures::run(&a),
         Command::Fuzz(a) => fuzz::run(&a),
         Command::World(a) => world::run(&a),
         Command::Cluster(a) => cluster::run(&a),

@@ -3,6 +3,7 @@
 mod bad_clusters;
 mod bad_input;
 mod demo;
+mod figures;
 mod modes;
 mod serve;
 mod wave;

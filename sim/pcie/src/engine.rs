@@ -66,6 +66,7 @@ impl<M: Memories> Fabric<M> {
                         gpu_latency_ps: &self.gpu_latency_ps,
                         memories: &self.memories,
                         iommu: &mut self.iommu,
+                        peer_writes_free_at: &mut self.peer_writes_free_at,
                     }
                     .route(now, node, &mut packet)
                 }

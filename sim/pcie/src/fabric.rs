@@ -77,6 +77,8 @@ pub struct Fabric<M = OwnMemories> {
     pub(crate) ports: Vec<Port>,
     pub(crate) iommu: Iommu,
     pub(crate) invalidations: Invalidations,
+    /// When each place of the root complex for a write between devices is free.
+    pub(crate) peer_writes_free_at: Vec<Picoseconds>,
     pub(crate) faults: Faults,
     pub(crate) counters: Counters,
     pub(crate) writes: Option<Vec<PlacedWrite>>,
@@ -124,6 +126,8 @@ impl<M: Memories> Fabric<M> {
             iommu.set_ats(nic.bdf, nic.ats);
         }
         let gpus: Vec<Gpu> = config.gpus.into_iter().map(Gpu::new).collect();
+        let peer_writes = config.root_complex.peer_writes;
+        let peer_writes_free_at = vec![0; peer_writes.map_or(0, |limit| limit.in_flight.get())];
         let port = |nic: &crate::NicConfig| Port::new(nic.completion_timeout_ps);
         Ok(Self {
             now: 0,
@@ -137,6 +141,7 @@ impl<M: Memories> Fabric<M> {
             ports: config.nics.iter().map(port).collect(),
             iommu,
             invalidations: Invalidations::default(),
+            peer_writes_free_at,
             faults: Faults::new(config.faults, stream(config.seed, 0)),
             counters: Counters::default(),
             writes: config.log_writes.then(Vec::new),

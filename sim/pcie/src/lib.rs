@@ -68,7 +68,7 @@ pub use codec::CodecError;
 pub use config::{
     AcsConfig, CompleterConfig, ConfigError, ConfigFileError, CreditConfig, DelayConfig,
     FabricConfig, FaultKind, FaultRule, Generation, GpuConfig, IommuConfig, IommuMode, LinkConfig,
-    NicConfig, RequestKind, RootComplexConfig, SwitchConfig, Window,
+    NicConfig, PeerWrites, RequestKind, RootComplexConfig, SwitchConfig, Window,
 };
 pub use counters::{
     Counters, Flow, LinkCounters, Location, PlacedWrite, Refusal, Report, Route, Target, Traffic,

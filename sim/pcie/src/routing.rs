@@ -44,6 +44,8 @@ pub(crate) struct Router<'a, M> {
     pub gpu_latency_ps: &'a [Picoseconds],
     pub memories: &'a M,
     pub iommu: &'a mut Iommu,
+    /// When each place for a write between root ports is free.
+    pub peer_writes_free_at: &'a mut [Picoseconds],
 }
 
 impl<M: Memories> Router<'_, M> {
@@ -163,10 +165,11 @@ impl<M: Memories> Router<'_, M> {
             Err(reason) => return (forwarded_at, Action::Refuse(Refusal::Iommu(reason))),
         };
         if let Some((_, device)) = self.topology.bar_owner(translation.address) {
-            let ready_at = translation.known_at + self.root_complex.latency_ps;
             if !self.root_complex.peer_to_peer {
+                let ready_at = translation.known_at + self.root_complex.latency_ps;
                 return (ready_at, Action::Refuse(Refusal::PeerToPeerUnsupported));
             }
+            let ready_at = self.forward_to_peer(translation.known_at, access);
             packet.tlp.retarget(translation.address);
             packet.hairpin = true;
             let down = self.topology.switches[device.switch].down;
@@ -182,6 +185,19 @@ impl<M: Memories> Router<'_, M> {
         }
         packet.tlp.retarget(translation.address);
         (ready_at, Action::HostMemory)
+    }
+
+    /// When a request whose address is known at `known_at` goes back down.
+    fn forward_to_peer(&mut self, known_at: Picoseconds, access: Access) -> Picoseconds {
+        let limit = self.root_complex.peer_writes;
+        let place = self.peer_writes_free_at.iter_mut().min();
+        match (access, limit, place) {
+            (Access::Write, Some(limit), Some(free_at)) => {
+                *free_at = known_at.max(*free_at) + limit.latency_ps;
+                *free_at
+            }
+            _ => known_at + self.root_complex.latency_ps,
+        }
     }
 
     fn at_device(&self, now: Picoseconds, device: usize, tlp: &Tlp) -> (Picoseconds, Action) {

@@ -14,35 +14,43 @@ const BAR: Window = Window {
 };
 /// IO virtual address of the GPU page in the NIC's IOMMU domain.
 const IOVA: u64 = 0x7000_0000;
+/// IO virtual address of a page of the host.
+const HOST_IOVA: u64 = 0x7100_0000;
 /// Offset of the page in the BAR.
 const PAGE: u64 = 0x4_0000;
 const PORT: PortId = PortId(0);
 
 fn fabric(acs: AcsConfig) -> Fabric {
-    let mut fabric = FabricBuilder::new()
-        .switch(SwitchConfig::new(Bdf::from_id(0x1600)))
-        .nic(NicConfig {
+    fabric_with(acs, |_| {})
+}
+
+fn fabric_with(acs: AcsConfig, change: impl FnOnce(&mut FabricConfig)) -> Fabric {
+    let mut config = FabricConfig {
+        switches: vec![SwitchConfig::new(Bdf::from_id(0x1600))],
+        nics: vec![NicConfig {
             acs,
             ats: true,
             ..NicConfig::new(NIC)
-        })
-        .gpu(GpuConfig::new(GPU, BAR))
-        .host_memory(0, 1 << 32)
-        .log_writes()
-        .build()
-        .unwrap();
+        }],
+        gpus: vec![GpuConfig::new(GPU, BAR)],
+        host_memory: vec![Window {
+            base: 0,
+            size: 1 << 32,
+        }],
+        log_writes: true,
+        ..FabricConfig::default()
+    };
+    change(&mut config);
+    let mut fabric = Fabric::new(config).unwrap();
     let iommu = fabric.iommu_mut();
     let domain = iommu.create_domain();
     iommu.attach(NIC, domain).unwrap();
-    iommu
-        .map(
-            domain,
-            IOVA,
-            BAR.base + PAGE,
-            PageSize::Size4KiB,
-            Permission::READ_WRITE,
-        )
-        .unwrap();
+    for (iova, address) in [(IOVA, BAR.base + PAGE), (HOST_IOVA, 0)] {
+        let both = Permission::READ_WRITE;
+        iommu
+            .map(domain, iova, address, PageSize::Size4KiB, both)
+            .unwrap();
+    }
     fabric
 }
 
@@ -172,4 +180,35 @@ fn without_direct_translated_a_translated_write_needs_ats_at_the_root_complex() 
         .iter()
         .all(|f| f.function == NIC && f.reason == reason));
     assert_eq!(faults.len(), 5);
+}
+
+#[test]
+fn a_root_complex_with_few_places_slows_writes_between_devices_and_no_others() {
+    let time = |at: AddressType, address: u64| {
+        let mut fabric = fabric_with(redirecting(), |config| {
+            config.root_complex.peer_writes = Some(PeerWrites {
+                in_flight: 2.try_into().unwrap(),
+                latency_ps: 500_000,
+            });
+        });
+        let mut now = 0;
+        for _ in 0..64 {
+            let write = MemWrite::of_bytes(NIC, address, at, &[1; 256]).unwrap();
+            while !fabric.ready(now, PORT, FlowClass::Posted).unwrap() {
+                now += 1000;
+            }
+            fabric.submit(now, PORT, Tlp::Write(write)).unwrap();
+        }
+        fabric.run_until_idle()
+    };
+    // 64 writes by 2 places take 32 times 500 ns.
+    let through_root = time(AddressType::Untranslated, IOVA);
+    assert!(
+        (16_000_000..18_000_000).contains(&through_root),
+        "{through_root}"
+    );
+    let direct = time(AddressType::Translated, BAR.base + PAGE);
+    assert!(direct < 2_000_000, "{direct}");
+    let host = time(AddressType::Untranslated, HOST_IOVA);
+    assert!(host < 3_000_000, "{host}");
 }

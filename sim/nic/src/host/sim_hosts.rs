@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sim_pcie::iommu::MapError;
 use sim_pcie::{ConfigError, FaultRule};
 use sim_verilated::recording::Recording;
 use sim_verilated::Library;
@@ -183,6 +184,24 @@ impl SimHosts {
         );
         let mut hosts = self.lock();
         hosts.memory(host).memory.map(Owner::Gpu, address, bytes);
+    }
+
+    /// Lets a host's card reach the GPU's memory at `address` through the root complex as well, with untranslated requests (AT = 00) at `iova`.
+    ///
+    /// # Errors
+    /// [`MapError`] if an address or length is no multiple of 4 KiB, or the range is mapped already.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn map_gpu_through_root(
+        &self,
+        host: usize,
+        iova: u64,
+        address: u64,
+        bytes: u64,
+    ) -> Result<(), MapError> {
+        let mut hosts = self.lock();
+        hosts.card(host).pcie.map_peer(iova, address, bytes)
     }
 
     /// Maps memory with another owner, such as a guest, for a host's card.

@@ -5,7 +5,7 @@ mod endpoint;
 mod platform;
 mod stream_rates;
 
-use sim_pcie::iommu::{DomainId, Invalidation, Permission};
+use sim_pcie::iommu::{DomainId, Invalidation, MapError, Permission};
 use sim_pcie::{AddressType, Completion, Fabric, FlowClass, PortId, Refusal, RequestKind, Tlp};
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
@@ -126,6 +126,17 @@ impl<M: HostSide> HostPcie<M> {
             .unwrap_or_else(|error| {
                 panic!("{length:#x} bytes of the host at {address:#x}: {error}")
             });
+    }
+
+    /// Maps whole pages of the GPU's memory for untranslated requests: those with AT = 00 at `iova` go through the root complex to the GPU's memory at
+    /// `address`.
+    ///
+    /// # Errors
+    /// [`MapError`] if an address or length is no multiple of 4 KiB, or the range is mapped already.
+    pub fn map_peer(&mut self, iova: u64, address: u64, length: u64) -> Result<(), MapError> {
+        let both = Permission::READ_WRITE;
+        let iommu = self.fabric.iommu_mut();
+        iommu.map_range(self.domain, iova, address, length, both)
     }
 
     fn unmap(&mut self, address: u64, length: u64) {

@@ -2,7 +2,7 @@
 
 use sim_pcie::{
     AcsConfig, Bdf, CompleterConfig, DelayConfig, FabricConfig, GpuConfig, LinkConfig, NicConfig,
-    RootComplexConfig, SwitchConfig, Window,
+    PeerWrites, RootComplexConfig, SwitchConfig, Window,
 };
 use sim_world::PcieReads;
 
@@ -64,6 +64,8 @@ pub struct PcieSettings {
     pub host_delay: DelayConfig,
     /// Extra time until a write is visible in the GPU's memory.
     pub gpu_delay: DelayConfig,
+    /// Limit of the writes that the root complex sends back down to the GPU, such as those of [`crate::SimHosts::map_gpu_through_root`].
+    pub peer_writes: Option<PeerWrites>,
     /// Picoseconds after which the fabric gives up a read that nobody has completed; 50 ms if there is none. Then its tag may be used again.
     pub completion_timeout: Option<u64>,
     /// Answers flush reads at once, so that they push no writes. No PCIe does this: tests show with it that they notice payload that comes too late.
@@ -162,6 +164,7 @@ pub fn config(settings: &PcieSettings) -> FabricConfig {
         }],
         root_complex: RootComplexConfig {
             latency_ps: hop,
+            peer_writes: settings.peer_writes,
             completer: completer(settings.host_delay),
             ..RootComplexConfig::default()
         },

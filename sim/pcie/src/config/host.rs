@@ -1,5 +1,7 @@
 //! Root complex, IOMMU and the completers of memory.
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 use super::DelayConfig;
@@ -43,6 +45,17 @@ impl Default for CompleterConfig {
     }
 }
 
+/// How a root complex forwards writes from one device to another. Its path between root ports is built for the few accesses of processors to devices: it
+/// has few places for writes, and each is taken until the write has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeerWrites {
+    /// Writes on their way between root ports at the same time.
+    pub in_flight: NonZeroUsize,
+    /// Time of each, instead of the root complex's latency.
+    pub latency_ps: Picoseconds,
+}
+
 /// Root complex and host memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -53,6 +66,8 @@ pub struct RootComplexConfig {
     pub latency_ps: Picoseconds,
     /// Whether requests may be sent back down to a BAR. Default true; some root complexes refuse.
     pub peer_to_peer: bool,
+    /// Limit of the writes that are sent back down to a BAR. Default none: they are forwarded as fast as the links carry them.
+    pub peer_writes: Option<PeerWrites>,
     /// Completion of reads by host memory.
     pub completer: CompleterConfig,
 }
@@ -63,6 +78,7 @@ impl Default for RootComplexConfig {
             bdf: Bdf::from_id(0),
             latency_ps: 100_000,
             peer_to_peer: true,
+            peer_writes: None,
             completer: CompleterConfig::default(),
         }
     }

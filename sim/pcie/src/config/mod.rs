@@ -17,7 +17,7 @@ pub use device::{AcsConfig, GpuConfig, NicConfig, SwitchConfig};
 pub use error::ConfigError;
 pub use fault::{FaultKind, FaultRule, RequestKind};
 pub use file::ConfigFileError;
-pub use host::{CompleterConfig, IommuConfig, IommuMode, RootComplexConfig};
+pub use host::{CompleterConfig, IommuConfig, IommuMode, PeerWrites, RootComplexConfig};
 pub use link::{CreditConfig, Generation, LinkConfig};
 
 /// An address range.

@@ -56,6 +56,18 @@ fn cards_take_the_routes_of_the_paper() {
 }
 
 #[test]
+fn a_virtual_device_is_as_fast_as_the_card() {
+    let out = tempfile::tempdir().expect("a directory");
+    let measured = rows(&["--only", "13"], out.path());
+    for (name, size) in [("latency", 2), ("goodput", 1 << 18)] {
+        assert!(value(&measured, &format!("{name} of {size} B, virtual device")) > 0.0);
+        assert!(value(&measured, &format!("{name}: largest difference")) <= 1.0);
+        let plot = format!("figure13_{name}.svg");
+        assert!(out.path().join(plot).exists());
+    }
+}
+
+#[test]
 fn bad_input_is_explained() {
     let out = tempfile::NamedTempFile::new().expect("a file");
     let no_directory = run(&["--only", "8"], out.path());

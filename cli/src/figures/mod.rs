@@ -14,7 +14,7 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Figures {
-    /// PCIe of STELLAR: routes by address type (figure 7), ATS against the eMTT (figure 8), GPU traffic through the root complex (figure 14)
+    /// PCIe of STELLAR: routes by address type (figure 7), ATS against the eMTT (8), virtual devices (13), GPU traffic through the root complex (14)
     Pcie(pcie::Arguments),
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::ensure;
-use sim_nic::{CardPair, PcieSettings};
+use sim_nic::{CardPair, PcieSettings, CLOCK_PS};
 use sim_pcie::{Counters, Route};
 use stellar_driver::{
     AccessFlags, CompletionQueue, Context, DeviceConfig, DropReason, Hold, InitAttributes,
@@ -13,15 +13,19 @@ use stellar_driver::{
 };
 
 /// First PSN of every queue pair.
-const PSN: u32 = 0x00c0_ffee;
+pub const PSN: u32 = 0x00c0_ffee;
 /// log2 of the path MTU.
-const MTU_LOG2: u8 = 12;
+pub const MTU_LOG2: u8 = 12;
+/// Packets that one SACK may acknowledge.
+pub const SACK_EVERY: u8 = 16;
 /// Start of each GPU's memory. The addresses differ, because the initial contents depend on the address.
 const GPU: [u64; 2] = [0x20_0000_0000, 0x40_0000_0000];
 /// IO virtual addresses at which the GPU's memory can be reached through the root complex: above all that the driver uses.
 const THROUGH_ROOT: u64 = 1 << 44;
 /// Virtual address of GPU memory in work requests.
 const BASE: u64 = 0x7f00_0000_0000;
+/// Completions that may wait: those of all entries of a queue pair, or of one message of each of 128.
+const MOST_COMPLETIONS: u32 = 128;
 /// Longest time of a measurement on the cards' clock.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Time over which the highest goodput is measured.
@@ -47,7 +51,9 @@ pub struct Setup {
     pub bytes: u32,
     /// Size of a page of GPU memory in the eMTT.
     pub page: PageSize,
-    /// Target of the writes. They come from the first GPU's memory.
+    /// Source of the writes in the first host.
+    pub source: Place,
+    /// Their target in the second host.
     pub target: Place,
     pub pcie: PcieSettings,
 }
@@ -136,7 +142,7 @@ impl Cards {
     pub fn new(setup: Setup) -> anyhow::Result<Self> {
         let pair = CardPair::with_pcie(&setup.pcie)?;
         let hosts = [
-            Host::new(&pair, 0, Place::Gpu, &setup)?,
+            Host::new(&pair, 0, setup.source, &setup)?,
             Host::new(&pair, 1, setup.target, &setup)?,
         ];
         for (host, peer) in [(0, 1), (1, 0)] {
@@ -148,6 +154,7 @@ impl Cards {
                 };
                 qp.modify(Modify::Rtr(RtrAttributes {
                     path,
+                    sack_every: Some(SACK_EVERY),
                     ..RtrAttributes::new(other.connection(PSN))
                 }))?;
             }
@@ -163,8 +170,9 @@ impl Cards {
     }
 
     /// Each queue pair writes its message. Afterwards every byte is compared.
-    pub fn transfer(&self) -> anyhow::Result<Landed> {
+    pub fn transfer(&mut self) -> anyhow::Result<Landed> {
         let [sender, receiver] = &self.hosts;
+        let queue_pairs = sender.qps.len();
         let function = Arc::clone(sender.context.device().probe().function());
         let before = self.pair.pcie_counters(1);
         let bytes = self.setup.bytes;
@@ -183,22 +191,11 @@ impl Cards {
         let end = function.now() + PATIENCE;
         let mut progress = vec![];
         let mut completed = 0;
-        while completed < sender.qps.len()
-            || progress.last().is_none_or(|&(_, landed)| landed < total)
-        {
+        while completed < queue_pairs || progress.last().is_none_or(|&(_, landed)| landed < total) {
             let now = function.now();
             let landed = written(&self.pair.pcie_counters(1)) - base;
             progress.push((now, landed));
-            for completion in sender.cq.poll(sender.qps.len())? {
-                ensure!(
-                    completion.status == WcStatus::Success,
-                    "the WRITE of queue pair {} ended with {:?}; event: {:?}",
-                    completion.qp,
-                    completion.status,
-                    sender.context.poll_event()?
-                );
-                completed += 1;
-            }
+            completed += self.poll()?;
             ensure!(
                 now < end,
                 "{landed} of {total} bytes have arrived within {PATIENCE:?} of the cards' time"
@@ -206,7 +203,7 @@ impl Cards {
             function.relax();
         }
         self.compare()?;
-        let counters = receiver.context.device().counters()?;
+        let counters = self.hosts[1].context.device().counters()?;
         let full = counters
             .iter()
             .filter(|c| c.reason == DropReason::BufferFull);
@@ -218,24 +215,85 @@ impl Cards {
         })
     }
 
-    /// Compares every byte, and checks that the cards met no memory that was not theirs.
+    /// Bytes of a page of the memory of a host's end.
+    fn load(&self, host: usize, page: usize, into: &mut [u8]) -> anyhow::Result<()> {
+        let size = self.setup.page.bytes();
+        match self.hosts[host].region.memory() {
+            Some(memory) => memory.read(page * size as usize, into)?,
+            None => {
+                let pages = self.total().div_ceil(size);
+                let last_first = GPU[host] + (pages - 1 - page as u64) * size;
+                self.pair.load_gpu_memory(host, last_first, into);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A queue pair that writes from the start of its memory to the start of its peer's.
+pub trait Writer {
+    /// The cards.
+    fn pair(&self) -> &CardPair;
+
+    /// Posts a write of this length.
+    fn post(&mut self, bytes: u32) -> anyhow::Result<()>;
+
+    /// Number of writes that have completed since the last call. Fails if one was no success.
+    fn poll(&mut self) -> anyhow::Result<usize>;
+
+    /// Compares every byte, after the longest write.
+    fn compare(&self) -> anyhow::Result<()>;
+
+    /// Fails if the measurement that began in this cycle takes too long.
+    fn check_patience(&self, began: u64) -> anyhow::Result<()> {
+        let taken = Duration::from_nanos((self.pair().clocks() - began) * CLOCK_PS / 1000);
+        ensure!(
+            taken < PATIENCE,
+            "not all bytes have arrived within {PATIENCE:?} of the cards' time"
+        );
+        Ok(())
+    }
+}
+
+impl Writer for Cards {
+    fn pair(&self) -> &CardPair {
+        &self.pair
+    }
+
+    fn post(&mut self, bytes: u32) -> anyhow::Result<()> {
+        let [sender, receiver] = &self.hosts;
+        let to = receiver.region.remote();
+        let source = sender.region.slice(0, bytes)?;
+        Ok(sender.qps[0].post_send(&WorkRequest::write(0, source, to.address, to.rkey))?)
+    }
+
+    fn poll(&mut self) -> anyhow::Result<usize> {
+        let sender = &self.hosts[0];
+        let completions = sender.cq.poll(usize::MAX)?;
+        for completion in &completions {
+            ensure!(
+                completion.status == WcStatus::Success,
+                "the WRITE of queue pair {} ended with {:?}; event: {:?}",
+                completion.qp,
+                completion.status,
+                sender.context.poll_event()?
+            );
+        }
+        Ok(completions.len())
+    }
+
+    /// Checks also that the cards met no memory that was not theirs.
     fn compare(&self) -> anyhow::Result<()> {
-        let page = self.setup.page;
-        let size = page.bytes() as usize;
-        let count = self.total().div_ceil(page.bytes());
-        let [from, to] = GPU.map(|start| pages(start, count, page));
+        let size = self.setup.page.bytes() as usize;
         let (mut sent, mut arrived) = (vec![0; size], vec![0; size]);
         let mut left = self.total() as usize;
-        for (index, (from, to)) in from.iter().zip(&to).enumerate() {
+        for page in 0..left.div_ceil(size) {
             let length = left.min(size);
-            self.pair.load_gpu_memory(0, *from, &mut sent[..length]);
-            match self.hosts[1].region.memory() {
-                Some(memory) => memory.read(index * size, &mut arrived[..length])?,
-                None => self.pair.load_gpu_memory(1, *to, &mut arrived[..length]),
-            }
+            self.load(0, page, &mut sent[..length])?;
+            self.load(1, page, &mut arrived[..length])?;
             ensure!(
                 sent[..length] == arrived[..length],
-                "page {index}: other bytes arrived than were sent"
+                "page {page}: other bytes arrived than were sent"
             );
             left -= length;
         }
@@ -248,21 +306,30 @@ impl Cards {
     }
 }
 
+/// Addresses of a host's ports.
+pub fn ports(host: usize) -> [PortAddress; 2] {
+    let number = host as u8 + 1;
+    [0, 1].map(|plane| PortAddress {
+        mac: [2, 0, 0, plane, 0, number],
+        ip: [10, plane, 0, number].into(),
+    })
+}
+
 impl Host {
     fn new(pair: &CardPair, host: usize, place: Place, setup: &Setup) -> anyhow::Result<Self> {
-        let ports = [0, 1].map(|plane| PortAddress {
-            mac: [2, 0, 0, plane, 0, host as u8 + 1],
-            ip: [10, plane, 0, host as u8 + 1].into(),
-        });
-        let config = DeviceConfig::new(ports, setup.seed << 1 | host as u64);
+        let config = DeviceConfig::new(ports(host), setup.seed << 1 | host as u64);
         let device = Probe::new(pair.function(host))?.bring_up(config)?;
         let context = device.open()?;
         let pd = context.alloc_pd()?;
-        let cq = context.create_cq(setup.queue_pairs.next_power_of_two().max(16), false)?;
+        let cq = context.create_cq(MOST_COMPLETIONS, false)?;
         let qps = (0..setup.queue_pairs)
             .map(|_| pd.create_qp(&cq, QueuePairConfig::default()))
             .collect::<Result<_, _>>()?;
         let region = region(pair, host, place, setup, &context, &pd)?;
+        if let Some(memory) = region.memory().filter(|_| host == 0) {
+            let sent: Vec<u8> = (0..setup.bytes).map(|i| (i * 7 + i / 251) as u8).collect();
+            memory.write(0, &sent)?;
+        }
         Ok(Self {
             context,
             cq,

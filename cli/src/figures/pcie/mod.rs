@@ -1,12 +1,14 @@
-//! `./stellar figures pcie`: figures 7, 8 and 14 of STELLAR.
+//! `./stellar figures pcie`: figures 7, 8, 13 and 14 of STELLAR.
 //!
-//! Figures 7 and 14 are measured on Verilated cards. The messages of figure 8 have up to 1 GB, which is too much for them, so it is measured on the model
+//! Figures 7, 13 and 14 are measured on Verilated cards. The messages of figure 8 have up to 1 GB, which is too much for them, so it is measured on the model
 //! of a NIC in `sim_pcie::ats`; in the long run the cards show their own eMTT with shorter messages.
 
 mod cards;
+mod guests;
 mod root_complex;
 mod routes;
 mod translation;
+mod virtual_device;
 
 use std::path::{Path, PathBuf};
 
@@ -47,12 +49,20 @@ enum Figure {
     /// Goodput against message size, with ATS and with an eMTT
     #[value(name = "8")]
     Translation,
+    /// Latency and goodput of a virtual device against the bare card
+    #[value(name = "13")]
+    VirtualDevice,
     /// Goodput into a GPU, directly and through the root complex
     #[value(name = "14")]
     RootComplex,
 }
 
-const ALL: [Figure; 3] = [Figure::Routes, Figure::Translation, Figure::RootComplex];
+const ALL: [Figure; 4] = [
+    Figure::Routes,
+    Figure::Translation,
+    Figure::VirtualDevice,
+    Figure::RootComplex,
+];
 
 /// Extent of a measurement, and its seed.
 #[derive(Clone, Copy)]
@@ -82,6 +92,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         match figure {
             Figure::Routes => routes::measure(effort, &mut found)?,
             Figure::Translation => translation::measure(effort, out, &mut found)?,
+            Figure::VirtualDevice => virtual_device::measure(effort, out, &mut found)?,
             Figure::RootComplex => root_complex::measure(effort, out, &mut found)?,
         }
     }

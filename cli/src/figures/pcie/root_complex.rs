@@ -26,11 +26,12 @@ const PEER_WRITES: PeerWrites = PeerWrites {
 pub fn measure(effort: Effort, out: &Path, found: &mut Found) -> anyhow::Result<()> {
     let bytes = if effort.quick { 128 << 10 } else { 512 << 10 };
     let transfer = |target, name: &str| -> anyhow::Result<Landed> {
-        let cards = Cards::new(Setup {
+        let mut cards = Cards::new(Setup {
             seed: effort.seed,
             queue_pairs: QUEUE_PAIRS,
             bytes,
             page: PageSize::Size64K,
+            source: Place::Gpu,
             target,
             pcie: PcieSettings {
                 peer_writes: Some(PEER_WRITES),

@@ -31,11 +31,12 @@ pub fn measure(effort: Effort, found: &mut Found) -> anyhow::Result<()> {
             "AT = 00, root complex",
         ),
     ] {
-        let cards = Cards::new(Setup {
+        let mut cards = Cards::new(Setup {
             seed: effort.seed,
             queue_pairs: 1,
             bytes: BYTES,
             page: PageSize::Size4K,
+            source: Place::Gpu,
             target: place,
             pcie: PcieSettings::default(),
         })?;

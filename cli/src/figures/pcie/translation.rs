@@ -129,11 +129,12 @@ fn flatness(what: &str, values: impl Iterator<Item = f64> + Clone) -> Row {
 fn on_cards(effort: Effort, found: &mut Found) -> anyhow::Result<()> {
     let mut values = vec![];
     for kib in CARD_SIZES {
-        let cards = Cards::new(Setup {
+        let mut cards = Cards::new(Setup {
             seed: effort.seed,
             queue_pairs: CONNECTIONS as u32,
             bytes: kib << 10,
             page: PageSize::Size4K,
+            source: Place::Gpu,
             target: Place::Gpu,
             pcie: PcieSettings::default(),
         })?;

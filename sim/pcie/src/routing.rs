@@ -187,13 +187,16 @@ impl<M: Memories> Router<'_, M> {
         (ready_at, Action::HostMemory)
     }
 
-    /// When a request whose address is known at `known_at` goes back down.
+    /// When a request whose address is known at `known_at` goes back down. Writes leave in the order in which they came, so one that waits for its
+    /// translation holds up the places of those behind it.
     fn forward_to_peer(&mut self, known_at: Picoseconds, access: Access) -> Picoseconds {
         let limit = self.root_complex.peer_writes;
+        let youngest = self.peer_writes_free_at.iter().copied().max();
         let place = self.peer_writes_free_at.iter_mut().min();
         match (access, limit, place) {
             (Access::Write, Some(limit), Some(free_at)) => {
-                *free_at = known_at.max(*free_at) + limit.latency_ps;
+                let earliest = known_at.max(*free_at) + limit.latency_ps;
+                *free_at = earliest.max(youngest.unwrap_or(0));
                 *free_at
             }
             _ => known_at + self.root_complex.latency_ps,

@@ -1,6 +1,7 @@
 //! The PCIe fabric model.
 
 mod ats;
+mod ats_goodput;
 mod ats_property;
 mod common;
 mod completions;

@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{bail, ensure, Context};
 use sim_nic::{CardPair, PcieSettings};
-use sim_world::Backing;
 use stellar_driver::{DeviceConfig, PortAddress, Probe, WcStatus};
 use stellar_virt::guest::{GuestDriver, GuestQueuePair, RingPlace};
 use stellar_virt::host::{CardFence, DeviceId, GuestMachine, Service, QUOTA};
-use stellar_virt::pvdma::{GuestId, IoMap, Limits, Piece, Pinning, PlatformError, Pvdma, BLOCK};
+use stellar_virt::pvdma::{GuestId, Limits, Pvdma, BLOCK};
 use stellar_virt::GuestLayout;
 use stellar_wire::host::{Cqe, Wqe, WqeOpcode};
 use stellar_wire::vstellar::{
@@ -17,7 +16,9 @@ use stellar_wire::vstellar::{
 };
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
-use super::cards::{ports, Writer, MTU_LOG2, PSN, SACK_EVERY};
+use super::cards::{ports, MTU_LOG2, PSN, SACK_EVERY};
+use super::machine::Machine;
+use super::writer::Writer;
 
 /// The guest of each host.
 const GUEST: GuestId = GuestId(1);
@@ -30,68 +31,6 @@ const CONTROL: u64 = 0x1000;
 const ADDRESSES: std::ops::Range<u64> = 0x80_0000_0000..0xe0_0000_0000;
 /// log2 of a page of a region.
 const PAGE_LOG2: u8 = 12;
-
-/// A block of guest memory, as the card reaches it.
-struct Block {
-    memory: Arc<GuestMemoryMmap>,
-    address: u64,
-}
-
-impl Backing for Block {
-    fn read(&self, offset: u64, into: &mut [u8]) {
-        let at = GuestAddress(self.address + offset);
-        self.memory.read_slice(into, at).expect("a block is memory");
-    }
-
-    fn write(&self, offset: u64, bytes: &[u8]) {
-        let at = GuestAddress(self.address + offset);
-        self.memory
-            .write_slice(bytes, at)
-            .expect("a block is memory");
-    }
-}
-
-/// Hypervisor and IOMMU of a host with one guest. The host physical address of a byte is its guest address.
-#[derive(Clone)]
-struct Machine {
-    pair: CardPair,
-    host: usize,
-    memory: Arc<GuestMemoryMmap>,
-}
-
-impl Pinning for Machine {
-    fn pin(&mut self, _guest: GuestId, address: u64) -> Result<Vec<Piece>, PlatformError> {
-        Ok(vec![Piece {
-            offset: 0,
-            length: BLOCK,
-            host: address,
-        }])
-    }
-
-    fn unpin(&mut self, _guest: GuestId, _address: u64) {}
-}
-
-impl IoMap for Machine {
-    fn map(&mut self, iova: u64, pieces: &[Piece]) -> Result<(), PlatformError> {
-        for piece in pieces {
-            let block = Block {
-                memory: Arc::clone(&self.memory),
-                address: piece.host,
-            };
-            let at = iova + piece.offset;
-            self.pair
-                .map_backed(self.host, at, piece.length, Arc::new(block));
-        }
-        Ok(())
-    }
-
-    fn unmap(&mut self, iova: u64, pieces: &[Piece]) -> Result<(), PlatformError> {
-        for piece in pieces {
-            self.pair.unmap_backed(self.host, iova + piece.offset);
-        }
-        Ok(())
-    }
-}
 
 /// A guest with a queue pair and a region.
 struct Guest {

@@ -5,10 +5,13 @@
 
 mod cards;
 mod guests;
+mod machine;
 mod root_complex;
 mod routes;
+mod transfer;
 mod translation;
 mod virtual_device;
+mod writer;
 
 use std::path::{Path, PathBuf};
 

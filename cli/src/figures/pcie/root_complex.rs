@@ -7,7 +7,8 @@ use sim_nic::PcieSettings;
 use sim_pcie::PeerWrites;
 use stellar_driver::PageSize;
 
-use super::cards::{Cards, Landed, Place, Setup, WINDOW};
+use super::cards::{Cards, Place, Setup};
+use super::transfer::{Landed, WINDOW};
 use super::{Effort, Found, Row};
 use crate::figures::plot::{self, Labels};
 use crate::progress;

@@ -30,8 +30,8 @@ const IOTLB_SETS: usize = 16_384;
 const IOTLB_WAYS: usize = 8;
 /// A miss there is one access to memory: the levels above the last one are cached.
 const WALK_PS: u64 = 100_000;
-/// Messages of the Verilated cards in KiB: those that take seconds.
-const CARD_SIZES: [u32; 3] = [64, 256, 1024];
+/// Messages of the Verilated cards in MB: those that take seconds. With 4 MB, ATS has lost its first tenth.
+const CARD_SIZES: [u32; 3] = [1, 2, 4];
 
 /// Runs the model with both translations, and the card with short messages.
 pub fn measure(effort: Effort, out: &Path, found: &mut Found) -> anyhow::Result<()> {
@@ -128,17 +128,17 @@ fn flatness(what: &str, values: impl Iterator<Item = f64> + Clone) -> Row {
 /// The eMTT of the Verilated card itself, with messages that it moves in seconds.
 fn on_cards(effort: Effort, found: &mut Found) -> anyhow::Result<()> {
     let mut values = vec![];
-    for kib in CARD_SIZES {
+    for megabytes in CARD_SIZES {
         let mut cards = Cards::new(Setup {
             seed: effort.seed,
             queue_pairs: CONNECTIONS as u32,
-            bytes: kib << 10,
+            bytes: megabytes << 20,
             page: PageSize::Size4K,
             source: Place::Gpu,
             target: Place::Gpu,
             pcie: PcieSettings::default(),
         })?;
-        let what = format!("eMTT of the Verilated card, {kib} KiB");
+        let what = format!("eMTT of the Verilated card, {megabytes} MB");
         let landed = progress::measuring(&what, || cards.transfer())?;
         found
             .rows

@@ -6,8 +6,9 @@ use sim_nic::{PcieSettings, CLOCK_PS};
 use sim_pcie::Counters;
 use stellar_driver::PageSize;
 
-use super::cards::{Cards, Place, Setup, Writer};
+use super::cards::{Cards, Place, Setup};
 use super::guests::Guests;
+use super::writer::Writer;
 use super::{Effort, Found, Row};
 use crate::figures::plot::{self, Labels, Line};
 use crate::progress;

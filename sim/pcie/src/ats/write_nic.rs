@@ -90,14 +90,6 @@ impl WriteNic {
         &self.translator
     }
 
-    /// The table of a NIC with one, to register memory.
-    pub fn emtt_mut(&mut self) -> Option<&mut super::Emtt> {
-        match &mut self.translator {
-            Translator::Emtt(emtt) => Some(emtt),
-            Translator::Ats(_) => None,
-        }
-    }
-
     /// The packets that failed since the last call.
     pub fn take_failed(&mut self) -> Vec<FailedWrite> {
         std::mem::take(&mut self.failed)

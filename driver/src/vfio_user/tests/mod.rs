@@ -38,6 +38,7 @@ fn driver_and_card_see_the_same_bytes() {
     // The last page is used in part.
     let memory = context.alloc(2 * PAGE + 16).unwrap();
     assert_eq!(reached.windows(), before + 3);
+    assert_eq!(served.data_reached.windows(), before + 3);
     for offset in [0, PAGE - 8, PAGE, 2 * PAGE + 8] {
         let address = memory.address() + offset as u64;
         let word = 0x1122_3344_5566_0000 + offset as u64;
@@ -172,6 +173,7 @@ proptest! {
         }
         prop_assert!(!served.has_died());
         prop_assert_eq!(served.reached.windows(), 0);
+        prop_assert_eq!(served.data_reached.windows(), 0);
     }
 }
 

@@ -47,14 +47,14 @@ fn config_space() -> String {
     let mut out = String::from(
         "| offset | functions | reset | writable | cleared by 1 | |\n|---|---|---|---|---|---|\n",
     );
-    let [control, data] = Function::ALL.map(Function::words);
+    let [control, data]: [Vec<_>; 2] = Function::ALL.map(|function| function.words().collect());
     let mut words: Vec<(&str, &ConfigWord)> = Vec::new();
-    for word in control {
+    for word in &control {
         let is_shared = data.contains(word);
         words.push((if is_shared { "both" } else { "control" }, word));
     }
     let only_data = data.iter().filter(|word| !control.contains(word));
-    words.extend(only_data.map(|word| ("data", word)));
+    words.extend(only_data.map(|word| ("data", *word)));
     words.sort_by_key(|(_, word)| word.offset);
     for (functions, word) in words {
         let (offset, reset) = (word.offset, word.reset);

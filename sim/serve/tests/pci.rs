@@ -54,18 +54,13 @@ fn register(function: &dyn PciFunction, register: Register) -> u64 {
 
 /// Checks identity, capabilities, and the sizes of the BARs.
 fn check_configuration(function: &dyn PciFunction) {
-    assert_eq!(
-        function
-            .config_read16(Function::Control, header::VENDOR_ID)
-            .unwrap(),
-        VENDOR
-    );
-    assert_eq!(
-        function
-            .config_read16(Function::Control, header::DEVICE_ID)
-            .unwrap(),
-        Function::Control.device()
-    );
+    for each in Function::ALL {
+        let read = |offset| function.config_read16(each, offset).unwrap();
+        assert_eq!(read(header::VENDOR_ID), VENDOR);
+        assert_eq!(read(header::DEVICE_ID), each.device());
+    }
+    let data_bar = function.config_read32(Function::Data, header::BARS);
+    assert_eq!(data_bar.unwrap(), 0);
     let express = capability(function, PCI_EXPRESS_ID);
     let can = function
         .config_read32(

@@ -61,7 +61,7 @@ impl ConfigSpace {
         for (at, byte) in (offset..LENGTH).zip(bytes) {
             let shift = 8 * u32::from(at & 3);
             let here = |word: &&ConfigWord| word.offset == at & !3;
-            let Some(definition) = self.function.words().iter().find(here) else {
+            let Some(definition) = self.function.words().find(here) else {
                 continue;
             };
             let mask = definition.writable & 0xff << shift;

@@ -166,3 +166,32 @@ fn the_host_decides_on_the_sizes_of_requests() {
         assert_eq!(send(&open(&devices, false), 1 << 16), WcStatus::Success);
     }
 }
+
+/// Memory that is mapped for the control function alone: the IOMMU refuses what the data function writes to it. The receiver's queue pair fails, and the message
+/// is not acknowledged.
+#[test]
+fn memory_has_to_be_mapped_for_both_functions() {
+    let pair = CardPair::new().unwrap();
+    let devices = bring_up(&pair);
+    let [a, b] = open(&devices, false);
+    let qps = [a.qp(), b.qp()];
+    connect([&qps[0], &qps[1]], 3);
+    let (source, target) = (a.region(1 << 16, false), b.region(1 << 16, true));
+    let sent = pattern(1 << 16, 0x71);
+    source.memory().unwrap().write(0, &sent).unwrap();
+    let to = target.remote();
+    pair.unmap_for(1, Function::Data, target.address(), 1 << 16);
+    let slice = source.slice(0, 1 << 16).unwrap();
+    let write = WorkRequest::write(1, slice, to.address, to.rkey);
+    qps[0].post_send(&write).unwrap();
+    let event = b.context.wait_event(TIMEOUT).unwrap();
+    let is_its_own = |event: &AsyncEvent| matches!(event, AsyncEvent::QueuePairFatal { qp, .. } if *qp == qps[1].number());
+    assert!(event.as_ref().is_some_and(is_its_own), "{event:?}");
+    pair.run(5_000);
+    assert!(a.cq.poll(1).unwrap().is_empty());
+    assert_eq!(pair.bad_accesses(0), 0);
+    assert!(pair.bad_accesses(1) > 0);
+    pair.map_for(1, Function::Data, target.address(), 1 << 16);
+    let arrived = bytes(&target);
+    assert!(arrived != sent && arrived.iter().any(|byte| *byte != 0));
+}

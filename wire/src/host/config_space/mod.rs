@@ -60,12 +60,13 @@ impl Function {
         }
     }
 
-    /// The double words that are not constantly zero, by offset, for a card with 64 vectors.
-    pub const fn words(self) -> &'static [ConfigWord] {
-        match self {
+    /// The double words that are not constantly zero, for a card with 64 vectors.
+    pub fn words(self) -> impl Iterator<Item = &'static ConfigWord> {
+        let its_own = match self {
             Self::Control => table::CONTROL,
             Self::Data => table::DATA,
-        }
+        };
+        its_own.iter().chain(table::BOTH)
     }
 }
 

@@ -185,9 +185,8 @@ fn discovered(
     let known: Vec<Test> = known
         .into_iter()
         .filter(|test| {
-            test.models
-                .iter()
-                .all(|model| overlay.join(format!("{model}.v")).is_file())
+            let is_kept = |model: &String| overlay.join(format!("{model}.v")).is_file();
+            test.is_current() && test.models.iter().all(is_kept)
         })
         .collect();
     let bar = progress(0, "{spinner} which models do the tests build? {msg}");

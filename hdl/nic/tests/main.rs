@@ -1,7 +1,9 @@
 //! The card's own blocks, its receive lanes, and its Verilog.
 
 mod ack_order_queue;
+mod counters;
 mod failure_fork;
+mod fence_barrier;
 mod lanes;
 mod rx_blocks;
 mod verilog;

@@ -39,7 +39,7 @@ fn place(bench: &mut Bench, dice: u64) -> bool {
     bench.place(QP, wqe.to_bytes())
 }
 
-pub fn post(bench: &mut Bench, dice: u64) {
+fn post(bench: &mut Bench, dice: u64) {
     if place(bench, dice) {
         bench.ring(QP, dice);
     }

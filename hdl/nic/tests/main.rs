@@ -5,5 +5,6 @@ mod counters;
 mod failure_fork;
 mod fence_barrier;
 mod lanes;
+mod nic_config;
 mod rx_blocks;
 mod verilog;

@@ -314,6 +314,11 @@ fn table_step(select: TableSelect, index: u32, entry: Bits<176>) -> Step {
     untouched(input)
 }
 
+/// A write that takes away the first region in use.
+pub fn clear_region() -> AddressedToken {
+    table_step(TableSelect::Mr, SLOTS[0], Bits::default()).input
+}
+
 fn pack_region(entry: &MrRow) -> Bits<176> {
     let packed: Bits<{ tables::MrEntry::BITS }> = entry.to_hw().into();
     bit_cast(packed)

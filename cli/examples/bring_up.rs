@@ -41,9 +41,7 @@ struct Host {
 fn bring_up(function: Arc<dyn PciFunction>, number: u8) -> Result<Device> {
     let probe = Probe::new(function)?;
     println!(
-        "host {number}: PCI {:04x}:{:04x}, registers {}.{}, {} queue pairs, {} ports (up: {:#04b}), {} vectors, payload {} B, reads {} B",
-        probe.vendor,
-        probe.device,
+        "host {number}: registers {}.{}, {} queue pairs, {} ports (up: {:#04b}), {} vectors, payload {} B, reads {} B",
         probe.version.0,
         probe.version.1,
         1 << probe.features.log2_queue_pairs,

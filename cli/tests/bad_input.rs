@@ -83,6 +83,10 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
         (&["bench", "tx"], &["tx"]),
         (&["bench", "nic", "--packets", "9"], &["--packets"]),
         (&["bench", "nic", "--seed", "one"], &["--seed", "one"]),
+        (
+            &["bench", "nic", "--pcie-read-ns", "99"],
+            &["--pcie-read-ns", "100..=100000"],
+        ),
         (&["verilog"], &["--out"]),
         (
             &["verilog", "--out", "v", "--width", "512", "nic"],

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stellar_wire::host::config_space::{Bar, LENGTH};
+use stellar_wire::host::config_space::{Bar, Function, LENGTH};
 use thiserror::Error;
 
 /// An access to the card, its memory or its interrupts that cannot be, or failed.
@@ -185,21 +185,21 @@ pub trait Interrupt: Send + Sync {
     fn wait(&self, timeout: Duration) -> Result<bool, DeviceError>;
 }
 
-/// A PCI function: a simulated card, or a real one.
+/// A card by PCI: a simulated one, or a real one. It has two functions, of which [`Function::Control`] has all BARs and interrupts. Both access memory.
 ///
 /// Register accesses are single transactions, in order, and a read returns after everything written before it has arrived.
 pub trait PciFunction: Send + Sync {
-    /// Reads a double word of the configuration space; `offset` is a multiple of 4 below [`LENGTH`].
+    /// Reads a double word of a function's configuration space; `offset` is a multiple of 4 below [`LENGTH`].
     ///
     /// # Errors
     /// [`DeviceError::Backend`].
-    fn config_load(&self, offset: u16) -> Result<u32, DeviceError>;
+    fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError>;
 
-    /// Writes two bytes of the configuration space; `offset` is a multiple of 2 below [`LENGTH`].
+    /// Writes two bytes of a function's configuration space; `offset` is a multiple of 2 below [`LENGTH`].
     ///
     /// # Errors
     /// [`DeviceError::Backend`].
-    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError>;
+    fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError>;
 
     /// Reads a register. As in PCIe, a card that does not respond gives all ones.
     ///
@@ -213,7 +213,7 @@ pub trait PciFunction: Send + Sync {
     /// The same as [`Self::load`].
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError>;
 
-    /// Allocates at least `bytes` bytes of zeroed host memory, contiguous and mapped for the card.
+    /// Allocates at least `bytes` bytes of zeroed host memory, contiguous and mapped at one bus address for both functions.
     ///
     /// # Errors
     /// [`DeviceError::NoMemory`].
@@ -226,7 +226,7 @@ pub trait PciFunction: Send + Sync {
     /// [`DeviceError::NoVector`], [`DeviceError::Backend`].
     fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError>;
 
-    /// Function-level reset. Returns when the function may be used again; memory stays mapped, interrupts are gone.
+    /// Function-level reset of both functions. Returns when they may be used again; memory stays mapped, interrupts are gone.
     ///
     /// # Errors
     /// [`DeviceError::NoAnswer`], [`DeviceError::Backend`].
@@ -245,18 +245,18 @@ impl dyn PciFunction + '_ {
     ///
     /// # Errors
     /// [`DeviceError::ConfigOffset`], and the back end's.
-    pub fn config_read32(&self, offset: u16) -> Result<u32, DeviceError> {
+    pub fn config_read32(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
         check_config(offset, 4)?;
-        self.config_load(offset)
+        self.config_load(function, offset)
     }
 
     /// Two bytes of the configuration space.
     ///
     /// # Errors
     /// The same as `config_read32`.
-    pub fn config_read16(&self, offset: u16) -> Result<u16, DeviceError> {
+    pub fn config_read16(&self, function: Function, offset: u16) -> Result<u16, DeviceError> {
         check_config(offset, 2)?;
-        let word = self.config_load(offset & !3)?;
+        let word = self.config_load(function, offset & !3)?;
         Ok((word >> (8 * (offset & 3))) as u16)
     }
 
@@ -264,9 +264,14 @@ impl dyn PciFunction + '_ {
     ///
     /// # Errors
     /// The same as `config_read32`.
-    pub fn config_write16(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+    pub fn config_write16(
+        &self,
+        function: Function,
+        offset: u16,
+        value: u16,
+    ) -> Result<(), DeviceError> {
         check_config(offset, 2)?;
-        self.config_store(offset, value)
+        self.config_store(function, offset, value)
     }
 
     /// Reads 32 bits in one transaction.

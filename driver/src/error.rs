@@ -5,6 +5,7 @@ use stellar_wire::WireError;
 use thiserror::Error;
 
 use crate::device::DeviceError;
+use crate::probe::ProbeError;
 use crate::qp::{IllegalTransition, Transport};
 
 /// Why a verb failed. Nothing has changed, unless the error is the card's.
@@ -13,6 +14,12 @@ pub enum Error {
     /// The card, its memory or its interrupts.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The card's configuration spaces.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// Translated addresses while ATS is off.
+    #[error("ATS is off in the card's configuration spaces, so no request may have a translated address: have the host enable it (Linux does for a function behind an IOMMU and a switch with ATS), or register memory by its bus addresses")]
+    NoAts,
     /// Attributes that cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),

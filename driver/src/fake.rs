@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use stellar_wire::host::config_space::{Bar, ALL, LENGTH};
+use stellar_wire::host::config_space::{ats, Bar, Function, LENGTH};
 use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
 use stellar_wire::rows::EMTT_INDEX_BITS;
 
@@ -17,12 +17,15 @@ use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Widt
 use crate::open::{DeviceConfig, PortAddress};
 use crate::probe::Probe;
 
+/// Offset of ATS control, which the operating system has set, less 2.
+pub const ATS_CONTROL: u16 = 0x164;
+
 /// A table row that was written: table, row, entry.
 pub type Row = (u8, u32, Vec<u64>);
 
 #[derive(Default)]
 struct State {
-    config: Vec<u32>,
+    configs: [Vec<u32>; 2],
     registers: Vec<u64>,
     rows: Vec<Row>,
     doorbells: Vec<(u64, u64)>,
@@ -80,12 +83,15 @@ impl FakeCard {
     /// A card after power-up.
     pub fn new() -> Arc<Self> {
         let mut state = State {
-            config: vec![0; usize::from(LENGTH / 4)],
+            configs: Function::ALL.map(|_| vec![0; usize::from(LENGTH / 4)]),
             registers: vec![u64::MAX; (Bar::Registers.length() / 8) as usize],
             ..State::default()
         };
-        for word in ALL {
-            state.config[usize::from(word.offset / 4)] = word.reset;
+        for (function, config) in Function::ALL.into_iter().zip(&mut state.configs) {
+            for word in function.words() {
+                config[usize::from(word.offset / 4)] = word.reset;
+            }
+            config[usize::from(ATS_CONTROL / 4)] = u32::from(ats::ENABLE) << 16;
         }
         for register in registers::ALL {
             let from = place(*register);
@@ -100,9 +106,9 @@ impl FakeCard {
         lock(&self.0).registers[place(register)] = value;
     }
 
-    /// Puts a double word into the configuration space.
-    pub fn set_config(&self, offset: u16, value: u32) {
-        lock(&self.0).config[usize::from(offset / 4)] = value;
+    /// Puts a double word into a configuration space.
+    pub fn set_config(&self, function: Function, offset: u16, value: u32) {
+        lock(&self.0).configs[function.endpoint()][usize::from(offset / 4)] = value;
     }
 
     /// Makes the next `commands` commands of the admin queue fail.
@@ -146,14 +152,14 @@ impl FakeCard {
 }
 
 impl PciFunction for FakeCard {
-    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
-        Ok(lock(&self.0).config[usize::from(offset / 4)])
+    fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
+        Ok(lock(&self.0).configs[function.endpoint()][usize::from(offset / 4)])
     }
 
-    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+    fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
         let mut state = lock(&self.0);
         let shift = 8 * u32::from(offset & 2);
-        let word = &mut state.config[usize::from(offset / 4)];
+        let word = &mut state.configs[function.endpoint()][usize::from(offset / 4)];
         *word = *word & !(0xffff << shift) | u32::from(value) << shift;
         Ok(())
     }

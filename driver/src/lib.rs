@@ -39,6 +39,7 @@ mod events;
 pub mod fake;
 #[cfg(doctest)]
 mod forbidden;
+mod functions;
 mod limits;
 mod mapped;
 mod numbers;
@@ -61,6 +62,7 @@ pub use cq::{Completion, CompletionQueue};
 pub use device::{Access, DeviceError, DmaBuffer, DmaMemory, Interrupt, PciFunction, Width};
 pub use error::Error;
 pub use events::AsyncEvent;
+pub use functions::PcieErrors;
 pub use limits::Limits;
 pub use on_demand::OnDemandShape;
 pub use open::{Counter, Device, DeviceConfig, PortAddress, PortCount};
@@ -73,6 +75,8 @@ pub use qp::{
     WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
+pub use stellar_wire::host::config_space::aer::Uncorrectable;
+pub use stellar_wire::host::config_space::Function;
 pub use stellar_wire::host::{CqeOpcode, PortCounter, WcStatus};
 pub use stellar_wire::receive::DropReason;
 pub use stellar_wire::rows::PageSize;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use stellar_wire::config::{EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
-use stellar_wire::host::config_space::{command, header};
+use stellar_wire::host::config_space::Function;
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
 use stellar_wire::host::{ConsumerIndex, Eqe, PortCounter};
 use stellar_wire::receive::DropReason;
@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::device::{DeviceError, Interrupt};
 use crate::error::Error;
 use crate::events::Events;
+use crate::functions::enable_requests;
 use crate::limits::{Limits, Pools, EVENT_VECTOR};
 use crate::on_demand::Reach;
 use crate::probe::Probe;
@@ -171,9 +172,9 @@ impl Probe {
         let profile = Arc::new(EntropyProfile::generated(ENTROPY, fields)?);
         let function = Arc::clone(self.function());
         function.reset()?;
-        let old = function.config_read16(header::COMMAND)?;
-        let new = old | command::MEMORY | command::BUS_MASTER;
-        function.config_write16(header::COMMAND, new)?;
+        for each in Function::ALL {
+            enable_requests(&*function, each)?;
+        }
         let card = Card::new(function);
         self.set_sizes(&card, &endpoint)?;
         self.clear_tables(&card)?;

@@ -82,6 +82,9 @@ impl ProtectionDomain {
         pages: Pages,
         access: AccessFlags,
     ) -> Result<MemoryRegion, Error> {
+        if !self.0.context.device.probe.ats {
+            return Err(Error::NoAts);
+        }
         MemoryRegion::new(Arc::clone(&self.0), Backing::Translated(pages), access)
     }
 

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use stellar_wire::host::config_space::{
-    command, header, msi_x, pci_express, Bar, DEVICE, MOST_CAPABILITIES, MSI_X_ID, PCI_EXPRESS_ID,
-    VENDOR,
-};
+use stellar_wire::host::config_space::{command, header, msi_x, Bar, Function, MSI_X_ID, VENDOR};
 use stellar_wire::host::registers::{Features, FEATURES, IDENTITY, PORT_STATE, VERSION};
 use stellar_wire::rows::EMTT_INDEX_BITS;
 use thiserror::Error;
 
 use crate::device::{DeviceError, PciFunction};
+use crate::functions::{capability, take_errors, PcieErrors, Settings};
 
 /// Version of the register map this driver is written for: the major one must be the card's, the minor one at most the card's.
 const MAJOR: u16 = (VERSION.reset >> 16) as u16;
@@ -23,16 +21,34 @@ pub enum ProbeError {
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// The PCI function is another device.
-    #[error("PCI identity {vendor:04x}:{device:04x}; the card is {VENDOR:04x}:{DEVICE:04x}: check which function was opened")]
+    #[error("PCI identity {vendor:04x}:{device:04x}; the card's {} function is {VENDOR:04x}:{:04x}: check which function was opened", function.name(), function.device())]
     Identity {
+        /// The function that was expected.
+        function: Function,
         /// Vendor found.
         vendor: u16,
         /// Device found.
         device: u16,
     },
+    /// The functions are those of two cards.
+    #[error("the control function has the serial number {control:016x}, and the data function {data:016x}; open both of one card")]
+    Serial {
+        /// Of the control function.
+        control: u64,
+        /// Of the data function.
+        data: u64,
+    },
     /// A capability the driver needs is not in the list.
-    #[error("the function has no {0} capability; load the card's own image")]
-    Capability(&'static str),
+    #[error("the {} function has no {name} capability; load the card's own image", function.name())]
+    Capability {
+        /// The function.
+        function: Function,
+        /// The capability.
+        name: &'static str,
+    },
+    /// Tags of 8 bits cannot be used.
+    #[error("extended tags of the {} function stay off; the card has more than 32 reads outstanding, so let the host enable them (Linux: without pci=...no_ext_tag)", .0.name())]
+    ExtendedTags(Function),
     /// The list of capabilities runs in a circle.
     #[error("the list of PCI capabilities never ends; load the card's own image")]
     Capabilities,
@@ -59,20 +75,20 @@ pub enum ProbeError {
 #[derive(Clone)]
 pub struct Probe {
     function: Arc<dyn PciFunction>,
-    /// PCI vendor.
-    pub vendor: u16,
-    /// PCI device.
-    pub device: u16,
+    /// Serial number of the card: EUI-64.
+    pub serial: u64,
     /// Version of the register map: major, minor.
     pub version: (u16, u16),
     /// Queue pairs, ports, vectors and sizes of tables of the card.
     pub features: Features,
     /// Vectors of the MSI-X capability.
     pub msi_x_vectors: u16,
-    /// Largest payload of a PCIe write, bytes, as the host set it.
+    /// Largest payload of a PCIe write, bytes, as the host set it for both functions.
     pub max_payload: u32,
-    /// Largest PCIe read, bytes, as the host set it.
+    /// Largest PCIe read, bytes, as the host set it for both functions.
     pub max_read: u32,
+    /// Requests may have translated addresses: the host has enabled ATS for both functions.
+    pub ats: bool,
     /// Bit p: the link of port p is up.
     pub ports_up: u8,
 }
@@ -83,22 +99,20 @@ impl Probe {
     /// # Errors
     /// [`ProbeError`], the first thing that does not fit.
     pub fn new(function: Arc<dyn PciFunction>) -> Result<Self, ProbeError> {
-        let vendor = function.config_read16(header::VENDOR_ID)?;
-        let device = function.config_read16(header::DEVICE_ID)?;
-        if (vendor, device) != (VENDOR, DEVICE) {
-            return Err(ProbeError::Identity { vendor, device });
+        let control = Settings::of(&*function, Function::Control)?;
+        let data = Settings::of(&*function, Function::Data)?;
+        if data.serial != control.serial {
+            return Err(ProbeError::Serial {
+                control: control.serial,
+                data: data.serial,
+            });
         }
-        let express = capability(&*function, PCI_EXPRESS_ID, "PCI Express")?;
-        let can = function.config_read32(express + pci_express::DEVICE_CAPABILITIES)?;
-        if can & pci_express::FUNCTION_RESET == 0 {
-            return Err(ProbeError::NoFunctionReset);
-        }
-        let vectors = capability(&*function, MSI_X_ID, "MSI-X")?;
-        let vectors = function.config_read16(vectors + msi_x::CONTROL)? & msi_x::SIZE_MASK;
-        let control = function.config_read16(express + pci_express::DEVICE_CONTROL)?;
-        let size = |bit: u32| 128 << (control >> bit & 7);
-        let old = function.config_read16(header::COMMAND)?;
-        function.config_write16(header::COMMAND, old | command::MEMORY)?;
+        let vectors = capability(&*function, Function::Control, MSI_X_ID, "MSI-X")?;
+        let vectors =
+            function.config_read16(Function::Control, vectors + msi_x::CONTROL)? & msi_x::SIZE_MASK;
+        let old = function.config_read16(Function::Control, header::COMMAND)?;
+        let on = old | command::MEMORY;
+        function.config_write16(Function::Control, header::COMMAND, on)?;
         let read = |offset: u16| function.read64(Bar::Registers, offset.into());
         let identity = read(IDENTITY.offset)?;
         if identity != IDENTITY.reset {
@@ -122,16 +136,25 @@ impl Probe {
         }
         let ports_up = read(PORT_STATE.offset)? as u8;
         Ok(Self {
-            vendor,
-            device,
+            serial: control.serial,
             version: (major, minor),
             features,
             msi_x_vectors: vectors + 1,
-            max_payload: size(pci_express::MAX_PAYLOAD_BIT),
-            max_read: size(pci_express::MAX_READ_BIT),
+            max_payload: control.max_payload.min(data.max_payload),
+            max_read: control.max_read.min(data.max_read),
+            ats: control.ats && data.ats,
             ports_up,
             function,
         })
+    }
+
+    /// Takes the uncorrectable errors that the functions have logged in their AER capabilities since the last call, by any driver.
+    ///
+    /// # Errors
+    /// [`ProbeError`].
+    pub fn take_pcie_errors(&self) -> Result<Vec<PcieErrors>, ProbeError> {
+        let take = |function| take_errors(&*self.function, function);
+        Function::ALL.into_iter().map(take).collect()
     }
 
     /// Returns the function that was probed.
@@ -140,24 +163,10 @@ impl Probe {
     }
 }
 
-/// Returns the offset of a capability in configuration space.
-fn capability(function: &dyn PciFunction, id: u8, name: &'static str) -> Result<u16, ProbeError> {
-    let mut at = function.config_read16(header::CAPABILITIES)? & 0xfc;
-    for _ in 0..MOST_CAPABILITIES {
-        if at == 0 {
-            return Err(ProbeError::Capability(name));
-        }
-        let [found, next] = function.config_read16(at)?.to_le_bytes();
-        if found == id {
-            return Ok(at);
-        }
-        at = u16::from(next & 0xfc);
-    }
-    Err(ProbeError::Capabilities)
-}
-
 #[cfg(test)]
 mod tests {
+    use stellar_wire::host::config_space::EXTENDED;
+
     use super::*;
     use crate::fake::FakeCard;
 
@@ -170,15 +179,42 @@ mod tests {
     #[test]
     fn a_card_is_recognised() {
         let probe = Probe::new(FakeCard::new()).unwrap();
-        assert_eq!((probe.vendor, probe.device), (VENDOR, DEVICE));
+        assert_eq!((probe.serial, probe.ats), (0, true));
         assert_eq!(probe.version, (MAJOR, MINOR));
         assert_eq!(probe.msi_x_vectors, 64);
         assert_eq!((probe.max_payload, probe.max_read), (128, 512));
     }
 
     #[test]
+    fn both_functions_have_to_be_of_one_card() {
+        let serial = EXTENDED + 0x54;
+        let two = message(|card| card.set_config(Function::Data, serial, 7));
+        assert!(
+            two.contains("and the data function 0000000000000007"),
+            "{two}"
+        );
+        let other = message(|card| card.set_config(Function::Data, 0, 0x1017_15b3));
+        assert!(
+            other.contains("the card's data function is 10ee:5344"),
+            "{other}"
+        );
+        let alone = message(|card| card.set_config(Function::Data, 0, u32::MAX));
+        assert!(alone.starts_with("PCI identity ffff:ffff;"), "{alone}");
+    }
+
+    #[test]
+    fn the_smaller_sizes_of_both_functions_count() {
+        let card = FakeCard::new();
+        // Payload 512 bytes and reads of 4,096; payload 256 and reads of 1,024.
+        card.set_config(Function::Control, 0x48, 5 << 12 | 2 << 5);
+        card.set_config(Function::Data, 0x48, 3 << 12 | 1 << 5);
+        let probe = Probe::new(card).unwrap();
+        assert_eq!((probe.max_payload, probe.max_read), (256, 1024));
+    }
+
+    #[test]
     fn what_is_not_the_card_is_named() {
-        let other = message(|card| card.set_config(0, 0x1017_15b3));
+        let other = message(|card| card.set_config(Function::Control, 0, 0x1017_15b3));
         assert!(other.starts_with("PCI identity 15b3:1017;"), "{other}");
         let gone = message(|card| card.set_register(IDENTITY, u64::MAX));
         assert!(gone.contains("0xffffffffffffffff"), "{gone}");
@@ -203,11 +239,11 @@ mod tests {
         });
         assert!(many_pages.contains("2^21 translations"), "{many_pages}");
         assert!(many_pages.contains("2^1 to 2^20 can be"), "{many_pages}");
-        let no_reset = message(|card| card.set_config(0x44, 3));
+        let no_reset = message(|card| card.set_config(Function::Control, 0x44, 3));
         assert!(no_reset.contains("cannot be reset alone"), "{no_reset}");
-        let circle = message(|card| card.set_config(0x40, 0x4005));
+        let circle = message(|card| card.set_config(Function::Control, 0x40, 0x4005));
         assert!(circle.contains("never ends"), "{circle}");
-        let empty = message(|card| card.set_config(0x34, 0));
+        let empty = message(|card| card.set_config(Function::Control, 0x34, 0));
         assert!(empty.contains("no PCI Express capability"), "{empty}");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use stellar_wire::host::config_space::{self, Bar};
+use stellar_wire::host::config_space::{Bar, ConfigWord, Function};
 use stellar_wire::host::registers::{self, Access};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/driver.md");
@@ -44,13 +44,25 @@ fn register_map() -> String {
 }
 
 fn config_space() -> String {
-    let mut out = String::from("| offset | reset | writable | |\n|---|---|---|---|\n");
-    for word in config_space::ALL {
-        let (offset, reset, writable) = (word.offset, word.reset, word.writable);
+    let mut out = String::from(
+        "| offset | functions | reset | writable | cleared by 1 | |\n|---|---|---|---|---|---|\n",
+    );
+    let [control, data]: [Vec<_>; 2] = Function::ALL.map(|function| function.words().collect());
+    let mut words: Vec<(&str, &ConfigWord)> = Vec::new();
+    for word in &control {
+        let is_shared = data.contains(word);
+        words.push((if is_shared { "both" } else { "control" }, word));
+    }
+    let only_data = data.iter().filter(|word| !control.contains(word));
+    words.extend(only_data.map(|word| ("data", *word)));
+    words.sort_by_key(|(_, word)| word.offset);
+    for (functions, word) in words {
+        let (offset, reset) = (word.offset, word.reset);
+        let (writable, cleared) = (word.writable, word.cleared);
         let description = line(word.description);
         writeln!(
             out,
-            "| {offset:#04x} | {reset:#010x} | {writable:#010x} | {description} |"
+            "| {offset:#05x} | {functions} | {reset:#010x} | {writable:#010x} | {cleared:#010x} | {description} |"
         )
         .expect("a string takes everything");
     }

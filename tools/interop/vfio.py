@@ -1,7 +1,7 @@
 """`./stellar interop vfio`: the driver through a guest's VFIO.
 
 The same program runs twice, and must print the same. The first time it simulates the cards itself. The second time it runs in the guest and opens two
-functions bound to vfio-pci: the guest's kernel maps their BARs into it, pins its memory and programs the virtual IOMMU. QEMU passes all of that on to
+cards, whose functions are bound to vfio-pci: the guest's kernel maps their BARs into it, pins its memory and programs the virtual IOMMU. QEMU passes all of that on to
 `./stellar serve`, which simulates the cards.
 """
 
@@ -22,27 +22,30 @@ from programs import build, processor_time
 SLOWER = 2000
 # Longest time in seconds of a message from QEMU to the server. A reset has to be simulated in this time.
 PATIENCE = 60
+# Of the control functions, which the program is given, and of the data functions, which it has to find. Their order differs.
 SLOTS = ("05", "06")
-FUNCTIONS = [f"0000:00:{slot}.0" for slot in SLOTS]
+DATA_SLOTS = ("08", "07")
+CARDS, DATA_FUNCTIONS = ([f"0000:00:{slot}.0" for slot in slots] for slots in (SLOTS, DATA_SLOTS))
 
 # Device control of a card: payloads of 256 bytes, reads of 512, as in the simulated hosts. Linux itself would choose payloads of 1,024 bytes, the
 # card's largest, because there is no bridge above the card.
 DEVICE_CONTROL, SIZES = 0x48, r"\040\040"
 
 SCRIPT = f"""
-for function in {" ".join(FUNCTIONS)}; do
+for function in {" ".join(CARDS + DATA_FUNCTIONS)}; do
     printf '{SIZES}' | dd of=/sys/bus/pci/devices/$function/config bs=2 seek={DEVICE_CONTROL // 2} conv=notrunc 2>/dev/null
     echo vfio-pci >/sys/bus/pci/devices/$function/driver_override
     echo $function >/sys/bus/pci/drivers_probe
 done
-bring_up --vfio {" ".join(FUNCTIONS)} --slower {SLOWER}
+bring_up --vfio {" ".join(CARDS)} --slower {SLOWER}
 """
 
 
 def guest(program: Path, sockets: list[Path]) -> Guest:
     """A machine with a virtual IOMMU and the cards at two sockets."""
     devices = ["-device", "intel-iommu,caching-mode=on,intremap=off"]
-    for slot, socket in zip(SLOTS, sockets, strict=True):
+    data_sockets = [socket.with_suffix(".data.sock") for socket in sockets]
+    for slot, socket in zip(SLOTS + DATA_SLOTS, sockets + data_sockets, strict=True):
         path = f'"socket":{{"type":"unix","path":"{socket}"}}'
         devices += ["-device", f'{{"driver":"vfio-user-pci",{path},"addr":"{slot}.0","x-msg-timeout":{PATIENCE * 1000}}}']
     return Guest(

@@ -1,6 +1,7 @@
 //! `./stellar devinfo`: what the driver finds (rdma-core: `ibv_devinfo`).
 
-use stellar_driver::{Limits, PageSize, Probe};
+use stellar_driver::{Function, Limits, PageSize, Probe};
+use stellar_wire::host::config_space::VENDOR;
 use stellar_wire::mtu;
 
 use super::Cards;
@@ -13,7 +14,7 @@ pub struct Arguments {
     #[arg(short, long)]
     verbose: bool,
     /// Also print the counters since the last reset: received packets, accepted (None) and dropped by reason, and what each port and the PCIe endpoint
-    /// beside it have dropped or failed to read
+    /// beside it have dropped or failed to read. Then the errors that both PCI functions have logged, which this clears
     #[arg(short, long)]
     counters: bool,
 }
@@ -24,12 +25,17 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let probe = Probe::new(function)?;
     println!("hca_id: {}", arguments.cards.names()[0]);
     line(1, "transport", "OCP MRC 1.0 on RoCEv2");
-    line(1, "vendor_id", format!("{:#06x}", probe.vendor));
-    line(1, "vendor_part_id", format!("{:#06x}", probe.device));
+    line(1, "node_guid", format!("{:016x}", probe.serial));
+    line(1, "vendor_id", format!("{VENDOR:#06x}"));
+    for function in Function::ALL {
+        let name = format!("{}_function", function.name());
+        line(1, &name, format!("{:#06x}", function.device()));
+    }
     let (major, minor) = probe.version;
     line(1, "register_map", format!("{major}.{minor}"));
     line(1, "pcie_max_payload", probe.max_payload);
     line(1, "pcie_max_read", probe.max_read);
+    line(1, "pcie_ats", if probe.ats { "on" } else { "off" });
     line(1, "msi_x_vectors", probe.msi_x_vectors);
     if arguments.verbose {
         limits(&Limits::of(&probe));
@@ -64,6 +70,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 line(1, &format!("port{}_and_pcie", count.port), "");
             }
             line(2, &count.counter.to_string(), count.value);
+        }
+        for found in probe.take_pcie_errors()? {
+            let names: Vec<_> = found.errors.iter().map(|error| error.name()).collect();
+            let names = if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            };
+            line(1, &format!("pcie_errors_{}", found.function.name()), names);
         }
     }
     Ok(())

@@ -6,8 +6,8 @@ use stellar_wire::host::registers::{Features, FEATURES, TABLE_COMMAND};
 use stellar_wire::rows::ConfigSelect;
 
 use super::*;
-use crate::fake::{open, FakeCard};
-use crate::{Context, DeviceError, PageSize, PciFunction};
+use crate::fake::{open, FakeCard, ATS_CONTROL};
+use crate::{Context, DeviceError, Function, PageSize, PciFunction};
 
 /// All translations that the card has.
 const ALL: u64 = 1 << FakeCard::FEATURES.log2_translations;
@@ -53,6 +53,19 @@ fn writes(card: &FakeCard, pd: &ProtectionDomain, count: u64) -> [u64; 2] {
     let registered = card.stores() - before;
     region.deregister().unwrap();
     [registered, card.stores() - before - registered]
+}
+
+#[test]
+fn translated_addresses_need_ats_of_both_functions() {
+    let function = FakeCard::new();
+    function.set_config(Function::Data, ATS_CONTROL, 0);
+    let context = open(Arc::clone(&function) as _);
+    let pd = context.alloc_pd().unwrap();
+    let refused = register(&pd, 1).err().unwrap();
+    assert!(matches!(refused, Error::NoAts));
+    assert!(refused.to_string().contains("have the host enable it"));
+    let memory = context.alloc(4096).unwrap();
+    pd.register(memory, AccessFlags::default()).unwrap();
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use stellar_wire::host::config_space::{Function, VENDOR};
 use thiserror::Error;
 
 /// Why a function cannot be opened by VFIO.
@@ -20,6 +21,14 @@ pub enum VfioError {
     /// The function does not exist.
     #[error("there is no PCI function {0}; `lspci -D` lists those that there are")]
     NoFunction(String),
+    /// The other function of the card does not exist.
+    #[error("the card at {address} has the serial number {serial:016x}, and no function {VENDOR:04x}:{:04x} that is bound to vfio-pci and not in use has it too; bind both functions of the card: `lspci -Dd {VENDOR:04x}:` lists them", Function::Data.device())]
+    NoDataFunction {
+        /// The control function.
+        address: String,
+        /// The serial number.
+        serial: u64,
+    },
     /// The function is bound to another driver or to none.
     #[error("{address} is driven by {driver}; bind it to vfio-pci: `driverctl set-override {address} vfio-pci`")]
     Driver {
@@ -67,8 +76,37 @@ fn is_address(text: &str) -> bool {
         && matches!(function.as_bytes(), [b'0'..=b'7'])
 }
 
-/// The function's directory below `sys` (`/sys`), when everything that VFIO needs is there, below `dev` (`/dev`) too.
-pub fn find(sys: &Path, dev: &Path, address: &str) -> Result<PathBuf, VfioError> {
+/// A function that VFIO can open.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its directory in sysfs.
+    pub directory: PathBuf,
+    /// Its IOMMU group.
+    pub group: u32,
+}
+
+/// The data functions of all cards that VFIO can open.
+pub fn data_functions(sys: &Path, dev: &Path) -> Vec<Found> {
+    let Ok(entries) = fs::read_dir(sys.join("bus/pci/devices")) else {
+        return Vec::new();
+    };
+    let id = |directory: &Path, name: &str| {
+        let text = fs::read_to_string(directory.join(name)).ok()?;
+        u16::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
+    };
+    let mut found: Vec<Found> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|at| id(at, "vendor") == Some(VENDOR))
+        .filter(|at| id(at, "device") == Some(Function::Data.device()))
+        .filter_map(|at| find(sys, dev, at.file_name()?.to_str()?).ok())
+        .collect();
+    found.sort_by(|a, b| a.directory.cmp(&b.directory));
+    found
+}
+
+/// The function below `sys` (`/sys`), when everything that VFIO needs is there, below `dev` (`/dev`) too.
+pub fn find(sys: &Path, dev: &Path, address: &str) -> Result<Found, VfioError> {
     if !is_address(address) {
         return Err(VfioError::Address(address.to_owned()));
     }
@@ -89,12 +127,16 @@ pub fn find(sys: &Path, dev: &Path, address: &str) -> Result<PathBuf, VfioError>
         let address = address.to_owned();
         return Err(VfioError::Driver { address, driver });
     }
-    let group = name("iommu_group").ok_or_else(|| VfioError::NoGroup(address.to_owned()))?;
+    let group = name("iommu_group").and_then(|group| group.parse().ok());
+    let group: u32 = group.ok_or_else(|| VfioError::NoGroup(address.to_owned()))?;
     openable(&dev.join("vfio/vfio"))?;
     // A VFIO group can be open only once, so this checks for it without opening it.
-    let path = dev.join("vfio").join(group);
+    let path = dev.join("vfio").join(group.to_string());
     match fs::metadata(&path) {
-        Ok(_) => Ok(function),
+        Ok(_) => Ok(Found {
+            directory: function,
+            group,
+        }),
         Err(error) => Err(VfioError::DeviceFile { path, error }),
     }
 }
@@ -156,7 +198,14 @@ mod tests {
         fs::write(dev.join("vfio/vfio"), "").unwrap();
         assert!(message().contains("dev/vfio/12 cannot be opened"));
         fs::write(dev.join("vfio/12"), "").unwrap();
-        assert_eq!(find(&sys, &dev, address).unwrap(), function);
+        let found = find(&sys, &dev, address).unwrap();
+        assert_eq!((&found.directory, found.group), (&function, 12));
+        assert_eq!(data_functions(&sys, &dev), []);
+        fs::write(function.join("vendor"), "0x10ee\n").unwrap();
+        fs::write(function.join("device"), "0x5354\n").unwrap();
+        assert_eq!(data_functions(&sys, &dev), []);
+        fs::write(function.join("device"), "0x5344\n").unwrap();
+        assert_eq!(data_functions(&sys, &dev), [found]);
         let odd = find(&sys, &dev, "eth0").unwrap_err().to_string();
         assert!(odd.contains("'eth0' is no PCI address"), "{odd}");
     }

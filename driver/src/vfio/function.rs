@@ -2,29 +2,48 @@
 
 #![allow(unsafe_code)]
 
+use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pci_driver::backends::vfio::VfioPciDevice;
+use pci_driver::backends::vfio::{VfioContainer, VfioPciDevice};
 use pci_driver::device::PciDevice;
 use pci_driver::regions::{MappedOwningPciRegion, PciRegion, Permissions};
-use stellar_wire::host::config_space::Bar;
+use stellar_wire::host::config_space::{Bar, Function};
 use vm_memory::VolatileSlice;
 
 use super::bar;
-use super::find::{find, VfioError};
+use super::find::{data_functions, find, Found, VfioError};
 use super::interrupt::Vectors;
 use crate::addresses::BusAddresses;
 use crate::card::lock;
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction};
+use crate::functions::read_serial;
 use crate::mapped::MappedMemory;
 
-/// The device, and the addresses that are in use for it.
+/// Both functions, and the addresses that are in use for them. Their groups are in one container, so memory is mapped once for both.
 pub(super) struct Opened {
     pub device: VfioPciDevice,
+    data: VfioPciDevice,
     pub addresses: Mutex<BusAddresses>,
+}
+
+impl Opened {
+    fn device_of(&self, function: Function) -> &VfioPciDevice {
+        match function {
+            Function::Control => &self.device,
+            Function::Data => &self.data,
+        }
+    }
+}
+
+/// The serial number of a function, which is opened alone for it.
+fn serial_of(directory: &Path) -> io::Result<Option<u64>> {
+    let device = VfioPciDevice::open(directory)?;
+    let config = device.config();
+    read_serial(|at| config.read_le_u32(at.into()))
 }
 
 /// An error of VFIO.
@@ -44,19 +63,39 @@ pub struct Vfio {
 }
 
 impl Vfio {
-    /// Opens the function at a PCI address such as `0000:01:00.0`.
+    /// Opens the card whose control function is at a PCI address such as `0000:01:00.0`. Its data function has the same serial number.
     ///
     /// # Errors
     /// [`VfioError`], the first thing that is missing.
     pub fn open(address: &str) -> Result<Self, VfioError> {
-        let directory = find(Path::new("/sys"), Path::new("/dev"), address)?;
+        let (sys, dev) = (Path::new("/sys"), Path::new("/dev"));
+        let control = find(sys, dev, address)?;
         let kernel = |what, reason: String| VfioError::Kernel {
             address: address.to_owned(),
             what,
             reason,
         };
-        let device = VfioPciDevice::open(directory)
-            .map_err(|error| kernel("VFIO does not open it", error.to_string()))?;
+        let unopened = |error: io::Error| kernel("VFIO does not open it", error.to_string());
+        let serial = serial_of(&control.directory).map_err(unopened)?;
+        let serial = serial.ok_or_else(|| {
+            let reason = "without one, the card's other function cannot be found".to_owned();
+            kernel("it has no serial number", reason)
+        })?;
+        let is_its_own =
+            |data: &Found| matches!(serial_of(&data.directory), Ok(Some(other)) if other == serial);
+        let data = data_functions(sys, dev).into_iter().find(is_its_own);
+        let data = data.ok_or_else(|| VfioError::NoDataFunction {
+            address: address.to_owned(),
+            serial,
+        })?;
+        let mut groups = vec![control.group, data.group];
+        groups.dedup();
+        let container = Arc::new(VfioContainer::new(&groups).map_err(unopened)?);
+        let open = |found: &Found| {
+            VfioPciDevice::open_in_container(&found.directory, Arc::clone(&container))
+        };
+        let device = open(&control).map_err(unopened)?;
+        let data = open(&data).map_err(unopened)?;
         let map = |bar: Bar| {
             let region = device.bar(bar.index().into());
             let region = region.ok_or_else(|| kernel("a BAR is missing", format!("{bar:?}")))?;
@@ -83,6 +122,7 @@ impl Vfio {
             opened: Arc::new(Opened {
                 addresses: Mutex::new(BusAddresses::below(end)),
                 device,
+                data,
             }),
             registers,
             doorbells,
@@ -114,15 +154,19 @@ impl Vfio {
 }
 
 impl PciFunction for Vfio {
-    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
-        let word = self.opened.device.config().read_le_u32(offset.into());
+    fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
+        let word = self
+            .opened
+            .device_of(function)
+            .config()
+            .read_le_u32(offset.into());
         word.map_err(|error| failed("reading the configuration space", &error))
     }
 
-    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+    fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
         let written = self
             .opened
-            .device
+            .device_of(function)
             .config()
             .write_le_u16(offset.into(), value);
         written.map_err(|error| failed("writing the configuration space", &error))
@@ -161,8 +205,11 @@ impl PciFunction for Vfio {
             let disabled = self.opened.device.interrupts().msi_x().disable();
             disabled.map_err(|error| failed("switching MSI-X off", &error))?;
         }
-        let reset = self.opened.device.reset();
-        reset.map_err(|error| failed("a function-level reset", &error))
+        for function in Function::ALL {
+            let reset = self.opened.device_of(function).reset();
+            reset.map_err(|error| failed("a function-level reset", &error))?;
+        }
+        Ok(())
     }
 
     fn now(&self) -> Duration {

@@ -11,6 +11,9 @@ use super::interrupt::EventInterrupt;
 use super::link::Link;
 use super::memory::SharedFiles;
 use super::pages::Pages;
+use stellar_wire::host::config_space::Function;
+use stellar_wire::host::simulation::data_socket;
+
 use crate::device::{Access, DeviceError, DmaMemory, Interrupt, PciFunction, Width};
 use crate::mapped::MappedMemory;
 
@@ -19,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Sleep between two polls while the driver waits: about one cycle of the simulation.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// A card behind a vfio-user socket.
+/// A card behind vfio-user sockets.
 pub struct VfioUser {
     link: Arc<Link>,
     window: Option<usize>,
@@ -28,7 +31,7 @@ pub struct VfioUser {
 }
 
 impl VfioUser {
-    /// Connects to the card at `socket`.
+    /// Connects to the card at `socket`, and to its data function at [`data_socket`].
     ///
     /// # Errors
     /// [`VfioUserError`].
@@ -46,9 +49,10 @@ impl VfioUser {
             VfioUserError::Other { path, reason }
         };
         let client = connect(socket, patience)?;
+        let data = connect(&data_socket(socket), patience)?;
         let pages = Pages::of(&client).map_err(other)?;
         Ok(Self {
-            link: Arc::new(Link::new(client).map_err(other)?),
+            link: Arc::new(Link::new(client, data).map_err(other)?),
             window: None,
             pages,
         })
@@ -78,24 +82,23 @@ impl VfioUser {
 }
 
 impl PciFunction for VfioUser {
-    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
-        let bytes = self
-            .link
-            .read(VFIO_PCI_CONFIG_REGION_INDEX, offset.into())?;
+    fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
+        let connection = self.link.connection(function);
+        let bytes = connection.read(VFIO_PCI_CONFIG_REGION_INDEX, offset.into())?;
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+    fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
         let bytes = value.to_le_bytes();
-        self.link
-            .write(VFIO_PCI_CONFIG_REGION_INDEX, offset.into(), &bytes)
+        let connection = self.link.connection(function);
+        connection.write(VFIO_PCI_CONFIG_REGION_INDEX, offset.into(), &bytes)
     }
 
     fn load(&self, access: Access) -> Result<u64, DeviceError> {
         let (region, offset) = (access.bar().index().into(), access.offset());
         Ok(match access.width() {
-            Width::Four => u32::from_le_bytes(self.link.read(region, offset)?).into(),
-            Width::Eight => u64::from_le_bytes(self.link.read(region, offset)?),
+            Width::Four => u32::from_le_bytes(self.link.control.read(region, offset)?).into(),
+            Width::Eight => u64::from_le_bytes(self.link.control.read(region, offset)?),
         })
     }
 
@@ -105,6 +108,7 @@ impl PciFunction for VfioUser {
         }
         let bytes = &value.to_le_bytes()[..access.width().bytes().into()];
         self.link
+            .control
             .write(access.bar().index().into(), access.offset(), bytes)
     }
 
@@ -123,7 +127,11 @@ impl PciFunction for VfioUser {
     fn reset(&self) -> Result<(), DeviceError> {
         // The PCI Express capability says whether the server can reset: `Client::resettable` of vfio_user 0.1.7 says the opposite.
         let what = "a reset over vfio-user";
-        self.link.ask(what, vfio_user::Client::reset)
+        for function in Function::ALL {
+            let connection = self.link.connection(function);
+            connection.ask(what, vfio_user::Client::reset)?;
+        }
+        Ok(())
     }
 
     fn now(&self) -> Duration {

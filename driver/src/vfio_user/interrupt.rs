@@ -30,10 +30,11 @@ impl EventInterrupt {
         }
         let event = new_event()?;
         let flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
-        link.ask("pointing an interrupt to an eventfd", |client| {
-            let (index, fds) = (VFIO_PCI_MSIX_IRQ_INDEX, [event.as_raw_fd()]);
-            client.set_irqs(index, flags, vector.into(), 1, &fds)
-        })?;
+        link.control
+            .ask("pointing an interrupt to an eventfd", |client| {
+                let (index, fds) = (VFIO_PCI_MSIX_IRQ_INDEX, [event.as_raw_fd()]);
+                client.set_irqs(index, flags, vector.into(), 1, &fds)
+            })?;
         Ok(Self {
             link: Arc::clone(link),
             event,

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rustix::mm::{MapFlags, ProtFlags};
-use stellar_wire::host::config_space::{Bar, LENGTH};
+use stellar_wire::host::config_space::{Bar, Function, LENGTH};
 use stellar_wire::host::simulation;
 use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_MSIX_IRQ_INDEX};
 use vfio_user::Client;
@@ -20,9 +20,13 @@ const END_OF_ADDRESSES: u64 = 1 << 39;
 /// How far ahead of its clock a simulation is requested to run while the driver waits.
 const AHEAD: Duration = Duration::from_micros(20);
 
-/// The connection, and the clock of the simulation behind it.
+/// The connection to a function.
+pub struct Connection(Mutex<Client>);
+
+/// The connections to both functions, and the clock of the simulation behind them.
 pub struct Link {
-    client: Mutex<Client>,
+    pub control: Connection,
+    pub data: Connection,
     pub addresses: Mutex<BusAddresses>,
     /// The page with the clock.
     clock: MmapRegion,
@@ -37,49 +41,26 @@ pub fn failed(what: &'static str, error: &impl ToString) -> DeviceError {
     DeviceError::Backend { what, reason }
 }
 
-impl Link {
-    /// Checks that a card is at the other end.
-    ///
-    /// # Errors
-    /// What does not fit.
-    pub fn new(mut client: Client) -> Result<Self, String> {
-        let bars = Bar::ALL.map(|bar| (u32::from(bar.index()), bar.length()));
-        let config = (VFIO_PCI_CONFIG_REGION_INDEX, LENGTH.into());
-        for (index, least) in bars.into_iter().chain([config]) {
-            let size = client.region(index).map_or(0, |region| region.size);
-            if size < least {
-                return Err(format!("region {index} has {size:#x} bytes of {least:#x}"));
-            }
+/// Checks that a function has regions of these lengths, and a configuration space.
+fn check_regions(client: &Client, regions: &[(u32, u64)]) -> Result<(), String> {
+    let config = (VFIO_PCI_CONFIG_REGION_INDEX, LENGTH.into());
+    for &(index, least) in regions.iter().chain([&config]) {
+        let size = client.region(index).map_or(0, |region| region.size);
+        if size < least {
+            return Err(format!("region {index} has {size:#x} bytes of {least:#x}"));
         }
-        let irqs = client.get_irq_info(VFIO_PCI_MSIX_IRQ_INDEX);
-        let vectors = irqs.map_err(|error| error.to_string())?.count;
-        let file = client
-            .region(simulation::REGION)
-            .and_then(|region| region.file_offset.clone())
-            .ok_or("it has no simulated clock")?;
-        let (prot, flags) = (ProtFlags::READ, MapFlags::SHARED);
-        let clock = MmapRegion::build(
-            Some(file),
-            simulation::LENGTH as usize,
-            prot.bits() as i32,
-            flags.bits() as i32,
-        );
-        Ok(Self {
-            client: Mutex::new(client),
-            addresses: Mutex::new(BusAddresses::below(END_OF_ADDRESSES)),
-            clock: clock.map_err(|error| format!("its clock cannot be mapped: {error}"))?,
-            told: AtomicU64::new(0),
-            vectors: u16::try_from(vectors).unwrap_or(u16::MAX),
-        })
     }
+    Ok(())
+}
 
+impl Connection {
     /// Runs an operation on the connection.
     pub fn ask<T>(
         &self,
         what: &'static str,
         question: impl FnOnce(&mut Client) -> Result<T, vfio_user::Error>,
     ) -> Result<T, DeviceError> {
-        question(&mut lock(&self.client)).map_err(|error| failed(what, &error))
+        question(&mut lock(&self.0)).map_err(|error| failed(what, &error))
     }
 
     /// Reads bytes of a region in one transaction.
@@ -96,6 +77,55 @@ impl Link {
     pub fn write(&self, region: u32, offset: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let what = "a write over vfio-user";
         self.ask(what, |client| client.region_write(region, offset, bytes))
+    }
+}
+
+impl Drop for Connection {
+    /// Ends the connection; the server resets the function.
+    fn drop(&mut self) {
+        // If the connection is closed already, nothing is left to do.
+        let _ = lock(&self.0).shutdown();
+    }
+}
+
+impl Link {
+    /// Checks that both functions of a card are at the other ends.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn new(mut client: Client, data: Client) -> Result<Self, String> {
+        let bars = Bar::ALL.map(|bar| (u32::from(bar.index()), bar.length()));
+        check_regions(&client, &bars)?;
+        check_regions(&data, &[])?;
+        let irqs = client.get_irq_info(VFIO_PCI_MSIX_IRQ_INDEX);
+        let vectors = irqs.map_err(|error| error.to_string())?.count;
+        let file = client
+            .region(simulation::REGION)
+            .and_then(|region| region.file_offset.clone())
+            .ok_or("it has no simulated clock")?;
+        let (prot, flags) = (ProtFlags::READ, MapFlags::SHARED);
+        let clock = MmapRegion::build(
+            Some(file),
+            simulation::LENGTH as usize,
+            prot.bits() as i32,
+            flags.bits() as i32,
+        );
+        Ok(Self {
+            control: Connection(Mutex::new(client)),
+            data: Connection(Mutex::new(data)),
+            addresses: Mutex::new(BusAddresses::below(END_OF_ADDRESSES)),
+            clock: clock.map_err(|error| format!("its clock cannot be mapped: {error}"))?,
+            told: AtomicU64::new(0),
+            vectors: u16::try_from(vectors).unwrap_or(u16::MAX),
+        })
+    }
+
+    /// The connection to a function.
+    pub const fn connection(&self, function: Function) -> &Connection {
+        match function {
+            Function::Control => &self.control,
+            Function::Data => &self.data,
+        }
     }
 
     /// The clock of the simulation.
@@ -130,18 +160,7 @@ impl Link {
         let word = until.as_nanos() as u64;
         self.told.fetch_max(word, Ordering::Relaxed);
         let offset = simulation::RUN_UNTIL;
-        self.write(simulation::REGION, offset, &word.to_le_bytes())
-    }
-
-    /// Ends the connection; the server resets the card.
-    pub fn close(&self) {
-        // If the connection is closed already, nothing is left to do.
-        let _ = lock(&self.client).shutdown();
-    }
-}
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        self.close();
+        self.control
+            .write(simulation::REGION, offset, &word.to_le_bytes())
     }
 }

@@ -73,7 +73,7 @@ impl Pages {
         if is_named && !link.stands_still() {
             return Ok(());
         }
-        let tell = |what, offset: u64| link.write(REGION, what, &offset.to_le_bytes());
+        let tell = |what, offset: u64| link.control.write(REGION, what, &offset.to_le_bytes());
         if !is_named && named.len() == MOST_SLOTS {
             if let Some(other) = named.pop_first() {
                 tell(LOOK_AWAY, other)?;

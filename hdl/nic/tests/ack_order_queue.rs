@@ -268,6 +268,35 @@ fn a_stalled_lane_holds_up_only_queue_pairs_that_used_it() {
     bench.finish();
 }
 
+/// The outcomes of both lanes wait before the first one is taken.
+#[test]
+fn lanes_take_turns_when_both_have_outcomes() {
+    let events: Vec<_> = (0..80)
+        .map(|n| Event {
+            qp: 2 + n / 40,
+            lane: (n / 40) as usize,
+            placed: false,
+            flush: false,
+            fails: false,
+        })
+        .collect();
+    let mut bench = Bench::new(events.clone());
+    for _ in 0..100 {
+        bench.step(true, [true; 2], false);
+    }
+    for _ in 0..100 {
+        bench.step(true, [true; 2], true);
+    }
+    // What left the queues while only lane 0 had outcomes is ahead.
+    let lanes: Vec<_> = bench.left[4..76].iter().map(|&i| events[i].lane).collect();
+    assert!(
+        lanes.windows(2).all(|two| two[0] != two[1]),
+        "{:?}",
+        bench.left
+    );
+    bench.finish();
+}
+
 /// The contents of the memory from before a reset change no order and stop nothing.
 #[test]
 fn a_reset_forgets_what_waits_but_not_how_to_count() {

@@ -1,7 +1,10 @@
 //! The card's own blocks, its receive lanes, and its Verilog.
 
 mod ack_order_queue;
+mod counters;
 mod failure_fork;
+mod fence_barrier;
 mod lanes;
+mod nic_config;
 mod rx_blocks;
 mod verilog;

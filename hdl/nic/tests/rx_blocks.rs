@@ -1,16 +1,12 @@
 //! The small blocks behind two lanes: their rust-hdl simulation and their Verilog agree, and the Verilog is clean.
 
-use hdl_nic::{
-    AckOrderQueue, CounterBank, DropCounters, FenceBarrier, PortCounters, StreamMerge, TxEvents,
-};
+use hdl_nic::{AckOrderQueue, FenceBarrier, PortCounters, StreamMerge, TxEvents};
 use hdl_pcie::read::records::ReadEvents;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
-use stellar_wire::host::PortCounter;
 use stellar_wire::hw::dma::FlushedBatch;
 use stellar_wire::hw::receive::RxOutcome;
-use stellar_wire::receive::DropReason;
 
 #[test]
 fn stream_merge_is_its_verilog() {
@@ -100,121 +96,6 @@ fn ack_order_queue_is_its_verilog() {
     .unwrap();
 }
 
-/// Runs one cycle with the inputs that are set.
-fn cycle<B: Block>(block: &mut B, clock: fn(&mut B) -> &mut Signal<In, Clock>) {
-    for level in [false, true] {
-        clock(block).next.clk = level;
-        assert!(simulate(block, 10));
-    }
-}
-
-#[test]
-fn every_drop_reason_has_a_counter() {
-    let mut counters = DropCounters::default();
-    counters.connect_all();
-    counters.reset.next = true;
-    cycle(&mut counters, |c| &mut c.clock);
-    counters.reset.next = false;
-    // Reason n is counted n + 1 times.
-    for reason in DropReason::ALL {
-        counters.counted.next = true;
-        counters.reason.next = reason;
-        for _ in 0..=reason.index() {
-            cycle(&mut counters, |c| &mut c.clock);
-        }
-    }
-    counters.counted.next = false;
-    cycle(&mut counters, |c| &mut c.clock);
-    for select in 0..64 {
-        counters.select.next = select.into();
-        cycle(&mut counters, |c| &mut c.clock);
-        let expected = if select < DropReason::COUNT as u64 {
-            select + 1
-        } else {
-            0
-        };
-        assert_eq!(counters.value.val(), expected.to_bits(), "counter {select}");
-    }
-}
-
-#[test]
-fn every_event_of_a_port_has_its_counter() {
-    type Raise = fn(&mut PortCounters);
-    let events: [(PortCounter, Raise); PortCounter::COUNT] = [
-        (PortCounter::AnswersDropped, |c| {
-            c.transmit.next.answer_dropped = true
-        }),
-        (PortCounter::FramesDropped, |c| {
-            c.transmit.next.frame_dropped = true
-        }),
-        (PortCounter::FramesLeftOut, |c| {
-            c.transmit.next.left_out = true
-        }),
-        (PortCounter::FaultReportsDropped, |c| {
-            c.transmit.next.fault_lost = true
-        }),
-        (PortCounter::PayloadReadTimeouts, |c| {
-            c.payload.next.timed_out = true
-        }),
-        (PortCounter::PayloadReadsFailed, |c| {
-            c.payload.next.bad = true
-        }),
-        (PortCounter::PayloadReadsDamaged, |c| {
-            c.payload.next.damaged = true
-        }),
-        (PortCounter::PayloadUnexpected, |c| {
-            c.payload.next.unexpected = true
-        }),
-        (PortCounter::EntryReadTimeouts, |c| {
-            c.entries.next.timed_out = true
-        }),
-        (PortCounter::EntryReadsFailed, |c| c.entries.next.bad = true),
-        (PortCounter::EntryReadsDamaged, |c| {
-            c.entries.next.damaged = true
-        }),
-        (PortCounter::EntriesUnexpected, |c| {
-            c.entries.next.unexpected = true
-        }),
-        (PortCounter::FlushReadsFailed, |c| {
-            c.flush_failed.next = true
-        }),
-        (PortCounter::FlushReadTimeouts, |c| {
-            c.flush_timed_out.next = true
-        }),
-        (PortCounter::HostRequestsRefused, |c| {
-            c.request_refused.next = true
-        }),
-        (PortCounter::HostRequestsDamaged, |c| {
-            c.request_damaged.next = true
-        }),
-    ];
-    let mut counters = PortCounters::default();
-    counters.connect_all();
-    counters.reset.next = true;
-    cycle(&mut counters, |c| &mut c.clock);
-    counters.reset.next = false;
-    for (counter, raise) in events {
-        raise(&mut counters);
-        for _ in 0..=counter.index() {
-            cycle(&mut counters, |c| &mut c.clock);
-        }
-        counters.transmit.next = TxEvents::default();
-        counters.payload.next = ReadEvents::default();
-        counters.entries.next = ReadEvents::default();
-        counters.flush_failed.next = false;
-        counters.flush_timed_out.next = false;
-        counters.request_refused.next = false;
-        counters.request_damaged.next = false;
-    }
-    for select in 0..32 {
-        counters.select.next = select.into();
-        cycle(&mut counters, |c| &mut c.clock);
-        let is_counter = select < PortCounter::COUNT as u64;
-        let expected = if is_counter { select + 1 } else { 0 };
-        assert_eq!(counters.value.val(), expected.to_bits(), "counter {select}");
-    }
-}
-
 #[test]
 fn port_counters_are_their_verilog() {
     check(
@@ -246,10 +127,4 @@ fn port_counters_are_their_verilog() {
         9,
     )
     .unwrap();
-}
-
-#[test]
-#[should_panic(expected = "CounterBank<5, 2>: 2 bits do not select 5 counters, use more")]
-fn a_bank_with_more_counters_than_can_be_selected() {
-    let _ = CounterBank::<5, 2>::default();
 }

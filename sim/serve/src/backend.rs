@@ -11,22 +11,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sim_nic::ConfigEffect;
-use stellar_wire::host::config_space::{Bar, LENGTH};
+use stellar_wire::host::config_space::{Bar, Function};
 use stellar_wire::host::simulation::{LOOK, LOOK_AWAY, NOW, RUN_UNTIL};
 use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::host::VectorEntry;
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
 use crate::clock_page::ClockPage;
-use crate::error::invalid;
+use crate::config_region;
 use crate::pages::{Pages, Slots};
-use crate::regions::Region;
+use crate::regions::{interrupts, regions, whole_pages, Region, Shared};
+use crate::socket::{Seen, ServedFunction};
 use crate::world::{Simulation, World};
 
 /// Bytes of the widest transaction.
 const WORD: usize = 8;
-/// Unit in which an IOMMU maps, in bytes.
-const IOMMU_PAGE: u64 = 4096;
 
 /// The card of one socket.
 pub struct Backend {
@@ -116,45 +115,30 @@ impl Backend {
 
     /// Reads any bytes of the configuration space. Returns `false` if some lie outside; those do not change in the buffer.
     fn read_config(&self, offset: u64, data: &mut [u8]) -> bool {
-        let words = self.call(|simulation, host| {
-            let mut words: Vec<u8> = Vec::with_capacity(LENGTH.into());
-            for at in (0..LENGTH).step_by(4) {
-                words.extend(simulation.hosts.config_load(host, at).to_le_bytes());
-            }
-            words
+        let count = data.len();
+        let inside = self.call(move |simulation, host| {
+            config_region::read(simulation, host, Function::Control, offset, count)
         });
-        let from = usize::try_from(offset).unwrap_or(usize::MAX);
-        let inside = words.get(from..).unwrap_or(&[]);
-        let count = inside.len().min(data.len());
-        data[..count].copy_from_slice(&inside[..count]);
-        count == data.len()
+        data[..inside.len()].copy_from_slice(&inside);
+        inside.len() == count
     }
 
     fn write_config(&self, offset: u64, data: &[u8]) -> bool {
-        let end = offset.checked_add(data.len() as u64);
-        if end.is_none_or(|end| end > u64::from(LENGTH)) {
-            return false;
-        }
         let data = data.to_vec();
         let effect = self.call(move |simulation, host| {
-            let hosts = &mut simulation.hosts;
-            hosts.config_store(host, offset as u16, &data)
+            config_region::write(simulation, host, Function::Control, offset, &data)
         });
         match effect {
-            ConfigEffect::Nothing => {}
-            ConfigEffect::Reset => self.finish_reset(),
-            ConfigEffect::MsiX => self.enable_vectors(),
+            None => return false,
+            Some(ConfigEffect::Nothing) => {}
+            Some(ConfigEffect::Reset) => self.finish_reset(),
+            Some(ConfigEffect::MsiX) => self.enable_vectors(),
         }
         true
     }
 
-    /// Waits for the end of a reset. PCIe's wall time limits would be too short for a simulation.
     fn finish_reset(&self) {
-        let host = self.host;
-        let done = self
-            .world
-            .wait(move |simulation| (!simulation.hosts.is_resetting(host)).then_some(()));
-        done.expect("the simulation has ended");
+        self.world.finish_reset(self.host);
     }
 
     fn begin_reset(&self) {
@@ -180,18 +164,42 @@ impl Backend {
             }
         })
     }
+}
 
-    /// Accepts a new peer, which maps these doorbell pages.
-    pub fn connect(&self, pages: Option<Arc<Pages>>) {
+impl ServedFunction for Backend {
+    fn name(&self) -> String {
+        format!("card {}", self.host)
+    }
+
+    /// The peer gets new doorbell pages, because the previous peer's may still be mapped.
+    fn connect(&mut self) -> Seen {
+        let pages = match Pages::new() {
+            Ok(pages) => Some(Arc::new(pages)),
+            Err(error) => {
+                let host = self.host;
+                tracing::warn!("card {host}: no doorbell pages to be mapped: {error}");
+                None
+            }
+        };
+        let shared = Shared {
+            clock_page: Some(&self.clock_page),
+            pages: pages.as_deref(),
+        };
+        let seen = Seen {
+            interrupts: interrupts(self.vectors),
+            regions: regions(Function::Control, &shared),
+            pages: pages.clone(),
+        };
         self.call(|simulation, host| {
             let peer = &mut simulation.peers[host];
             peer.is_connected = true;
             peer.slots = Slots::of(pages);
         });
+        seen
     }
 
-    /// Removes the peer, whatever it was doing: the card is reset, and when nothing of it is on its way any more, it cannot access the peer's memory.
-    pub fn disconnect(&self) {
+    /// Whatever the peer was doing: the card is reset, and when nothing of it is on its way any more, it cannot access the peer's memory.
+    fn disconnect(&mut self) {
         let doorbells = self.call(|simulation, host| {
             let peer = &mut simulation.peers[host];
             peer.is_connected = false;
@@ -258,12 +266,7 @@ impl ServerBackend for Backend {
         let Some(file) = fd else {
             return Ok(());
         };
-        if !address.is_multiple_of(IOMMU_PAGE) || !size.is_multiple_of(IOMMU_PAGE) {
-            let reason = format!(
-                "{size:#x} bytes at {address:#x}: an IOMMU maps whole pages of {IOMMU_PAGE:#x} bytes"
-            );
-            return Err(invalid(reason));
-        }
+        whole_pages(address, size)?;
         self.call(move |simulation, host| {
             let memory = simulation.hosts.memory(host);
             memory.map(address, size, file, offset, flags)

@@ -9,6 +9,9 @@
 //! **A lone card** ([`Server::start_lone`]) has a bridge ([`sim_bridge::Bridge`]) in place of the cables: one of its ports is plugged into it, and
 //! the other end of the bridge is in another process.
 //!
+//! **Both functions** of a card have a socket: `nic0.data.sock` is that of card 0's data function. Memory has to be mapped at both, at the same address, as it has to
+//! be in two IOMMU domains. A connection that ends is a function-level reset.
+//!
 //! **The clock** belongs to the thread that owns the cards (`world`). This thread executes the requests of peers, between two cycles or in the cycles
 //! that they take. No other thread uses a card. While a driver is connected, the clock runs as long as any pin of a card is active and 300 us
 //! (simulated) longer. It also runs until the time that a waiting driver requests ([`stellar_wire::host::simulation`]). With a bridge, the same holds
@@ -31,6 +34,8 @@
 
 mod backend;
 mod clock_page;
+mod config_region;
+mod data_function;
 mod error;
 mod interrupts;
 mod memory;

@@ -11,6 +11,7 @@ use sim_nic::HostSide;
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::WriteTlp;
+use stellar_wire::host::config_space::Function;
 use vfio_user::DmaMapFlags;
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
@@ -254,6 +255,11 @@ impl Memory for PeerMemory {
 impl HostSide for PeerMemory {
     fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
         std::mem::take(&mut self.changes)
+    }
+
+    /// The peer of the data function maps for that one.
+    fn mapped_functions(&self) -> &'static [Function] {
+        &[Function::Control]
     }
 
     fn add_bad_access(&mut self, access: BadAccess) {

@@ -1,5 +1,6 @@
 //! The regions and interrupts that peers see.
 
+use std::io;
 use std::os::fd::RawFd;
 
 use vfio_bindings::bindings::vfio::{
@@ -9,11 +10,15 @@ use vfio_bindings::bindings::vfio::{
 };
 use vfio_user::{IrqInfo, ServerRegion, SparseArea};
 
-use stellar_wire::host::config_space::{self, Bar};
+use stellar_wire::host::config_space::{self, Bar, Function};
 use stellar_wire::host::simulation;
 
 use crate::clock_page::ClockPage;
+use crate::error::invalid;
 use crate::pages::Pages;
+
+/// Unit in which an IOMMU maps, in bytes.
+const IOMMU_PAGE: u64 = 4096;
 
 /// The meaning of a region number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,24 +59,51 @@ impl Region {
     }
 }
 
-/// All regions, in order of their numbers. Without `pages`, doorbell pages cannot be mapped.
-pub fn regions(clock_page: &ClockPage, pages: Option<&Pages>) -> Vec<ServerRegion> {
+/// Files of regions that a peer can map.
+#[derive(Clone, Copy, Default)]
+pub struct Shared<'a> {
+    pub clock_page: Option<&'a ClockPage>,
+    /// Without these, doorbell pages cannot be mapped.
+    pub pages: Option<&'a Pages>,
+}
+
+/// All regions of a function, in order of their numbers.
+pub fn regions(function: Function, shared: &Shared<'_>) -> Vec<ServerRegion> {
     (0..=simulation::PAGES_REGION)
-        .map(|index| match Region::of(index) {
-            Region::Simulation => region(index, Some(clock_page.descriptor())),
-            Region::Pages => region(index, pages.map(Pages::descriptor)),
-            _ => region(index, None),
+        .map(|index| match (Region::of(index), function) {
+            (Region::Config, _) => region(index, Region::Config, None),
+            (_, Function::Data) => region(index, Region::Nothing, None),
+            (Region::Simulation, _) => {
+                let file = shared.clock_page.map(ClockPage::descriptor);
+                region(index, Region::Simulation, file)
+            }
+            (Region::Pages, _) => match shared.pages {
+                Some(pages) => region(index, Region::Pages, Some(pages.descriptor())),
+                None => region(index, Region::Nothing, None),
+            },
+            (other, _) => region(index, other, None),
         })
         .collect()
 }
 
+/// Checks that a range consists of whole pages. Returns its end.
+///
+/// # Errors
+/// If it does not, is empty, or wraps.
+pub fn whole_pages(address: u64, size: u64) -> io::Result<u64> {
+    if !address.is_multiple_of(IOMMU_PAGE) || !size.is_multiple_of(IOMMU_PAGE) {
+        let reason = format!(
+            "{size:#x} bytes at {address:#x}: an IOMMU maps whole pages of {IOMMU_PAGE:#x} bytes"
+        );
+        return Err(invalid(reason));
+    }
+    let end = address.checked_add(size).filter(|_| size > 0);
+    end.ok_or_else(|| invalid(format!("{size:#x} bytes at {address:#x}")))
+}
+
 /// Describes region `index` to the peer. If it has a file, all of it can be mapped.
-fn region(index: u32, file: Option<RawFd>) -> ServerRegion {
-    let region = Region::of(index);
-    let size = match (region, file) {
-        (Region::Pages, None) => 0,
-        _ => region.length(),
-    };
+fn region(index: u32, region: Region, file: Option<RawFd>) -> ServerRegion {
+    let size = region.length();
     let mut info = vfio_region_info {
         argsz: size_of::<vfio_region_info>() as u32,
         index,

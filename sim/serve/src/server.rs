@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::Arc;
@@ -11,12 +12,14 @@ use std::thread;
 use rustix::event::{eventfd, EventfdFlags};
 use sim_bridge::Bridge;
 use sim_nic::{Hosts, NicError};
+use stellar_wire::host::simulation::data_socket;
 
 use crate::backend::Backend;
 use crate::clock_page::ClockPage;
+use crate::data_function::DataFunction;
 use crate::error::ServeError;
 use crate::memory::PeerMemory;
-use crate::socket::{check_path, serve, Socket};
+use crate::socket::{check_path, serve, ServedFunction, Socket};
 use crate::world::World;
 
 /// Counters of failed accesses of a card and its peers, since the server began.
@@ -42,10 +45,11 @@ pub struct Traffic {
 /// The cards after power-up, and the bridge of a lone card.
 type Cards = (Hosts<PeerMemory>, Option<Bridge>);
 
-/// Verilated cards, each at a socket of its own: two, cabled port to port, or one with a bridge. Dropping it removes the sockets; drivers that are
+/// Verilated cards, each at a socket of its own, and their data functions at further ones ([`data_socket`]): two, cabled port to port, or one with a bridge. Dropping it removes the sockets; drivers that are
 /// connected are served until they disconnect.
 pub struct Server {
     sockets: Vec<Socket>,
+    _data_sockets: Vec<Socket>,
     world: World,
     messages: Vec<Arc<AtomicU64>>,
     stopper: Stopper,
@@ -85,7 +89,9 @@ impl Server {
         let paths: Vec<_> = (0..count)
             .map(|host| directory.join(format!("nic{host}.sock")))
             .collect();
-        paths.iter().try_for_each(|path| check_path(path))?;
+        let data_paths: Vec<_> = paths.iter().map(|path| data_socket(path)).collect();
+        let mut all = paths.iter().chain(&data_paths);
+        all.try_for_each(|path| check_path(path))?;
         fs::create_dir_all(directory).map_err(|error| ServeError::Directory {
             path: directory.to_owned(),
             error,
@@ -98,12 +104,14 @@ impl Server {
         let (tell, ends) = mpsc::channel();
         let stopper = Stopper {
             stop: Arc::new(stop),
-            ends: tell.clone(),
+            ends: tell,
         };
-        let sockets: Vec<_> = paths
-            .iter()
-            .map(|path| Socket::bind(path))
-            .collect::<Result<_, _>>()?;
+        let bind = |paths: &[PathBuf]| -> Result<Vec<Socket>, ServeError> {
+            paths.iter().map(|path| Socket::bind(path)).collect()
+        };
+        // A driver that finds the socket of a control function finds that of the data function too.
+        let data_sockets = bind(&data_paths)?;
+        let sockets = bind(&paths)?;
         let messages: Vec<_> = sockets
             .iter()
             .map(|_| Arc::<AtomicU64>::default())
@@ -117,18 +125,17 @@ impl Server {
                 clock_page: Arc::clone(&clock_page),
                 messages: Arc::clone(&messages[host]),
             };
-            let (stop, tell) = (Arc::clone(&stopper.stop), tell.clone());
-            thread::Builder::new()
-                .name(format!("nic{host}"))
-                .spawn(move || {
-                    if serve(&listener, backend, &stop).is_err() {
-                        // The receiver, which started the server, may no longer exist.
-                        let _ = tell.send(End::Failed);
-                    }
-                })?;
+            let data = DataFunction::new(world.clone(), host);
+            stopper.spawn(format!("nic{host}"), listener, backend)?;
+            stopper.spawn(
+                format!("nic{host}.data"),
+                data_sockets[host].listener()?,
+                data,
+            )?;
         }
         Ok(Self {
             sockets,
+            _data_sockets: data_sockets,
             world,
             messages,
             stopper,
@@ -218,6 +225,23 @@ pub struct Stopper {
 }
 
 impl Stopper {
+    /// Serves a function in a thread of its own until [`Self::stop`].
+    fn spawn(
+        &self,
+        name: String,
+        listener: UnixListener,
+        function: impl ServedFunction + Send + 'static,
+    ) -> std::io::Result<()> {
+        let Self { stop, ends } = self.clone();
+        thread::Builder::new().name(name).spawn(move || {
+            if serve(&listener, function, &stop).is_err() {
+                // The receiver, which started the server, may no longer exist.
+                let _ = ends.send(End::Failed);
+            }
+        })?;
+        Ok(())
+    }
+
     /// Serves no new drivers, and makes [`Server::wait`] return.
     pub fn stop(&self) {
         if let Err(error) = rustix::io::write(&self.stop, &1u64.to_ne_bytes()) {

@@ -10,11 +10,10 @@ use std::sync::Arc;
 
 use rustix::event::{poll, PollFd, PollFlags};
 use rustix::io::Errno;
+use vfio_user::{IrqInfo, ServerBackend, ServerRegion};
 
-use crate::backend::Backend;
 use crate::error::ServeError;
 use crate::pages::Pages;
-use crate::regions::{interrupts, regions};
 
 /// Longest path of a UNIX socket on Linux (`sun_path` without its terminating zero).
 const LONGEST_PATH: usize = 107;
@@ -111,48 +110,63 @@ fn wait_for_peer(listener: &UnixListener, stop: &OwnedFd) -> bool {
 /// The simulation has panicked.
 pub struct Died;
 
+/// What a peer of a function sees of it.
+pub struct Seen {
+    pub interrupts: Vec<IrqInfo>,
+    pub regions: Vec<ServerRegion>,
+    /// Doorbell pages, which have to exist as long as the peer is there.
+    pub pages: Option<Arc<Pages>>,
+}
+
+/// A PCI function that is served to one peer after the other.
+pub trait ServedFunction: ServerBackend {
+    /// Its name in messages.
+    fn name(&self) -> String;
+
+    /// Accepts a new peer.
+    fn connect(&mut self) -> Seen;
+
+    /// Removes the peer.
+    fn disconnect(&mut self);
+}
+
 /// Serves the next peer until it disconnects.
-///
-/// It gets new doorbell pages, because the previous peer's may still be mapped.
-fn serve_one(listener: &UnixListener, backend: &mut Backend) -> Result<(), vfio_user::Error> {
-    let host = backend.host;
-    let pages = match Pages::new() {
-        Ok(pages) => Some(Arc::new(pages)),
-        Err(error) => {
-            tracing::warn!("card {host}: no doorbell pages to be mapped: {error}");
-            None
-        }
-    };
+fn serve_one(
+    listener: &UnixListener,
+    function: &mut impl ServedFunction,
+) -> Result<(), vfio_user::Error> {
     let listener = listener
         .try_clone()
         .map_err(vfio_user::Error::SocketAccept)?;
-    let server = vfio_user::Server::from_owned_fd(
-        listener.into(),
-        true,
-        interrupts(backend.vectors),
-        regions(&backend.clock_page, pages.as_deref()),
-    );
-    backend.connect(pages.clone());
-    tracing::info!("card {host}: a driver has connected");
-    server.run(backend)
+    let seen = function.connect();
+    let server =
+        vfio_user::Server::from_owned_fd(listener.into(), true, seen.interrupts, seen.regions);
+    tracing::info!("{}: a driver has connected", function.name());
+    let ended = server.run(function);
+    drop(seen.pages);
+    ended
 }
 
 /// Serves one peer after the other until the server must end.
 ///
 /// # Errors
 /// [`Died`].
-pub fn serve(listener: &UnixListener, mut backend: Backend, stop: &OwnedFd) -> Result<(), Died> {
-    let host = backend.host;
+pub fn serve(
+    listener: &UnixListener,
+    mut function: impl ServedFunction,
+    stop: &OwnedFd,
+) -> Result<(), Died> {
+    let name = function.name();
     while wait_for_peer(listener, stop) {
         // Malformed messages make the library panic. That ends a connection, not the server.
-        let served = panic::catch_unwind(AssertUnwindSafe(|| serve_one(listener, &mut backend)));
+        let served = panic::catch_unwind(AssertUnwindSafe(|| serve_one(listener, &mut function)));
         match served {
-            Ok(Ok(())) => tracing::info!("card {host}: its driver has disconnected"),
-            Ok(Err(error)) => tracing::warn!("card {host}: its driver is gone: {error}"),
-            Err(_) => tracing::error!("card {host}: the connection has failed"),
+            Ok(Ok(())) => tracing::info!("{name}: its driver has disconnected"),
+            Ok(Err(error)) => tracing::warn!("{name}: its driver is gone: {error}"),
+            Err(_) => tracing::error!("{name}: the connection has failed"),
         }
-        panic::catch_unwind(AssertUnwindSafe(|| backend.disconnect())).map_err(|_| Died)?;
-        tracing::info!("card {host}: ready for the next driver");
+        panic::catch_unwind(AssertUnwindSafe(|| function.disconnect())).map_err(|_| Died)?;
+        tracing::info!("{name}: ready for the next driver");
     }
     Ok(())
 }

@@ -186,6 +186,16 @@ fn wake_on_arrival(bridge: &Bridge, jobs: &Arc<Sender<Job>>) {
 }
 
 impl World {
+    /// Waits for the end of a card's reset. PCIe's wall time limits would be too short for a simulation.
+    ///
+    /// # Panics
+    /// If the simulation has ended.
+    pub fn finish_reset(&self, host: usize) {
+        let done =
+            self.wait(move |simulation| (!simulation.hosts.is_resetting(host)).then_some(()));
+        done.expect("the simulation has ended");
+    }
+
     /// Starts the thread. `bridge` is the line of a lone card.
     pub fn start(
         hosts: Hosts<PeerMemory>,

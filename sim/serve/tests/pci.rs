@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use sim_serve::Server;
 use stellar_driver::{PciFunction, VfioUser, VfioUserError};
 use stellar_wire::host::config_space::{
-    command, header, msi_x, pci_express, Bar, DEVICE, LENGTH, MSI_X_ID, PCI_EXPRESS_ID, VENDOR,
+    command, header, msi_x, pci_express, Bar, Function, LENGTH, MSI_X_ID, PCI_EXPRESS_ID, VENDOR,
 };
 use stellar_wire::host::registers::{Register, IDENTITY, REFUSED, SCRATCH, UNMAPPED};
 use stellar_wire::host::simulation;
@@ -37,9 +37,11 @@ fn serve() -> (tempfile::TempDir, Server) {
 
 /// Offset of a capability.
 fn capability(function: &dyn PciFunction, id: u8) -> u16 {
-    let mut at = function.config_read16(header::CAPABILITIES).unwrap();
-    while function.config_read16(at).unwrap() as u8 != id {
-        at = function.config_read16(at).unwrap() >> 8;
+    let mut at = function
+        .config_read16(Function::Control, header::CAPABILITIES)
+        .unwrap();
+    while function.config_read16(Function::Control, at).unwrap() as u8 != id {
+        at = function.config_read16(Function::Control, at).unwrap() >> 8;
     }
     at
 }
@@ -52,23 +54,33 @@ fn register(function: &dyn PciFunction, register: Register) -> u64 {
 
 /// Checks identity, capabilities, and the sizes of the BARs.
 fn check_configuration(function: &dyn PciFunction) {
-    assert_eq!(function.config_read16(header::VENDOR_ID).unwrap(), VENDOR);
-    assert_eq!(function.config_read16(header::DEVICE_ID).unwrap(), DEVICE);
+    for each in Function::ALL {
+        let read = |offset| function.config_read16(each, offset).unwrap();
+        assert_eq!(read(header::VENDOR_ID), VENDOR);
+        assert_eq!(read(header::DEVICE_ID), each.device());
+    }
+    let data_bar = function.config_read32(Function::Data, header::BARS);
+    assert_eq!(data_bar.unwrap(), 0);
     let express = capability(function, PCI_EXPRESS_ID);
     let can = function
-        .config_read32(express + pci_express::DEVICE_CAPABILITIES)
+        .config_read32(
+            Function::Control,
+            express + pci_express::DEVICE_CAPABILITIES,
+        )
         .unwrap();
     assert_ne!(can & pci_express::FUNCTION_RESET, 0);
     let vectors = capability(function, MSI_X_ID) + msi_x::CONTROL;
-    let control = function.config_read16(vectors).unwrap();
+    let control = function.config_read16(Function::Control, vectors).unwrap();
     assert_eq!(control & msi_x::SIZE_MASK, 63);
     for bar in Bar::ALL {
         let at = header::BARS + 4 * u16::from(bar.index());
         for half in [0, 2, 4, 6] {
-            function.config_write16(at + half, 0xffff).unwrap();
+            function
+                .config_write16(Function::Control, at + half, 0xffff)
+                .unwrap();
         }
-        let low = function.config_read32(at).unwrap() & !0xf;
-        let high = function.config_read32(at + 4).unwrap();
+        let low = function.config_read32(Function::Control, at).unwrap() & !0xf;
+        let high = function.config_read32(Function::Control, at + 4).unwrap();
         let size = u64::from(high) << 32 | u64::from(low);
         assert_eq!(size.wrapping_neg(), bar.length());
     }
@@ -175,7 +187,7 @@ fn check_bad_accesses(server: &Server, client: &mut Client) {
 fn check_registers(function: &dyn PciFunction) {
     assert_eq!(register(function, IDENTITY), u64::MAX);
     function
-        .config_write16(header::COMMAND, command::MEMORY)
+        .config_write16(Function::Control, header::COMMAND, command::MEMORY)
         .unwrap();
     assert_eq!(register(function, IDENTITY), IDENTITY.reset);
     let scratch = SCRATCH.offset.into();
@@ -206,20 +218,27 @@ fn check_reset(function: &dyn PciFunction) {
     let control = capability(function, PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
     let ways: [&dyn Fn(); 2] = [&|| function.reset().unwrap(), &|| {
         let reset = pci_express::INITIATE_RESET;
-        function.config_write16(control, reset).unwrap();
+        function
+            .config_write16(Function::Control, control, reset)
+            .unwrap();
     }];
     for way in ways {
         function
-            .config_write16(header::COMMAND, command::MEMORY)
+            .config_write16(Function::Control, header::COMMAND, command::MEMORY)
             .unwrap();
         function
             .write64(Bar::Registers, SCRATCH.offset.into(), 5)
             .unwrap();
         assert_eq!(register(function, SCRATCH), 5);
         way();
-        assert_eq!(function.config_read16(header::COMMAND).unwrap(), 0);
+        assert_eq!(
+            function
+                .config_read16(Function::Control, header::COMMAND)
+                .unwrap(),
+            0
+        );
         function
-            .config_write16(header::COMMAND, command::MEMORY)
+            .config_write16(Function::Control, header::COMMAND, command::MEMORY)
             .unwrap();
         assert_eq!(register(function, SCRATCH), SCRATCH.reset);
     }
@@ -229,10 +248,16 @@ fn check_reset(function: &dyn PciFunction) {
 fn check_one_driver_at_a_time(socket: &Path, first: VfioUser) {
     let second = VfioUser::open_within(socket, Duration::from_millis(300));
     assert!(matches!(second, Err(VfioUserError::Busy { .. })));
-    assert_eq!(first.config_load(0).unwrap() as u16, VENDOR);
+    assert_eq!(
+        first.config_load(Function::Control, 0).unwrap() as u16,
+        VENDOR
+    );
     drop(first);
     let third = VfioUser::open_within(socket, TIMEOUT).unwrap();
-    assert_eq!(third.config_load(0).unwrap() as u16, VENDOR);
+    assert_eq!(
+        third.config_load(Function::Control, 0).unwrap() as u16,
+        VENDOR
+    );
 }
 
 /// Reads the clock by a message.

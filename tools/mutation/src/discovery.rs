@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{bail, Context};
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,20 @@ pub struct Test {
     /// Names of the models' files in the overlay, without `.v`.
     pub models: BTreeSet<String>,
     pub seconds: f64,
+    /// When the program was built that was run.
+    #[serde(default)]
+    pub built: Option<SystemTime>,
+}
+
+impl Test {
+    /// Whether its program has not been built anew since. Another program may build other models, which have no mutants.
+    pub fn is_current(&self) -> bool {
+        self.built.is_some() && self.built == built(&self.program)
+    }
+}
+
+fn built(program: &Program) -> Option<SystemTime> {
+    fs::metadata(&program.path).ok()?.modified().ok()
 }
 
 /// Longest time for one test on the Verilog as it is.
@@ -93,5 +107,6 @@ fn record(
         name,
         models,
         seconds,
+        built: built(program),
     })
 }

@@ -35,7 +35,7 @@ struct Arguments {
     /// Name the mutants and run none
     #[arg(long)]
     list: bool,
-    /// Go on with the last campaign of this seed: mutants that it has judged are not run again
+    /// Go on with the last campaign of this seed: of the mutants that it has judged, only survivors without an explanation are run again
     #[arg(long)]
     resume: bool,
     /// Begin no mutant after this many minutes; --resume goes on from there
@@ -149,7 +149,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes)),
         measured: Mutex::default(),
     };
-    let judged = judge(arguments, &state, &campaign, &mutants)?;
+    let judged = judge(arguments, &state, &campaign, &mutants, &explanations)?;
     finish(arguments, &judged, mutants.len(), &explanations)
 }
 
@@ -185,9 +185,8 @@ fn discovered(
     let known: Vec<Test> = known
         .into_iter()
         .filter(|test| {
-            test.models
-                .iter()
-                .all(|model| overlay.join(format!("{model}.v")).is_file())
+            let is_kept = |model: &String| overlay.join(format!("{model}.v")).is_file();
+            test.is_current() && test.models.iter().all(is_kept)
         })
         .collect();
     let bar = progress(0, "{spinner} which models do the tests build? {msg}");
@@ -218,13 +217,18 @@ fn judge(
     state: &State,
     campaign: &Campaign,
     mutants: &[Mutant],
+    explanations: &[Explanation],
 ) -> anyhow::Result<Vec<Judged>> {
     let name = format!("judged_{}.jsonl", arguments.seed);
-    let earlier: Vec<Judged> = if arguments.resume {
+    let mut earlier: Vec<Judged> = if arguments.resume {
         state.lines(&name)
     } else {
         vec![]
     };
+    // Since then a test may have been written for a survivor.
+    earlier.retain(|one| {
+        one.fate != Fate::Survived || explanations.iter().any(|e| e.fits(&one.mutant))
+    });
     let earlier: BTreeMap<_, _> = earlier.iter().map(|one| (one.mutant.key(), one)).collect();
     let (done, left): (Vec<&Mutant>, Vec<&Mutant>) = mutants
         .iter()

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 use sim_verilated::{ModelSpec, Port};
 use stellar_mutation::campaign::{Campaign, Fate, Judged};
@@ -146,6 +147,18 @@ fn a_mutant_that_can_be_seen_is_killed_and_one_that_does_the_same_survives() {
         "{:?}",
         report.all
     );
+}
+
+#[test]
+fn what_is_known_of_a_program_holds_until_it_is_built_anew() {
+    let overlay = tempfile::tempdir().unwrap();
+    let (tests, ..) = discovered(overlay.path());
+    assert!(!tests.is_empty() && tests.iter().all(Test::is_current));
+    let older = Test {
+        built: Some(SystemTime::UNIX_EPOCH),
+        ..tests[0].clone()
+    };
+    assert!(!older.is_current());
 }
 
 #[test]

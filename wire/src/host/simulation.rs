@@ -1,4 +1,5 @@
-//! Regions that only a simulated card behind a socket (vfio-user) has. They follow the regions of PCI.
+//! Regions that only a simulated card behind a socket (vfio-user) has. They follow the regions of PCI. Each function has a socket of its own
+//! ([`data_socket`]).
 //!
 //! **The clock** ([`REGION`]) is one page. The driver can map it to read [`NOW`] and [`STILL`], which the server writes. A write to one of the other
 //! words is a message.
@@ -13,6 +14,13 @@
 //!
 //! **Sleep**: before the clock stops, the server sets [`STILL`] and polls once more. So a driver must send [`LOOK`] again if it finds the clock
 //! stopped after a store, with a full barrier between the two. Other stores need no message.
+
+use std::path::{Path, PathBuf};
+
+/// The socket of a card's data function beside that of its control function: `nic0.data.sock` beside `nic0.sock`.
+pub fn data_socket(control: &Path) -> PathBuf {
+    control.with_extension("data.sock")
+}
 
 /// Number of the region of the clock: the first behind those that VFIO defines for a PCI function.
 pub const REGION: u32 = 9;

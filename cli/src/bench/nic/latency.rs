@@ -85,12 +85,7 @@ const BYTES_ON_LINKS: Time = 4 * sim_nic::CLOCK_PS;
 
 /// Latency rows. The sum of the parts must be the time that software sees, from the post to the last byte in memory, within [`LOOK`] and
 /// [`BYTES_ON_LINKS`].
-pub fn rows(seed: u64) -> anyhow::Result<Vec<Row>> {
-    let effort = Effort {
-        packets: 1,
-        messages: 1,
-        seed,
-    };
+pub fn rows(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![];
     for bytes in BYTES {
         let plan = plan(effort, 1, 12)?;

@@ -3,7 +3,7 @@
 use sim_nic::RtlNic;
 use sim_world::sweep::{self, LOSSES};
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::ReferenceNic;
+use sim_world::{Plan, ReferenceNic};
 
 use super::goodput::LIMIT;
 use super::{Effort, Row};
@@ -17,21 +17,27 @@ const RC_SHARE: u32 = 4;
 
 /// The rows. The lossy link is the link between switches that carries most packets of the reference.
 pub fn rows(effort: Effort) -> anyhow::Result<Vec<Row>> {
-    let mut rows = series(effort.packets, Some(4), effort.seed, "4 paths")?;
-    rows.extend(series(effort.packets, Some(128), effort.seed, "128 paths")?);
+    let mut rows = series(effort, effort.packets, Some(4), "4 paths")?;
+    rows.extend(series(effort, effort.packets, Some(128), "128 paths")?);
     let packets = effort.packets / RC_SHARE;
-    rows.extend(series(packets, None, effort.seed, "RC")?);
+    rows.extend(series(effort, packets, None, "RC")?);
     Ok(rows)
 }
 
-fn series(packets: u32, paths: Option<u8>, seed: u64, what: &str) -> anyhow::Result<Vec<Row>> {
+fn series(effort: Effort, packets: u32, paths: Option<u8>, what: &str) -> anyhow::Result<Vec<Row>> {
     let transfer = Transfer {
         bytes: (packets / MESSAGES) << MTU_LOG2,
         messages: MESSAGES,
         interval: 0,
         limit: LIMIT,
     };
-    let plan = |loss| sweep::plan(LEAF_SPINE_FILE, LEAF_SPINE, loss, paths, seed);
+    let plan = |loss| {
+        let plan = sweep::plan(LEAF_SPINE_FILE, LEAF_SPINE, loss, paths, effort.seed);
+        plan.map(|plan| Plan {
+            pcie: effort.pcie,
+            ..plan
+        })
+    };
     let clean = run::<ReferenceNic>(&plan(None)?, transfer)?;
     let (link, share) = sweep::busiest(&clean);
     let mut rows = vec![];

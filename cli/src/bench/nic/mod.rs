@@ -7,7 +7,7 @@ mod speed;
 
 use sim_nic::RtlNic;
 use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{lossy_topology, Plan, TransportPlan};
+use sim_world::{lossy_topology, PcieReads, Plan, TransportPlan};
 
 use super::Row;
 use crate::sim_mode::SimModeOption;
@@ -24,6 +24,9 @@ pub struct Arguments {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Latency of a PCIe read of both hosts, in nanoseconds
+    #[arg(long, value_name = "NS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(100..=100_000))]
+    pcie_read_ns: u64,
     #[command(flatten)]
     sim_mode: SimModeOption,
 }
@@ -36,6 +39,8 @@ struct Effort {
     /// Messages of a message rate row.
     messages: u32,
     seed: u64,
+    /// PCIe of both hosts.
+    pcie: PcieReads,
 }
 
 impl Effort {
@@ -45,6 +50,10 @@ impl Effort {
             packets: 8192 / share,
             messages: 4096 / share,
             seed: arguments.seed,
+            pcie: PcieReads {
+                latency: 1_000 * arguments.pcie_read_ns,
+                ..PcieReads::default()
+            },
         }
     }
 }
@@ -60,7 +69,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut speed = speed::Speed::default();
     let mut rows = goodput::goodput(effort, &mut speed)?;
     rows.extend(goodput::message_rate(effort)?);
-    rows.extend(latency::rows(effort.seed)?);
+    rows.extend(latency::rows(effort)?);
     rows.extend(loss::rows(effort)?);
     rows.extend(speed.rows());
     super::print("nic", &rows, arguments.json)
@@ -74,5 +83,6 @@ fn plan(effort: Effort, qps: u32, mtu_log2: u8) -> anyhow::Result<Plan> {
     plan.qps = qps;
     plan.mtu_log2 = mtu_log2;
     plan.sq_log2 = 12;
+    plan.pcie = effort.pcie;
     Ok(plan)
 }

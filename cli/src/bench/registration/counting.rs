@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stellar_driver::{Access, DeviceError, DmaMemory, Interrupt, PciFunction};
-use stellar_wire::host::config_space::Bar;
+use stellar_wire::host::config_space::{Bar, Function};
 use stellar_wire::host::registers::ADMIN_PRODUCER;
 
 /// Offset of the admin queue's doorbell.
@@ -64,12 +64,12 @@ impl Counting {
 }
 
 impl PciFunction for Counting {
-    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
-        self.function.config_load(offset)
+    fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
+        self.function.config_load(function, offset)
     }
 
-    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
-        self.function.config_store(offset, value)
+    fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
+        self.function.config_store(function, offset, value)
     }
 
     fn load(&self, access: Access) -> Result<u64, DeviceError> {

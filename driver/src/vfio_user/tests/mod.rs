@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use stellar_wire::host::config_space::Bar;
-use stellar_wire::host::simulation::{LOOK, LOOK_AWAY, MOST_SLOTS, RUNG};
+use stellar_wire::host::simulation::{data_socket, LOOK, LOOK_AWAY, MOST_SLOTS, RUNG};
 use stellar_wire::host::Doorbell;
 
 use super::VfioUser;
@@ -38,6 +38,7 @@ fn driver_and_card_see_the_same_bytes() {
     // The last page is used in part.
     let memory = context.alloc(2 * PAGE + 16).unwrap();
     assert_eq!(reached.windows(), before + 3);
+    assert_eq!(served.data_reached.windows(), before + 3);
     for offset in [0, PAGE - 8, PAGE, 2 * PAGE + 8] {
         let address = memory.address() + offset as u64;
         let word = 0x1122_3344_5566_0000 + offset as u64;
@@ -58,6 +59,15 @@ fn driver_and_card_see_the_same_bytes() {
     drop(context);
     assert!(!served.has_died());
     assert_eq!(reached.windows(), 0);
+}
+
+#[test]
+fn a_data_function_that_is_not_served_is_named() {
+    let served = Served::new();
+    std::fs::remove_file(data_socket(served.socket())).unwrap();
+    let error = VfioUser::open(served.socket()).err().unwrap().to_string();
+    let expected = "nic.data.sock: there is no such socket";
+    assert!(error.contains(expected), "{error}");
 }
 
 #[test]
@@ -172,6 +182,7 @@ proptest! {
         }
         prop_assert!(!served.has_died());
         prop_assert_eq!(served.reached.windows(), 0);
+        prop_assert_eq!(served.data_reached.windows(), 0);
     }
 }
 

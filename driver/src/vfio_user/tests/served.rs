@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use stellar_wire::host::config_space::{Bar, LENGTH};
+use stellar_wire::host::config_space::{Bar, Function, LENGTH};
 use stellar_wire::host::simulation;
 use vfio_bindings::bindings::vfio::{
     vfio_region_info, vfio_region_sparse_mmap_area, VFIO_PCI_CONFIG_REGION_INDEX,
@@ -81,6 +81,7 @@ impl Reached {
 }
 
 struct Backend {
+    function: Function,
     card: Arc<FakeCard>,
     reached: Arc<Reached>,
     clock: MmapRegion,
@@ -99,7 +100,10 @@ impl ServerBackend for Backend {
         let function: &dyn PciFunction = &*self.card;
         let word = match bar(region) {
             Some(bar) => function.read64(bar, offset).unwrap(),
-            None => function.config_load(offset as u16).unwrap().into(),
+            None => function
+                .config_load(self.function, offset as u16)
+                .unwrap()
+                .into(),
         };
         data.copy_from_slice(&word.to_le_bytes()[..data.len()]);
         Ok(())
@@ -121,7 +125,9 @@ impl ServerBackend for Backend {
             }
             None => {
                 let value = u16::from_le_bytes(data.try_into().unwrap());
-                function.config_store(offset as u16, value).unwrap();
+                function
+                    .config_store(self.function, offset as u16, value)
+                    .unwrap();
             }
         }
         Ok(())
@@ -203,6 +209,8 @@ pub struct Served {
     clock: MmapRegion,
     pages: MmapRegion,
     path: PathBuf,
+    /// Windows that the driver has mapped for the data function.
+    pub data_reached: Arc<Reached>,
     thread: Option<JoinHandle<()>>,
     _directory: tempfile::TempDir,
 }
@@ -218,10 +226,12 @@ impl Served {
             flags: 0,
             count: u32::from(index == VFIO_PCI_MSIX_IRQ_INDEX) * VECTORS,
         };
-        let irqs = (0..=VFIO_PCI_MSIX_IRQ_INDEX).map(vectors).collect();
+        let irqs = || (0..=VFIO_PCI_MSIX_IRQ_INDEX).map(vectors).collect();
         let pages = tempfile::tempfile().unwrap();
         pages.set_len(Bar::Doorbells.length()).unwrap();
-        let server = Server::new(&path, true, irqs, regions(&clock, &pages)).unwrap();
+        let server =
+            |path: &Path| Server::new(path, true, irqs(), regions(&clock, &pages)).unwrap();
+        let (control, data) = (server(&path), server(&simulation::data_socket(&path)));
         let reached = Arc::new(Reached::default());
         let card = FakeCard::new();
         // The mappings keep the files alive, and the server keeps the descriptors.
@@ -229,19 +239,27 @@ impl Served {
             let length = file.metadata().unwrap().len() as usize;
             MmapRegion::from_file(FileOffset::new(file, 0), length).unwrap()
         };
-        let mut backend = Backend {
-            card: Arc::clone(&card),
-            reached: Arc::clone(&reached),
-            clock: map(clock.try_clone().unwrap()),
+        let data_reached = Arc::new(Reached::default());
+        let serve = |server: Server, function, reached: &Arc<Reached>| {
+            let mut backend = Backend {
+                function,
+                card: Arc::clone(&card),
+                reached: Arc::clone(reached),
+                clock: map(clock.try_clone().unwrap()),
+            };
+            std::thread::spawn(move || server.run(&mut backend).unwrap())
         };
+        let thread = serve(control, Function::Control, &reached);
+        // Ends with the driver's connection.
+        drop(serve(data, Function::Data, &data_reached));
         let (clock, pages) = (map(clock), map(pages));
-        let thread = std::thread::spawn(move || server.run(&mut backend).unwrap());
         Self {
             reached,
             card,
             clock,
             pages,
             path,
+            data_reached,
             thread: Some(thread),
             _directory: directory,
         }

@@ -196,10 +196,11 @@ fn a_reset_forgets_requests_in_flight() {
     for _ in 0..local_translate::LATENCY - 1 {
         model.clock(clock);
     }
+    // The request that comes with the reset is forgotten too.
     set(&mut model, "reset", 1);
-    set(&mut model, "request_valid", 0);
     model.clock(clock);
     set(&mut model, "reset", 0);
+    set(&mut model, "request_valid", 0);
     for _ in 0..2 * local_translate::LATENCY {
         assert_eq!(model.get_u64(port(&model, "response_valid")), 0);
         model.clock(clock);

@@ -36,6 +36,13 @@ pub struct LocalPacket {
     pub length: u16,
 }
 
+const POSITIONS: [Position; 4] = [
+    Position::First,
+    Position::Middle,
+    Position::Last,
+    Position::Only,
+];
+
 /// The tables as the tokens so far left them.
 #[derive(Default)]
 pub struct World {
@@ -208,14 +215,17 @@ impl World {
             remote_write: packet.qp_write,
             ..QpRow::default()
         };
+        let mode = [QpMode::Mrc, QpMode::Rc][(tag >> 13) as usize & 1];
+        // The message of a first packet goes on behind it: often by little, so that only its end may lie outside the region.
+        let behind = [0, tag.rotate_left(5) % 9_000, tag >> 2][tag as usize % 3];
         let headers = PacketHeaders {
-            mode: QpMode::Mrc,
+            mode,
             refused: false,
-            position: Position::Only,
+            position: POSITIONS[(tag >> 14) as usize % POSITIONS.len()],
             reth: Some(Reth {
                 va: !target.va,
                 rkey: !target.rkey,
-                dma_len: tag,
+                dma_len: u32::from(packet.length) + behind,
             }),
             immediate: Some(!tag),
             meth: None,
@@ -302,6 +312,11 @@ fn table_step(select: TableSelect, index: u32, entry: Bits<176>) -> Step {
     input.token.table.index = index.to_bits();
     input.token.table.entry = entry;
     untouched(input)
+}
+
+/// A write that takes away the first region in use.
+pub fn clear_region() -> AddressedToken {
+    table_step(TableSelect::Mr, SLOTS[0], Bits::default()).input
 }
 
 fn pack_region(entry: &MrRow) -> Bits<176> {

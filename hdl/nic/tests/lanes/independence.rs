@@ -100,3 +100,56 @@ fn fences_are_paired() {
     }
     assert_eq!(bench.fences.len(), 40);
 }
+
+/// Packets and table writes take turns, so each write waits at times.
+#[test]
+fn tables_are_written_between_packets_of_both_lanes() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut bench = Bench::new(512);
+    let busy = [[2, 4], [6, 8]];
+    let fresh: Vec<u32> = (10..=60).step_by(2).collect();
+    let all: Vec<u32> = (2..=60).step_by(2).collect();
+    let mut reference = Reference::new(&all);
+    for &qp in &all {
+        bench.write_peer(qp, &peer(qp));
+    }
+    let contexts = busy.into_iter().flatten().map(|qp| context(qp, 0));
+    for write in region().into_iter().chain(contexts) {
+        reference.write(&mut bench, write);
+    }
+    while !bench.all_sent() {
+        bench.step(Io::OPEN);
+    }
+    let write = |qp, lane, psn| Write {
+        qp,
+        lane,
+        psn,
+        offset: 512,
+        length: 0,
+        immediate: true,
+    };
+    for psn in 0..60 {
+        for (lane, pairs) in busy.into_iter().enumerate() {
+            let frame = write(pairs[psn as usize % 2], lane, psn / 2).frame(&mut rng);
+            assert_eq!(reference.send(&mut bench, lane, frame), DropReason::None);
+        }
+    }
+    // The first frames reach the core.
+    for _ in 0..60 {
+        bench.step(Io::OPEN);
+    }
+    for &qp in &fresh {
+        reference.write(&mut bench, context(qp, 0));
+    }
+    while !bench.all_sent() {
+        bench.step(Io::OPEN);
+    }
+    for &qp in &fresh {
+        let frame = write(qp, 1, 0).frame(&mut rng);
+        assert_eq!(reference.send(&mut bench, 1, frame), DropReason::None);
+    }
+    for _ in 0..1500 {
+        bench.step(Io::OPEN);
+    }
+    reference.check(&mut bench);
+}

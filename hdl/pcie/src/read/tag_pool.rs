@@ -1,6 +1,6 @@
 //! Tags that no outstanding request uses.
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{BlockFifo, Src};
 use rust_hdl::prelude::*;
 
@@ -11,8 +11,8 @@ const COUNT_BITS: usize = TAG_BITS + 1;
 /// Holds the tags of a range that no outstanding request uses, in a FIFO. The tag that was unused longest is next, so a stray completion most likely meets a
 /// free tag.
 ///
-/// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds those to the FIFO. Blocks with a table by tag clear the entry then. At
-/// most one tag leaves and one returns per cycle. Levels: 2.
+/// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds those of its range to the FIFO. Blocks with a table by tag clear the
+/// entry then. No tag leaves before the sweep has ended. At most one tag leaves and one returns per cycle. Levels: 2.
 #[derive(LogicBlock)]
 pub struct TagPool {
     pub clock: Signal<In, Clock>,
@@ -94,7 +94,10 @@ impl Logic for TagPool {
 
         self.sweeping.next = sweeping;
         self.sweep_tag.next = sweep_tag;
-        join!(self, tags.out => free);
+        // A request that left during the sweep would lose its entry in the tables.
+        self.free.valid.next = self.tags.out.valid.val() & !sweeping;
+        self.free.record.next = self.tags.out.data.val();
+        self.tags.out.ready.next = self.free.ready.val() & !sweeping;
         self.lacks.d.next = self.tags.count.val() != self._count;
         self.some_used.next = self.lacks.q.val();
 

@@ -90,10 +90,35 @@ impl Bench {
             clock: 0,
             report: Report::default(),
         };
-        bench.dut.set("reset", 1);
-        bench.dut.clock();
-        bench.dut.set("reset", 0);
+        bench.reset();
         bench
+    }
+
+    /// Runs one cycle of reset, which discards everything in progress.
+    fn reset(&mut self) {
+        self.commands.clear();
+        self.expected.clear();
+        self.frees.clear();
+        self.beats.clear();
+        self.sent_bytes.clear();
+        self.used = 0;
+        self.dut.set("command_valid", 0);
+        self.dut.set("reset", 1);
+        self.dut.clock();
+        self.dut.set("reset", 0);
+    }
+
+    /// Begins random commands, resets in the middle of them, and runs the same number again.
+    pub fn run_after_reset(&mut self, load: Load, cycles: usize) {
+        self.rng = ChaCha8Rng::seed_from_u64(load.seed);
+        self.queue_random(&load);
+        self.dut.set("mps_code", self.mps_code);
+        for _ in 0..cycles {
+            self.clock(load.ready, load.valid);
+        }
+        self.reset();
+        self.queue_random(&load);
+        self.drain(load.ready, load.valid);
     }
 
     /// Queues a command that writes `length` bytes, `offset` bytes into a new frame, to one segment.
@@ -186,6 +211,11 @@ impl Bench {
     /// Runs random commands of every kind until all have finished.
     pub fn run(&mut self, load: Load) {
         self.rng = ChaCha8Rng::seed_from_u64(load.seed);
+        self.queue_random(&load);
+        self.drain(load.ready, load.valid);
+    }
+
+    fn queue_random(&mut self, load: &Load) {
         self.mps_code = load.mps_code;
         for _ in 0..load.commands {
             if self.rng.random_ratio(1, 8) {
@@ -213,7 +243,6 @@ impl Bench {
             let place = self.rng.random_ratio(7, 8);
             self.queue(offset, length, &segments, place);
         }
-        self.drain(load.ready, load.valid);
     }
 
     /// Any address; addresses close to or at a 4 KiB boundary are frequent.

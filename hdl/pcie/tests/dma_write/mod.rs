@@ -24,6 +24,16 @@ proptest! {
         let mut bench = if wide { lane_1024() } else { lane_512() };
         bench.run(Load { seed, commands: 40, mps_code, ready, valid, longest: if short { 150 } else { 8192 } });
     }
+
+    /// Nothing of the commands before the reset comes after it.
+    #[test]
+    fn reset_discards_the_commands_in_progress(
+        seed: u64, wide: bool, cycles in 0usize..300, ready in 1u32..=8, short: bool,
+    ) {
+        let mut bench = if wide { lane_1024() } else { lane_512() };
+        let longest = if short { 150 } else { 1024 };
+        bench.run_after_reset(Load { seed, commands: 20, mps_code: 0, ready, valid: 8, longest }, cycles);
+    }
 }
 
 #[test]

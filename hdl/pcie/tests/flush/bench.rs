@@ -11,10 +11,10 @@ use stellar_wire::hw::dma::{FlushedBatch, WriteTlpHeader};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
 
-use super::paths::{Fault, Paths};
+use super::paths::{Fault, Flaw, Paths};
 
 /// Cycles after which a flush read is given up, in runs in which some are lost.
-const PATIENCE: u64 = 600;
+pub const PATIENCE: u64 = 600;
 /// Cycles without progress after which a run counts as hung.
 const STUCK: u64 = 20_000;
 /// Index of host memory among the targets; device d is target d.
@@ -84,6 +84,9 @@ pub struct Report {
     /// Pulses of the block's outputs.
     pub failed: u64,
     pub timed_out: u64,
+    /// Cycles in which flush reads were sent and given up.
+    pub sent_at: Vec<u64>,
+    pub given_up_at: Vec<u64>,
 }
 
 pub struct Bench {
@@ -290,13 +293,20 @@ impl Bench {
         self.dut
             .set("completion_valid", completion.is_some().into());
         self.dut.set("completion_last", 1);
-        if let Some((tag, status)) = completion {
+        if let Some((tag, flaw)) = completion {
+            let status = match flaw {
+                Some(Flaw::Status(status)) => status,
+                _ => 0,
+            };
             let header = CompletionHeader {
                 tag: tag.to_bits(),
                 status: status.to_bits(),
+                poisoned: flaw == Some(Flaw::Poisoned),
                 ..CompletionHeader::default()
             };
             self.dut.set_record("completion", header);
+            let damaged = flaw == Some(Flaw::Damaged);
+            self.dut.set("completion_error", damaged.into());
             self.dut.eval();
             let of_data = tag < 192;
             assert_eq!(self.dut.is("data_valid"), of_data);
@@ -338,6 +348,7 @@ impl Bench {
         assert!(tag >= 192, "the tag of a read of data");
         assert_eq!((request.u64("length_dw"), request.u64("first_be")), (1, 0));
         self.report.flush_reads += 1;
+        self.report.sent_at.push(self.now);
         let target = self.target_of[&request.u64("address_dw")];
         assert_eq!(request.u64("at"), if target == HOST { 0b00 } else { 0b10 });
         self.paths.read(target as usize, tag);
@@ -345,7 +356,10 @@ impl Bench {
 
     fn take_reports(&mut self, flushed_ready: bool) {
         self.report.failed += self.dut.get("failed");
-        self.report.timed_out += self.dut.get("timed_out");
+        if self.dut.is("timed_out") {
+            self.report.timed_out += 1;
+            self.report.given_up_at.push(self.now);
+        }
         if flushed_ready && self.dut.is("placement_flushed_valid") {
             let words = self.dut.words("placement_flushed");
             let batch = Record::<FlushedBatch>::new(&words);

@@ -4,8 +4,8 @@ mod bench;
 mod equivalence;
 mod paths;
 
-use bench::{Bench, Command, Load};
-use paths::Fault;
+use bench::{Bench, Command, Load, PATIENCE};
+use paths::{Fault, Flaw};
 use proptest::prelude::*;
 
 fn loads() -> impl Strategy<Value = Load> {
@@ -23,6 +23,11 @@ fn loads() -> impl Strategy<Value = Load> {
     )
 }
 
+fn flaws() -> impl Strategy<Value = Flaw> {
+    let status = (1..5_u64).prop_map(Flaw::Status);
+    prop_oneof![2 => status, 1 => Just(Flaw::Poisoned), 1 => Just(Flaw::Damaged)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -35,8 +40,8 @@ proptest! {
 
     /// A failed flush read fails commands of its own batch, and none is lost or reported twice.
     #[test]
-    fn failed_flush_reads_fail_their_batch(load in loads(), status in 1..5_u64) {
-        let load = Load { fault: Some(Fault::Status { one_in: 3, status }), ..load };
+    fn failed_flush_reads_fail_their_batch(load in loads(), flaw in flaws()) {
+        let load = Load { fault: Some(Fault::Flawed { one_in: 3, flaw }), ..load };
         let report = Bench::new(&load).run();
         prop_assert!(report.failed_commands == 0 || report.failed > 0);
         prop_assert_eq!(report.timed_out, 0);
@@ -73,9 +78,10 @@ fn flush_reads_are_few() {
 /// No command counts as arrived when no flush read succeeds.
 #[test]
 fn every_failure_is_reported() {
-    let (status, late) = (1, false);
-    let lost = Fault::Lost { one_in: 1, late };
-    for fault in [Fault::Status { one_in: 1, status }, lost] {
+    let flaws = [Flaw::Status(1), Flaw::Poisoned, Flaw::Damaged];
+    let flawed = flaws.map(|flaw| Fault::Flawed { one_in: 1, flaw });
+    let (one_in, late) = (1, false);
+    for fault in flawed.into_iter().chain([Fault::Lost { one_in, late }]) {
         let mut bench = Bench::new(&Load {
             fault: Some(fault),
             ..Load::default()
@@ -84,6 +90,39 @@ fn every_failure_is_reported() {
             bench.queue(Command::to_host(1, true));
         }
         assert_eq!(bench.run().failed_commands, 40, "{fault:?}");
+    }
+}
+
+/// The time counts from the cycle before the read is offered.
+#[test]
+fn a_flush_read_is_given_up_when_its_time_is_over_and_not_before() {
+    let (one_in, late) = (1, false);
+    let mut bench = Bench::new(&Load {
+        ready: 8,
+        fault: Some(Fault::Lost { one_in, late }),
+        ..Load::default()
+    });
+    bench.queue(Command::to_host(1, true));
+    let report = bench.run();
+    assert_eq!(report.given_up_at, [report.sent_at[0] + PATIENCE - 1]);
+}
+
+/// Batch numbers are used again while completions of reads that were given up are still to come.
+#[test]
+fn late_completions_are_not_taken_for_those_of_a_later_batch() {
+    for seed in 0..8 {
+        let (one_in, late) = (3, true);
+        let mut bench = Bench::new(&Load {
+            seed,
+            arrives: 2,
+            ready: 8,
+            fault: Some(Fault::Lost { one_in, late }),
+            ..Load::default()
+        });
+        for _ in 0..1_500 {
+            bench.queue(Command::to_host(1, true));
+        }
+        assert!(bench.run().timed_out > 10);
     }
 }
 

@@ -5,11 +5,20 @@ use std::collections::VecDeque;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
+/// What is wrong with a completion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Flaw {
+    Status(u64),
+    Poisoned,
+    /// PCIe reports an error with its last beat.
+    Damaged,
+}
+
 /// What goes wrong with flush reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// One of so many has this status.
-    Status { one_in: u32, status: u64 },
+    /// One of so many has a completion with this flaw.
+    Flawed { one_in: u32, flaw: Flaw },
     /// One of so many has no completion, or one that comes after the deadline.
     Lost { one_in: u32, late: bool },
 }
@@ -23,7 +32,7 @@ enum Request {
 /// Completions on their way back.
 struct Completion {
     tag: u64,
-    status: u64,
+    flaw: Option<Flaw>,
     /// First cycle in which it may arrive.
     from: u64,
 }
@@ -61,14 +70,14 @@ impl Paths {
         self.paths[target].push_back(Request::Read { tag });
     }
 
-    /// One cycle: each path moves with a probability of `arrives` eighths. Returns tag and status of a completion, with one of `answers` eighths.
+    /// One cycle: each path moves with a probability of `arrives` eighths. Returns tag and flaw of a completion, with one of `answers` eighths.
     pub fn clock(
         &mut self,
         now: u64,
         arrives: u32,
         answers: u32,
         rng: &mut ChaCha8Rng,
-    ) -> Option<(u64, u64)> {
+    ) -> Option<(u64, Option<Flaw>)> {
         for index in 0..self.paths.len() {
             if !rng.random_ratio(arrives, 8) {
                 continue;
@@ -87,17 +96,14 @@ impl Paths {
         }
         let chosen = ready[rng.random_range(0..ready.len())];
         let completion = self.completions.swap_remove(chosen);
-        Some((completion.tag, completion.status))
+        Some((completion.tag, completion.flaw))
     }
 
     fn complete(&mut self, tag: u64, now: u64, rng: &mut ChaCha8Rng) {
-        let (mut status, mut from) = (0, now);
+        let (mut flaw, mut from) = (None, now);
         match self.fault {
-            Some(Fault::Status {
-                one_in,
-                status: bad,
-            }) if rng.random_ratio(1, one_in) => {
-                status = bad;
+            Some(Fault::Flawed { one_in, flaw: bad }) if rng.random_ratio(1, one_in) => {
+                flaw = Some(bad);
             }
             Some(Fault::Lost { one_in, late }) if rng.random_ratio(1, one_in) => {
                 if !late {
@@ -107,6 +113,6 @@ impl Paths {
             }
             _ => {}
         }
-        self.completions.push(Completion { tag, status, from });
+        self.completions.push(Completion { tag, flaw, from });
     }
 }

@@ -98,14 +98,19 @@ impl Bench {
 
     /// Resets, and waits until tags are available.
     pub fn reset(&mut self) {
+        self.pulse_reset();
+        for _ in 0..SWEEP + 4 {
+            self.dut.clock();
+        }
+    }
+
+    /// Runs one cycle of reset. Commands may follow at once, completions after the sweep.
+    pub fn pulse_reset(&mut self) {
         self.dut.set("reset", 1);
         self.dut.set("command_valid", 0);
         self.dut.set("completion_valid", 0);
         self.dut.clock();
         self.dut.set("reset", 0);
-        for _ in 0..SWEEP + 4 {
-            self.dut.clock();
-        }
         self.commands.clear();
         self.requests.clear();
         self.expected.clear();

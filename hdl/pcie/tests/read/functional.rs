@@ -86,6 +86,25 @@ proptest! {
         }
         bench.finish();
     }
+
+    /// Reset comes at any time, and commands come in the cycle after it.
+    #[test]
+    fn nothing_from_before_a_reset_comes_after_it(load in any_load(), wide: bool, short: bool, cycles in 0u64..1000) {
+        let mut bench = Bench::new(wide, load);
+        for _ in 0..4 {
+            for _ in 0..40 {
+                random_read(&mut bench, if short { 200 } else { MAX_PAYLOAD });
+            }
+            for _ in 0..cycles {
+                bench.step();
+            }
+            bench.pulse_reset();
+        }
+        for _ in 0..40 {
+            random_read(&mut bench, 200);
+        }
+        bench.finish();
+    }
 }
 
 #[test]

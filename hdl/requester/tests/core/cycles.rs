@@ -36,7 +36,7 @@ fn posted(messages: u16) -> Rig {
         let address = pair.ring.base + u64::from(slot) * Wqe::LEN as u64;
         rig.entries.0.insert(address, wqe.to_bytes());
     }
-    rig.doorbell(QP, messages);
+    rig.doorbell(QP, messages, None);
     rig.settle();
     rig
 }

@@ -1,7 +1,7 @@
 //! Random histories: hardware and reference execute the same operations, with the same results.
 
 use proptest::prelude::*;
-use stellar_transport::requester::{Card, Requester, RequesterCounters};
+use stellar_transport::requester::{Card, RequestPacket, Requester, RequesterCounters};
 use stellar_transport::rx::Tables;
 use stellar_transport::spray::PlaneMask;
 use stellar_transport::time::Ticks;
@@ -153,9 +153,19 @@ impl Bench {
     pub fn ring(&mut self, qp: usize, dice: u64) {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let producer = self.producer(qp, dice);
-        let mut observed = self.rig.doorbell(qp as u32, producer);
+        let carries = producer == self.pairs[qp].producer && dice >> 45 & 1 == 1;
+        let entry = carries.then(|| self.last_entry(qp)).flatten();
+        let mut observed = self.rig.doorbell(qp as u32, producer, entry);
         self.compare_rung(qp, producer, &observed);
         self.compare(qp, &mut observed, was_failed);
+    }
+
+    /// Returns the entry before the producer index.
+    fn last_entry(&self, qp: usize) -> Option<[u8; Wqe::LEN]> {
+        let pair = &self.pairs[qp];
+        let index = u64::from(pair.producer.wrapping_sub(1)) % (1 << RING_LOG2);
+        let address = pair.ring.base + index * Wqe::LEN as u64;
+        self.entries.0.get(&address).copied()
     }
 
     /// Returns the producer index of the next doorbell.
@@ -210,13 +220,18 @@ impl Bench {
         sent
     }
 
-    /// Lets the reference transmit. Returns whether it sends a packet.
-    pub fn would_send(&mut self, qp: usize, port: u8) -> bool {
+    /// Returns the packets that the reference would send now, and whether the queue pair would fail.
+    pub fn foresee(&mut self, qp: usize, port: u8) -> (Vec<RequestPacket>, bool) {
         let (now, limit) = (self.now, burst_limit(self.pairs[qp].mtu));
+        let pair = &self.pairs[qp];
+        let before = (pair.reference.clone(), pair.cq.clone());
         let packets = self.reference(qp, |reference, card| {
             reference.transmit_burst(port, now, limit, card)
         });
-        !packets.is_empty()
+        let pair = &mut self.pairs[qp];
+        let fails = pair.reference.error().is_some();
+        (pair.reference, pair.cq) = before;
+        (packets, fails)
     }
 
     /// Lets the reference transmit, and compares the packets. Returns whether there are any.
@@ -267,7 +282,7 @@ impl Bench {
         self.compare(qp, &mut observed, was_failed);
     }
 
-    fn flush(&mut self, qp: usize) {
+    pub fn flush(&mut self, qp: usize) {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let mut observed = self.rig.flush(qp as u32);
         self.reference(qp, |reference, card| reference.flush(card));
@@ -275,11 +290,15 @@ impl Bench {
     }
 
     fn plane(&mut self, dice: u64) {
-        self.planes = match dice % 4 {
+        self.set_planes(match dice % 4 {
             0 => PlaneMask::only(0),
             1 => PlaneMask::only(1),
             _ => PlaneMask::BOTH,
-        };
+        });
+    }
+
+    pub fn set_planes(&mut self, planes: PlaneMask) {
+        self.planes = planes;
         let up = |plane| self.planes.contains(plane);
         self.rig
             .dut

@@ -1,5 +1,6 @@
 //! The requester core against the reference requester, operation by operation.
 
+mod both_ports;
 mod cycles;
 mod lockstep;
 mod memory;
@@ -9,5 +10,7 @@ mod packets;
 mod peer;
 mod rc;
 mod reach;
+mod reuse;
 mod rig;
 mod setup;
+mod transmissions;

@@ -7,6 +7,7 @@ use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::TxRequest;
+use stellar_wire::mrc::{CcState, Seth};
 
 use crate::core::lockstep::Bench;
 use crate::core::mrc::sack_record;
@@ -14,10 +15,10 @@ use crate::core::rig::{Observed, Totals};
 use crate::core::setup::{LKEY, MTUS};
 
 /// This queue pair always uses MRC.
-const QP: usize = 0;
+pub const QP: usize = 0;
 
 /// Registers for a path MTU of 256, a window of 1,024 packets and 400 Gb/s. `dice` decides the rest.
-fn registers(dice: u64) -> u64 {
+pub fn registers(dice: u64) -> u64 {
     let high = dice >> 30;
     (high - high % MTUS.len() as u64) << 30 | dice & 0x3bff_ffff | 1 << 17
 }
@@ -112,40 +113,35 @@ fn ring_beside(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     bench.compare(QP, &mut observed, was_failed);
 }
 
-/// Several SACKs follow each other. A burst on each port comes right after them; the second burst is prepared before the first one has been sent.
-fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
-    if !bench.pairs[QP].in_message {
-        return;
-    }
-    let sacks: Vec<_> = (0..dice >> 4 & 3)
+/// Returns up to three SACKs.
+pub fn next_sacks(bench: &mut Bench, dice: u64) -> Vec<(Seth, CcState)> {
+    (0..dice >> 4 & 3)
         .filter_map(|i| bench.next_sack(QP, dice.rotate_left(13 * i as u32 + 7)))
-        .collect();
-    let was_failed = bench.pairs[QP].reference.error().is_some();
-    let controls = sacks.iter().map(|(seth, cc)| sack_record(QP, seth, cc));
-    let mut observed = bench
-        .rig
-        .controls_and_transmits(QP as u32, controls.collect(), bench.now.0);
-    let good: Vec<_> = sacks
-        .iter()
-        .filter_map(|(seth, cc)| {
-            let has_failed = bench.pairs[QP].reference.error().is_some();
-            let good = bench.reference_sack(QP, seth, cc);
-            good.filter(|_| !has_failed)
-        })
-        .collect();
-    taken.chained += u32::from(sacks.len() > 1);
+        .collect()
+}
+
+/// Lets the reference process SACKs. Returns the good paths that they report.
+pub fn reference_sacks(bench: &mut Bench, sacks: &[(Seth, CcState)]) -> Vec<(u8, u32)> {
+    let good = sacks.iter().filter_map(|(seth, cc)| {
+        let has_failed = bench.pairs[QP].reference.error().is_some();
+        let good = bench.reference_sack(QP, seth, cc);
+        good.filter(|_| !has_failed)
+    });
+    good.collect()
+}
+
+/// Compares the burst of each of these ports. Returns how many sent something, and the ports whose burst has to be tried again.
+pub fn compare_bursts(bench: &mut Bench, ports: &[u8], observed: &Observed) -> (u32, Vec<u8>) {
     let mut sent = 0;
     let mut again = vec![];
-    for port in observed.ports.clone() {
+    for &port in ports {
         let by_port = |words: &&Vec<u32>| Record::<TxRequest>::new(words).u64("port") as u8 == port;
         let tx: Vec<_> = observed.tx.iter().filter(by_port).cloned().collect();
         sent += u32::from(!tx.is_empty());
-        let before = bench.pairs[QP].reference.clone();
-        if tx.is_empty() && bench.would_send(QP, port) {
+        if tx.is_empty() && !bench.foresee(QP, port).0.is_empty() {
             // An entry that hardware prefetches is missing.
-            bench.pairs[QP].reference = before;
             again.push(port);
-        } else if !tx.is_empty() {
+        } else {
             let burst = Observed {
                 tx,
                 ..Observed::default()
@@ -153,13 +149,41 @@ fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
             bench.compare_sent(QP, port, &burst);
         }
     }
-    taken.pairs += u32::from(sent == 2);
+    (sent, again)
+}
+
+/// Compares the other results, and tries bursts again.
+pub fn finish(
+    bench: &mut Bench,
+    mut observed: Observed,
+    (good, again): (Vec<(u8, u32)>, Vec<u8>),
+    was_failed: bool,
+) {
     bench.compare(QP, &mut observed, was_failed);
     observed.good.append(&mut bench.rig.take_good());
     assert_eq!(observed.good, good, "good paths");
     for port in again {
         bench.transmit(QP, port);
     }
+}
+
+/// Several SACKs follow each other. A burst on each port comes right after them; the second burst is prepared before the first one has been sent.
+fn chain(bench: &mut Bench, dice: u64, taken: &mut Taken) {
+    if !bench.pairs[QP].in_message {
+        return;
+    }
+    let sacks = next_sacks(bench, dice);
+    let was_failed = bench.pairs[QP].reference.error().is_some();
+    let controls = sacks.iter().map(|(seth, cc)| sack_record(QP, seth, cc));
+    let observed = bench
+        .rig
+        .controls_and_transmits(QP as u32, controls.collect(), bench.now.0);
+    let good = reference_sacks(bench, &sacks);
+    taken.chained += u32::from(sacks.len() > 1);
+    let ports = observed.ports.clone();
+    let (sent, again) = compare_bursts(bench, &ports, &observed);
+    taken.pairs += u32::from(sent == 2);
+    finish(bench, observed, (good, again), was_failed);
 }
 
 /// Executes a history of bursts and SACKs.

@@ -21,7 +21,7 @@ pub const Q: usize = 2;
 /// The core under test, with 64 messages for each queue pair.
 type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
 /// Maximum number of cycles of an operation.
-const TIMEOUT_CYCLES: u32 = 40_000;
+pub(super) const TIMEOUT_CYCLES: u32 = 40_000;
 /// Number of idle cycles after which the message table has no work, or a burst is over.
 const IDLE_CYCLES: u32 = 40;
 
@@ -108,9 +108,9 @@ pub struct Rig {
     arriving: VecDeque<WqeFetched>,
     /// Pending translation requests, in order.
     locating: VecDeque<Vec<u32>>,
-    observed: Observed,
+    pub(super) observed: Observed,
     /// Bit p: the head at port p was rotated or deactivated.
-    ports_done: u64,
+    pub(super) ports_done: u64,
     pub totals: Totals,
     /// Last deadline of each queue pair.
     pub deadlines: [Option<u32>; 1 << Q],
@@ -178,7 +178,7 @@ impl Rig {
     }
 
     /// Runs one cycle. Returns whether the port `ready` was high in it.
-    fn clock_with(&mut self, ready: Option<&str>) -> bool {
+    pub(super) fn clock_with(&mut self, ready: Option<&str>) -> bool {
         let (fetch, locate, cqe) = (self.coin(), self.coin(), self.coin());
         self.dut.set("fetch_ready", fetch.into());
         self.dut.set("xlate_req_ready", locate.into());
@@ -207,7 +207,7 @@ impl Rig {
         taken
     }
 
-    fn clock(&mut self) {
+    pub(super) fn clock(&mut self) {
         self.clock_with(None);
     }
 
@@ -344,7 +344,7 @@ impl Rig {
     }
 
     /// Waits until the operation is done, and the burst in the background has been sent.
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         self.finish_operation();
         let cycles = self.observed.cycles - 1;
         let mut quiet = 0;
@@ -372,7 +372,7 @@ impl Rig {
         self.dut.set("wake_valid", 0);
     }
 
-    fn wait(&mut self, ready: &str) {
+    pub(super) fn wait(&mut self, ready: &str) {
         for _ in 0..TIMEOUT_CYCLES {
             if self.clock_with(Some(ready)) {
                 return;
@@ -422,120 +422,24 @@ impl Rig {
         self.dut.set("profile_valid", 0);
     }
 
-    pub fn transmit(&mut self, qp: u32, port: u8, now: u32) -> Observed {
-        self.dut.set("now", now.into());
-        self.dut.set(&format!("head{port}_qp"), qp.into());
-        self.dut.set("head_valid", 1 << port);
-        self.observed = Observed::default();
-        while !self.observed.rotated && !self.observed.deactivated {
-            assert!(
-                self.observed.cycles < TIMEOUT_CYCLES,
-                "a transmission does not end"
-            );
-            self.clock();
-        }
-        self.dut.set("head_valid", 0);
-        self.finish();
-        std::mem::take(&mut self.observed)
-    }
-
-    /// Executes a transmission, with a control packet right after its start.
-    pub fn transmit_and_control(
-        &mut self,
-        qp: u32,
-        port: u8,
-        packet: ControlPacket,
-        now: u32,
-    ) -> Observed {
-        self.dut.set_words("control", &to_words(packet));
-        self.transmit_and(qp, port, ["control_valid", "control_ready"], now)
-    }
-
-    /// Executes a transmission, with a doorbell of the same queue pair right after its start.
-    pub fn transmit_and_doorbell(
-        &mut self,
-        qp: u32,
-        port: u8,
-        producer: u16,
-        now: u32,
-    ) -> Observed {
-        self.dut.set("doorbell_qp", qp.into());
-        self.dut.set("doorbell_producer", producer.into());
-        self.transmit_and(qp, port, ["doorbell_valid", "doorbell_ready"], now)
-    }
-
-    /// Executes a transmission, and offers the operation of these ports right after its start.
-    fn transmit_and(&mut self, qp: u32, port: u8, [valid, ready]: [&str; 2], now: u32) -> Observed {
-        self.dut.set("now", now.into());
-        self.dut.set(&format!("head{port}_qp"), qp.into());
-        self.dut.set("head_valid", 1 << port);
-        self.observed = Observed::default();
-        self.clock();
-        self.dut.set(valid, 1);
-        let mut waits = true;
-        while waits || !(self.observed.rotated || self.observed.deactivated) {
-            assert!(
-                self.observed.cycles < TIMEOUT_CYCLES,
-                "one of the two does not end"
-            );
-            if self.clock_with(Some(ready)) && waits {
-                waits = false;
-                self.observed.before_other = self.observed.tx.len();
-                self.dut.set(valid, 0);
-            }
-            if self.observed.rotated || self.observed.deactivated {
-                self.dut.set("head_valid", 0);
-            }
-        }
-        self.finish();
-        std::mem::take(&mut self.observed)
-    }
-
-    /// Executes control packets that follow each other without a gap, then transmissions on both ports.
-    pub fn controls_and_transmits(
-        &mut self,
-        qp: u32,
-        packets: Vec<ControlPacket>,
-        now: u32,
-    ) -> Observed {
-        self.dut.set("now", now.into());
-        self.observed = Observed::default();
-        self.dut
-            .set("control_valid", u64::from(!packets.is_empty()));
-        for packet in packets {
-            self.dut.set_words("control", &to_words(packet));
-            self.wait("control_ready");
-        }
-        self.dut.set("control_valid", 0);
-        self.dut.set("head0_qp", qp.into());
-        self.dut.set("head1_qp", qp.into());
-        self.ports_done = 0;
-        let mut fronts = 3;
-        while fronts != 0 {
-            assert!(
-                self.observed.cycles < TIMEOUT_CYCLES,
-                "a transmission does not end"
-            );
-            self.dut.set("head_valid", fronts);
-            self.clock();
-            fronts &= !self.ports_done;
-            self.ports_done = 0;
-        }
-        self.dut.set("head_valid", 0);
-        self.finish();
-        std::mem::take(&mut self.observed)
-    }
-
     pub fn control(&mut self, packet: ControlPacket, now: u32) -> Observed {
         self.dut.set("now", now.into());
         self.dut.set_words("control", &to_words(packet));
         self.operate("control_valid", 1, "control_ready")
     }
 
-    pub fn doorbell(&mut self, qp: u32, producer: u16) -> Observed {
+    /// Rings the doorbell. `entry` comes with it.
+    pub fn doorbell(&mut self, qp: u32, producer: u16, entry: Option<[u8; Wqe::LEN]>) -> Observed {
+        self.set_doorbell(qp, producer, entry);
+        self.operate("doorbell_valid", 1, "doorbell_ready")
+    }
+
+    pub(super) fn set_doorbell(&mut self, qp: u32, producer: u16, entry: Option<[u8; Wqe::LEN]>) {
         self.dut.set("doorbell_qp", qp.into());
         self.dut.set("doorbell_producer", producer.into());
-        self.operate("doorbell_valid", 1, "doorbell_ready")
+        self.dut.set("doorbell_pushed", entry.is_some().into());
+        let entry = entry.unwrap_or([0xa5; Wqe::LEN]);
+        self.dut.set_bytes("doorbell_entry", &entry);
     }
 
     pub fn timer(&mut self, qp: u32, now: u32) -> Observed {

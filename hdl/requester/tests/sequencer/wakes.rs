@@ -6,7 +6,8 @@ use hdl_requester::WakeQueue;
 use hdl_testkit::library;
 use proptest::prelude::*;
 
-const PAIRS: u64 = 8;
+/// As in the engine of the other tests.
+const PAIRS: u64 = 16;
 
 proptest! {
     #[test]
@@ -14,7 +15,7 @@ proptest! {
         steps in prop::collection::vec((prop::option::of(0..PAIRS), any::<bool>()), 1..200),
         toggle in prop::option::of(0usize..200),
     ) {
-        let mut model = library::<WakeQueue<3, 4, { PAIRS as usize }>>().instantiate();
+        let mut model = library::<WakeQueue<4, 5, { PAIRS as usize }>>().instantiate();
         let port = |name: &str| model.port(name).unwrap();
         let (clock, reset, plane_up) = (port("clock"), port("reset"), port("plane_up"));
         let (in_valid, in_qp) = (port("in_valid"), port("in_qp"));

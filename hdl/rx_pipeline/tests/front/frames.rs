@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use stellar_transport::rx::{classify_frame, DropReason, FrameOutcome, RxConfig};
-use stellar_wire::ip::IPV6_FRAGMENT;
+use stellar_wire::ip::{IPV6_FRAGMENT, PROTO_UDP};
 use stellar_wire::mrc::{Meth, Tseth};
 use stellar_wire::{
     frame::reseal, Bth, Ecn, ExtHeaders, ImmDt, Ip, Ipv4, Ipv6, Opcode, Reth, RoceFrame, Srv6Encap,
@@ -148,6 +148,8 @@ enum Damage {
     /// A bit of the destination MAC address.
     Destination(usize),
     Cut(Index),
+    /// Nothing follows the IP header, which announces this protocol.
+    Bare(u8),
     Append(Vec<u8>),
     /// IP and UDP have another length, on which they agree.
     Resize(Index),
@@ -168,6 +170,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         4 => changes().prop_map(Damage::Headers),
         1 => (0..48usize).prop_map(Damage::Destination),
         2 => any::<Index>().prop_map(Damage::Cut),
+        1 => prop_oneof![Just(PROTO_UDP), any::<u8>()].prop_map(Damage::Bare),
         1 => proptest::collection::vec(any::<u8>(), 1..70).prop_map(Damage::Append),
         2 => any::<Index>().prop_map(Damage::Resize),
         1 => any::<u8>().prop_map(Damage::Opcode),
@@ -211,6 +214,11 @@ fn spoil(frame: &RoceFrame, damage: Damage) -> TestFrame {
         }
         Damage::Destination(bit) => bytes[bit / 8] ^= 1 << (bit % 8),
         Damage::Cut(at) => bytes.truncate(1 + at.index(bytes.len())),
+        Damage::Bare(protocol) => {
+            let at = if matches!(frame.ip, Ip::V6(_)) { 6 } else { 9 };
+            bytes[ip_at + at] = protocol;
+            bytes.truncate(bth_at - 8);
+        }
         Damage::Append(more) => bytes.extend(more),
         Damage::Resize(to) => {
             bytes.resize(bth_at + to.index(120), 0x5a);

@@ -49,8 +49,11 @@ pub enum Step {
         plane: u8,
         up: bool,
     },
-    /// All active values of a plane time out.
-    PlaneFails(u8),
+    /// All active values of a plane time out. If it `recovers`, probes of all of them are answered then.
+    PlaneFails {
+        plane: u8,
+        recovers: bool,
+    },
 }
 
 pub fn profile() -> impl Strategy<Value = GeneratedEntropy> {
@@ -137,7 +140,7 @@ pub fn step() -> impl Strategy<Value = Step> {
         4 => named().prop_map(Step::Allow),
         1 => Just(Step::Query),
         3 => (0..2_u8, prop::bool::weighted(0.7)).prop_map(|(plane, up)| Step::Plane { plane, up }),
-        1 => (0..2_u8).prop_map(Step::PlaneFails),
+        1 => (0..2_u8, any::<bool>()).prop_map(|(plane, recovers)| Step::PlaneFails { plane, recovers }),
     ]
 }
 
@@ -257,10 +260,12 @@ impl Play {
             Step::Deny(named) => self.bench.deny(qp, self.index(qp, named)),
             Step::Allow(named) => self.bench.allow(qp, self.index(qp, named)),
             Step::Query => self.bench.query(qp),
-            Step::PlaneFails(plane) => {
-                for slot in 0..64 {
-                    self.bench
-                        .feedback(qp, slot << 1 | plane, Feedback::Timeout);
+            Step::PlaneFails { plane, recovers } => {
+                let answers = recovers.then_some(Feedback::ProbeAnswered);
+                for feedback in [Feedback::Timeout].into_iter().chain(answers) {
+                    for slot in 0..64 {
+                        self.bench.feedback(qp, slot << 1 | plane, feedback);
+                    }
                 }
             }
         }

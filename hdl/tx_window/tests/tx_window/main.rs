@@ -3,6 +3,7 @@
 mod burst;
 mod newly_acked;
 mod server;
+mod slot_seek;
 mod steps;
 
 use burst::Pace;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stellar_driver::DeviceError;
-use stellar_wire::host::config_space::Bar;
+use stellar_wire::host::config_space::{Bar, Function};
 use stellar_wire::host::VectorEntry;
 
 use super::config_space::ConfigEffect;
@@ -45,15 +45,22 @@ impl<M: HostSide> Hosts<M> {
     }
 
     /// Reads a double word of the configuration space. It is all ones beyond the end.
-    pub fn config_load(&mut self, host: usize, offset: u16) -> u32 {
-        self.card(host).config.load(offset)
+    pub fn config_load(&mut self, host: usize, function: Function, offset: u16) -> u32 {
+        self.card(host).config(function).load(offset)
     }
 
-    /// Writes bytes of the configuration space. If they request a reset, the reset begins at once ([`Self::is_resetting`]).
-    pub fn config_store(&mut self, host: usize, offset: u16, bytes: &[u8]) -> ConfigEffect {
-        let effect = self.card(host).config.store(offset, bytes);
+    /// Writes bytes of the configuration space. If they request a reset, the reset begins at once ([`Self::is_resetting`]). That of either function resets
+    /// the card behind both.
+    pub fn config_store(
+        &mut self,
+        host: usize,
+        function: Function,
+        offset: u16,
+        bytes: &[u8],
+    ) -> ConfigEffect {
+        let effect = self.card(host).store_config(function, offset, bytes);
         if effect == ConfigEffect::Reset {
-            self.begin_reset(host);
+            self.reset_card(host);
         }
         effect
     }
@@ -98,14 +105,22 @@ impl<M: HostSide> Hosts<M> {
         Ok(true)
     }
 
-    /// Whether the BARs of a card respond: memory space is enabled, and the card is not in reset.
+    /// Whether the BARs of a card respond to an access: memory space is enabled, and the card is not in reset.
     fn answers(&mut self, host: usize) -> bool {
-        self.card(host).config.has_memory() && !self.is_resetting(host)
+        if self.is_resetting(host) {
+            return false;
+        }
+        let card = self.card(host);
+        let has_memory = card.config(Function::Control).has_memory();
+        if !has_memory {
+            card.log_unsupported();
+        }
+        has_memory
     }
 
     /// Interrupt vectors of a card.
     pub fn vectors(&mut self, host: usize) -> u16 {
-        self.card(host).config.vectors()
+        self.card(host).config(Function::Control).vectors()
     }
 
     /// What the operating system does with a vector: switches MSI-X on and writes the vector's entry of the table in BAR4.
@@ -117,7 +132,7 @@ impl<M: HostSide> Hosts<M> {
         if vector >= vectors {
             return Err(DeviceError::NoVector { vector, vectors });
         }
-        self.card(host).config.enable_msi_x();
+        self.card(host).enable_msi_x();
         let entry = VectorEntry {
             address: MESSAGES,
             data: vector.into(),

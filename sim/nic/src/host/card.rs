@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use sim_bfm::CLOCK_PS;
 use sim_verilated::Library;
 use stellar_transport::requester::RequesterCounters;
+use stellar_wire::host::config_space::aer::Uncorrectable;
+use stellar_wire::host::config_space::Function;
 
-use super::config_space::ConfigSpace;
+use super::config_space::{ConfigEffect, ConfigSpace};
 use crate::counted::CountedFields;
 use crate::mmio::{Mmio, MmioAccess, Progress};
 use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
-use crate::pcie::{HostPcie, HostSide, PcieSettings, RequestSizes};
+use crate::pcie::{HostPcie, HostSide, PcieSettings, RequestRules, RequestSizes};
 use crate::port::{Link, Port};
 use crate::sampled::Windows;
 use crate::NicError;
@@ -18,7 +20,9 @@ use crate::NicError;
 /// The card with everything around it.
 pub struct Card<M> {
     model: NicModel,
-    pub config: ConfigSpace,
+    configs: [ConfigSpace; 2],
+    /// Serial number.
+    serial: u64,
     sizes: RequestSizes,
     /// The PCIe fabric, with the host's memory.
     pub pcie: HostPcie<M>,
@@ -36,21 +40,28 @@ pub struct Card<M> {
     pub windows: Windows,
 }
 
-fn config(sizes: RequestSizes) -> ConfigSpace {
-    let mut config = ConfigSpace::new();
-    config.set_sizes(sizes.payload.into(), sizes.read.into());
+/// The configuration space of a function of the card with this serial number, as the operating system leaves it.
+fn config(function: Function, serial: u64, sizes: RequestSizes) -> ConfigSpace {
+    let mut config = ConfigSpace::new(function, serial);
+    config.enumerate(sizes);
     config
 }
 
 impl<M: HostSide> Card<M> {
-    /// A card after power-up.
+    /// A card after power-up, with this serial number.
     ///
     /// # Errors
     /// [`NicError`] if the library holds the model of another design.
-    pub fn new(library: &Library, pcie: &PcieSettings, memory: M) -> Result<Self, NicError> {
-        Ok(Self {
+    pub fn new(
+        library: &Library,
+        pcie: &PcieSettings,
+        memory: M,
+        serial: u64,
+    ) -> Result<Self, NicError> {
+        let mut card = Self {
             model: NicModel::new(library)?,
-            config: config(pcie.sizes),
+            configs: Function::ALL.map(|function| config(function, serial, pcie.sizes)),
+            serial,
             sizes: pcie.sizes,
             pcie: HostPcie::new(pcie, memory),
             ports: Port::both(),
@@ -61,7 +72,52 @@ impl<M: HostSide> Card<M> {
             counted: CountedFields::new(),
             counters: BTreeMap::new(),
             windows: Windows::new(),
-        })
+        };
+        card.configure();
+        Ok(card)
+    }
+
+    /// The configuration space of a function.
+    pub fn config(&self, function: Function) -> &ConfigSpace {
+        &self.configs[function.endpoint()]
+    }
+
+    /// Writes bytes of a configuration space. After [`ConfigEffect::Reset`] the reset of the card has to follow.
+    pub fn store_config(&mut self, function: Function, offset: u16, bytes: &[u8]) -> ConfigEffect {
+        let effect = self.configs[function.endpoint()].store(offset, bytes);
+        if effect == ConfigEffect::Reset {
+            self.reset_config(function);
+        }
+        self.configure();
+        effect
+    }
+
+    /// Switches MSI-X on, as the operating system does.
+    pub fn enable_msi_x(&mut self) {
+        self.configs[Function::Control.endpoint()].enable_msi_x();
+    }
+
+    /// Logs an unsupported request, to which the PCIe block has answered.
+    pub fn log_unsupported(&mut self) {
+        self.configs[Function::Control.endpoint()].log(Uncorrectable::UnsupportedRequest);
+    }
+
+    /// The part of a function-level reset that is the PCIe block's and the operating system's.
+    pub fn reset_config(&mut self, function: Function) {
+        self.configs[function.endpoint()] = config(function, self.serial, self.sizes);
+    }
+
+    /// Has the fabric and both endpoints follow the configuration spaces.
+    fn configure(&mut self) {
+        let functions = Function::ALL.into_iter().zip(&self.configs);
+        for ((function, config), port) in functions.zip(&mut self.ports) {
+            self.pcie.set_bus_master(function, config.is_master());
+            self.pcie.set_ats(function, config.has_ats());
+            port.endpoint.set_rules(RequestRules {
+                tags: config.tags(),
+                translated: config.has_ats(),
+            });
+        }
     }
 
     /// The model, for access to the pins.
@@ -69,10 +125,9 @@ impl<M: HostSide> Card<M> {
         &mut self.model
     }
 
-    /// Asserts reset. Everything around the card is reset with it.
+    /// Asserts reset. What the card has under way is gone; its configuration spaces stay.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);
-        self.config = config(self.sizes);
         self.restart(true);
     }
 
@@ -83,7 +138,10 @@ impl<M: HostSide> Card<M> {
     }
 
     fn restart(&mut self, in_reset: bool) {
-        self.pcie.reset_functions();
+        for function in Function::ALL {
+            self.pcie.reset_function(function);
+        }
+        self.configure();
         for port in &mut self.ports {
             port.set_reset(in_reset);
         }
@@ -115,13 +173,15 @@ impl<M: HostSide> Card<M> {
         let clock = self.model.clocks();
         let mut inputs = NicInputs {
             port_up: Port::up(&self.ports),
-            msix_enable: self.config.has_msi_x(),
-            msix_mask: self.config.masks_all_vectors(),
+            msix_enable: self.config(Function::Control).has_msi_x(),
+            msix_mask: self.config(Function::Control).masks_all_vectors(),
             ..NicInputs::default()
         };
         self.mmio.drive(access, &mut inputs);
-        self.pcie.set_bus_master(self.config.is_master());
         self.pcie.advance(clock * CLOCK_PS);
+        for (function, error) in self.pcie.take_errors() {
+            self.configs[function.endpoint()].log(error);
+        }
         for vector in self.pcie.take_messages() {
             self.raise(vector);
         }
@@ -134,6 +194,9 @@ impl<M: HostSide> Card<M> {
         let leaves = |port: &PortOutputs| port.tx.is_some() || port.rq.is_some();
         self.is_active = has_input || outputs.ports.iter().any(leaves) || self.pcie.is_busy();
         let progress = self.mmio.look(access, &outputs);
+        if progress == Progress::Answer(None) {
+            self.log_unsupported();
+        }
         if let (Progress::Taken, Some(access)) = (progress, access) {
             Port::accepted(&mut self.ports, access);
         }
@@ -172,7 +235,8 @@ impl<M: HostSide> Card<M> {
 
     /// Executes an interrupt message for `vector`.
     fn raise(&mut self, vector: u8) {
-        if self.config.has_msi_x() && u16::from(vector) < self.config.vectors() {
+        let config = self.config(Function::Control);
+        if config.has_msi_x() && u16::from(vector) < config.vectors() {
             self.raised |= 1 << vector;
         }
     }

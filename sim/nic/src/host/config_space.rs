@@ -1,8 +1,12 @@
-//! Configuration space of a simulated card, from the table in `stellar-wire`.
+//! Configuration space of a function of a simulated card, from the tables in `stellar-wire`.
 
+use stellar_wire::host::config_space::aer::{self, Uncorrectable};
 use stellar_wire::host::config_space::{
-    command, header, msi_x, pci_express, ConfigWord, ALL, LENGTH, MSI_X_ID, PCI_EXPRESS_ID,
+    ats, command, header, msi_x, pci_express, serial_number, ConfigWord, Function, AER_ID, ATS_ID,
+    EXTENDED, LENGTH, MSI_X_ID, PCI_EXPRESS_ID, SERIAL_NUMBER_ID,
 };
+
+use crate::pcie::RequestSizes;
 
 const WORDS: usize = LENGTH as usize / 4;
 
@@ -16,19 +20,28 @@ pub enum ConfigEffect {
     MsiX,
 }
 
-/// PCI configuration space of a simulated card.
+/// PCI configuration space of a function.
 pub struct ConfigSpace {
+    function: Function,
     words: [u32; WORDS],
 }
 
 impl ConfigSpace {
-    /// The state after power-up or a function-level reset.
-    pub fn new() -> Self {
+    /// The state after power-up or a function-level reset, of a card with this serial number (EUI-64).
+    pub fn new(function: Function, serial: u64) -> Self {
         let mut words = [0; WORDS];
-        for word in ALL {
+        for word in function.words() {
             words[usize::from(word.offset / 4)] = word.reset;
         }
-        Self { words }
+        let mut space = Self { function, words };
+        let number = space.extended_capability(SERIAL_NUMBER_ID);
+        *space.word(number + serial_number::LOW) = serial as u32;
+        *space.word(number + serial_number::HIGH) = (serial >> 32) as u32;
+        space
+    }
+
+    fn word(&mut self, offset: u16) -> &mut u32 {
+        &mut self.words[usize::from(offset / 4)]
     }
 
     /// Reads a double word.
@@ -48,10 +61,13 @@ impl ConfigSpace {
         for (at, byte) in (offset..LENGTH).zip(bytes) {
             let shift = 8 * u32::from(at & 3);
             let here = |word: &&ConfigWord| word.offset == at & !3;
-            let writable = ALL.iter().find(here).map_or(0, |word| word.writable);
-            let mask = writable & 0xff << shift;
-            let word = &mut self.words[usize::from(at / 4)];
-            *word = *word & !mask | u32::from(*byte) << shift & mask;
+            let Some(definition) = self.function.words().find(here) else {
+                continue;
+            };
+            let mask = definition.writable & 0xff << shift;
+            let written = u32::from(*byte) << shift;
+            let word = self.word(at);
+            *word = (*word & !mask | written & mask) & !(written & definition.cleared);
             if at == control + 1 && byte & reset != 0 {
                 effect = ConfigEffect::Reset;
             }
@@ -62,7 +78,7 @@ impl ConfigSpace {
         }
     }
 
-    /// Offset of a capability in the table.
+    /// Offset of a capability of the first 256 bytes; 0 if there is none.
     fn capability(&self, id: u8) -> u16 {
         let mut at = self.load(header::CAPABILITIES) as u16;
         while at != 0 && self.load(at) as u8 != id {
@@ -71,8 +87,21 @@ impl ConfigSpace {
         at
     }
 
+    /// Offset of an extended capability.
+    fn extended_capability(&self, id: u16) -> u16 {
+        let mut at = EXTENDED;
+        while at != 0 && self.load(at) as u16 != id {
+            at = (self.load(at) >> 20) as u16;
+        }
+        at
+    }
+
     fn command(&self) -> u16 {
         self.load(header::COMMAND) as u16
+    }
+
+    fn device_control(&self) -> u16 {
+        self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL
     }
 
     /// Whether the BARs respond.
@@ -80,9 +109,23 @@ impl ConfigSpace {
         self.command() & command::MEMORY != 0
     }
 
-    /// Whether the card may access memory.
+    /// Whether the function may access memory.
     pub fn is_master(&self) -> bool {
         self.command() & command::BUS_MASTER != 0
+    }
+
+    /// Whether the function's requests may have translated addresses.
+    pub fn has_ats(&self) -> bool {
+        let control = self.extended_capability(ATS_ID) + ats::CONTROL;
+        (self.load(control) >> 16) as u16 & ats::ENABLE != 0
+    }
+
+    /// Number of tags that the function may use.
+    pub fn tags(&self) -> u16 {
+        match self.load(self.device_control()) as u16 & pci_express::EXTENDED_TAGS {
+            0 => pci_express::SHORT_TAGS,
+            _ => 256,
+        }
     }
 
     /// Number of interrupt vectors.
@@ -106,28 +149,56 @@ impl ConfigSpace {
         self.msi_x_control() & msi_x::FUNCTION_MASK != 0
     }
 
+    /// Message control of MSI-X. It is zero for a function without MSI-X.
     fn msi_x_control(&self) -> u16 {
-        (self.load(self.capability(MSI_X_ID)) >> 16) as u16
+        match self.capability(MSI_X_ID) {
+            0 => 0,
+            at => (self.load(at) >> 16) as u16,
+        }
     }
 
-    /// Sets the sizes of PCIe requests, as codes. On a real host the firmware does this.
-    pub fn set_sizes(&mut self, payload_code: u16, read_code: u16) {
-        let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
-        let value =
-            payload_code << pci_express::MAX_PAYLOAD_BIT | read_code << pci_express::MAX_READ_BIT;
-        self.store(control, &value.to_le_bytes());
+    /// Does what the operating system does before a driver comes: sizes of requests by what the host can, and ATS, with which the IOMMU trusts the function's
+    /// translated addresses.
+    pub fn enumerate(&mut self, sizes: RequestSizes) {
+        let value = u16::from(sizes.payload) << pci_express::MAX_PAYLOAD_BIT
+            | u16::from(sizes.read) << pci_express::MAX_READ_BIT;
+        self.store(self.device_control(), &value.to_le_bytes());
+        let control = self.extended_capability(ATS_ID) + ats::CONTROL;
+        self.store(control, &ats::ENABLE.to_le_bytes());
+    }
+
+    /// Logs an error, as the PCIe block does. All are non-fatal after reset.
+    pub fn log(&mut self, error: Uncorrectable) {
+        let status = self.extended_capability(AER_ID) + aer::UNCORRECTABLE_STATUS;
+        *self.word(status) |= error.bit();
+        let detected = match error {
+            Uncorrectable::UnsupportedRequest => {
+                pci_express::NON_FATAL_DETECTED | pci_express::UNSUPPORTED_DETECTED
+            }
+            _ => pci_express::NON_FATAL_DETECTED,
+        };
+        *self.word(self.device_control()) |= detected;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stellar_wire::host::config_space::{Bar, DEVICE, VENDOR};
+    use stellar_wire::host::config_space::{Bar, VENDOR};
+
+    const SERIAL: u64 = 0x000a_35ff_fe12_3456;
+
+    fn control() -> ConfigSpace {
+        ConfigSpace::new(Function::Control, SERIAL)
+    }
 
     #[test]
     fn a_reader_finds_the_card_its_bars_and_its_capabilities() {
-        let mut space = ConfigSpace::new();
-        assert_eq!(space.load(0), u32::from(DEVICE) << 16 | u32::from(VENDOR));
+        let mut space = control();
+        assert_eq!(
+            space.load(0),
+            u32::from(Function::Control.device()) << 16 | u32::from(VENDOR)
+        );
         assert_eq!(space.vectors(), 64);
         for bar in Bar::ALL {
             let at = header::BARS + 4 * u16::from(bar.index());
@@ -141,7 +212,7 @@ mod tests {
 
     #[test]
     fn only_what_is_writable_is_written_and_the_reset_bit_resets() {
-        let mut space = ConfigSpace::new();
+        let mut space = control();
         assert!(!space.is_master() && !space.has_memory());
         let nothing = space.store(header::COMMAND, &[0xff; 2]);
         assert_eq!(nothing, ConfigEffect::Nothing);
@@ -152,8 +223,11 @@ mod tests {
         );
         space.store(header::VENDOR_ID, &[0; 2]);
         assert_eq!(space.load(0) as u16, VENDOR);
-        space.set_sizes(1, 2);
-        let control = space.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
+        space.enumerate(RequestSizes {
+            payload: 1,
+            read: 2,
+        });
+        let control = space.device_control();
         assert_eq!(space.load(control) as u16, 1 << 5 | 2 << 12);
         let reset = space.store(control, &pci_express::INITIATE_RESET.to_le_bytes());
         assert_eq!(reset, ConfigEffect::Reset);
@@ -162,7 +236,7 @@ mod tests {
 
     #[test]
     fn bytes_are_written_one_by_one_and_none_outside() {
-        let mut space = ConfigSpace::new();
+        let mut space = control();
         space.store(header::BARS + 5, &[0x12]);
         assert_eq!(space.load(header::BARS + 4), 0x1200);
         space.store(header::BARS + 7, &[0x34, 0xff]);
@@ -175,5 +249,53 @@ mod tests {
         assert!(space.has_msi_x());
         let reset = space.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL + 1;
         assert_eq!(space.store(reset, &[0x80]), ConfigEffect::Reset);
+    }
+
+    #[test]
+    fn both_functions_have_the_serial_number_and_lists_of_capabilities_that_end() {
+        for function in Function::ALL {
+            let space = ConfigSpace::new(function, SERIAL);
+            assert_eq!(space.load(0) >> 16, u32::from(function.device()));
+            let number = space.extended_capability(SERIAL_NUMBER_ID);
+            let half = |offset| u64::from(space.load(number + offset));
+            let read = half(serial_number::HIGH) << 32 | half(serial_number::LOW);
+            assert_eq!(read, SERIAL);
+            assert_eq!(space.extended_capability(0x7fff), 0);
+            assert_eq!(space.capability(0x7f), 0);
+        }
+        let data = ConfigSpace::new(Function::Data, SERIAL);
+        assert!(!data.has_msi_x());
+        let bars = header::BARS..header::BARS + 24;
+        assert!(bars.step_by(4).all(|at| data.load(at) == 0));
+    }
+
+    #[test]
+    fn ats_and_extended_tags_are_off_after_reset_and_switched_on() {
+        let mut space = ConfigSpace::new(Function::Data, SERIAL);
+        assert_eq!((space.has_ats(), space.tags()), (false, 32));
+        space.enumerate(RequestSizes::default());
+        assert_eq!((space.has_ats(), space.tags()), (true, 32));
+        let control = space.device_control();
+        let value = space.load(control) as u16 | pci_express::EXTENDED_TAGS;
+        space.store(control, &value.to_le_bytes());
+        assert_eq!(space.tags(), 256);
+    }
+
+    #[test]
+    fn logged_errors_stay_until_a_one_is_written() {
+        let mut space = control();
+        space.log(Uncorrectable::PoisonedTlp);
+        space.log(Uncorrectable::UnsupportedRequest);
+        let status = space.extended_capability(AER_ID) + aer::UNCORRECTABLE_STATUS;
+        let both = Uncorrectable::PoisonedTlp.bit() | Uncorrectable::UnsupportedRequest.bit();
+        assert_eq!(space.load(status), both);
+        space.store(status, &[0; 4]);
+        assert_eq!(space.load(status), both);
+        space.store(status, &Uncorrectable::PoisonedTlp.bit().to_le_bytes());
+        assert_eq!(space.load(status), Uncorrectable::UnsupportedRequest.bit());
+        let device_status = space.device_control() + 2;
+        assert_eq!(space.load(device_status) >> 16, 0b1010);
+        space.store(device_status, &[0xff; 2]);
+        assert_eq!(space.load(device_status) >> 16, 0);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use stellar_driver::{Access, DeviceError, DmaMemory, Interrupt, PciFunction};
 use stellar_transport::rx::Owner;
+use stellar_wire::host::config_space::Function;
 
 use super::config_space::ConfigEffect;
 use super::hosts::Hosts;
@@ -34,13 +35,13 @@ fn finish_reset(hosts: &mut Hosts<LocalMemory>, host: usize) {
 }
 
 impl PciFunction for SimFunction {
-    fn config_load(&self, offset: u16) -> Result<u32, DeviceError> {
-        Ok(lock(&self.hosts).config_load(self.host, offset))
+    fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
+        Ok(lock(&self.hosts).config_load(self.host, function, offset))
     }
 
-    fn config_store(&self, offset: u16, value: u16) -> Result<(), DeviceError> {
+    fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
         let mut hosts = lock(&self.hosts);
-        let effect = hosts.config_store(self.host, offset, &value.to_le_bytes());
+        let effect = hosts.config_store(self.host, function, offset, &value.to_le_bytes());
         if effect == ConfigEffect::Reset {
             finish_reset(&mut hosts, self.host);
         }

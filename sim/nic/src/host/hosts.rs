@@ -3,6 +3,7 @@
 use hdl_nic::{RESET_CLOCKS, RESET_HOLD};
 use sim_net::Time;
 use sim_verilated::Library;
+use stellar_wire::host::config_space::Function;
 
 use super::card::Card;
 use super::wire::{Line, Wire};
@@ -11,6 +12,8 @@ use crate::model::NicModel;
 use crate::pcie::{HostSide, PcieSettings};
 use crate::{NicError, CLOCK_PS};
 
+/// Serial number of the first card, an EUI-64.
+const FIRST_SERIAL: u64 = 0x000a_35ff_fe00_0000;
 /// Cycles after which an access without response means that the card is dead.
 const PATIENCE: usize = 100_000;
 
@@ -50,8 +53,9 @@ impl<M: HostSide> Hosts<M> {
         library: &Library,
         pcie: &PcieSettings,
     ) -> Result<Self, NicError> {
-        let card = |memory| Card::new(library, pcie, memory);
-        let cards: Vec<_> = memories.into_iter().map(card).collect::<Result<_, _>>()?;
+        let card = |(serial, memory)| Card::new(library, pcie, memory, serial);
+        let numbered = (FIRST_SERIAL..).zip(memories);
+        let cards: Vec<_> = numbered.map(card).collect::<Result<_, _>>()?;
         Ok(Self {
             resetting: vec![0; cards.len()],
             cards,
@@ -143,8 +147,32 @@ impl<M: HostSide> Hosts<M> {
         Progress::Waits
     }
 
-    /// Resets a card. The reset lasts until the card has cleared its tables.
+    /// Function-level reset of both functions. It lasts until the card has cleared its tables.
     pub fn begin_reset(&mut self, host: usize) {
+        for function in Function::ALL {
+            self.cards[host].reset_config(function);
+        }
+        self.reset_card(host);
+    }
+
+    /// Function-level reset of one function, which resets what is behind both.
+    pub fn begin_reset_of(&mut self, host: usize, function: Function) {
+        self.cards[host].reset_config(function);
+        self.reset_card(host);
+    }
+
+    /// Maps memory of a host for a function of its card, besides what the memory itself says.
+    pub fn map(&mut self, host: usize, function: Function, address: u64, length: u64) {
+        self.cards[host].pcie.map(function, address, length);
+    }
+
+    /// Unmaps it.
+    pub fn unmap(&mut self, host: usize, function: Function, address: u64, length: u64) {
+        self.cards[host].pcie.unmap(function, address, length);
+    }
+
+    /// Resets what is behind both functions.
+    pub(super) fn reset_card(&mut self, host: usize) {
         self.cards[host].hold_reset();
         self.resetting[host] = RESET_HOLD + RESET_CLOCKS;
     }

@@ -8,7 +8,7 @@ use sim_pcie::{ConfigError, FaultRule};
 use sim_verilated::recording::Recording;
 use sim_verilated::Library;
 use sim_world::Backing;
-use stellar_driver::PciFunction;
+use stellar_driver::{Function, PciFunction};
 use stellar_transport::rx::Owner;
 
 use super::function::SimFunction;
@@ -170,6 +170,22 @@ impl SimHosts {
     /// If there is no such host.
     pub fn bad_accesses(&self, host: usize) -> usize {
         self.lock().memory(host).memory.bad_accesses().len()
+    }
+
+    /// Removes the mapping of `bytes` bytes at `address` from the IOMMU's domain of one function of a host's card. For the other function they stay mapped.
+    ///
+    /// # Panics
+    /// If there is no such host, or the memory is not mapped for the function.
+    pub fn unmap_for(&self, host: usize, function: Function, address: u64, bytes: u64) {
+        self.lock().unmap(host, function, address, bytes);
+    }
+
+    /// Maps again what [`Self::unmap_for`] has unmapped.
+    ///
+    /// # Panics
+    /// If there is no such host, or some of the memory is mapped for the function.
+    pub fn map_for(&self, host: usize, function: Function, address: u64, bytes: u64) {
+        self.lock().map(host, function, address, bytes);
     }
 
     /// Memory at final addresses, as a GPU's: maps `bytes` bytes at `address` for a host's card.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
+use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::registers::MAX_PAYLOAD;
 use stellar_wire::pcie::descriptor::{RequestType, RequesterCompletion};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
@@ -42,6 +43,25 @@ pub struct Requested {
     pub reads: Vec<bool>,
 }
 
+/// What the configuration space of a function lets its requests have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestRules {
+    /// Number of tags.
+    pub tags: u16,
+    /// ATS is enabled, so addresses may be translated.
+    pub translated: bool,
+}
+
+impl Default for RequestRules {
+    /// Everything is allowed, as in a host where the operating system has enabled everything.
+    fn default() -> Self {
+        Self {
+            tags: 256,
+            translated: true,
+        }
+    }
+}
+
 /// One endpoint.
 pub struct Endpoint {
     port: PortId,
@@ -57,6 +77,7 @@ pub struct Endpoint {
     /// The beat on offer.
     offered: Option<Arc<RcBeat>>,
     in_reset: bool,
+    rules: RequestRules,
 }
 
 impl Endpoint {
@@ -73,6 +94,7 @@ impl Endpoint {
             waiting: VecDeque::new(),
             offered: None,
             in_reset: false,
+            rules: RequestRules::default(),
         }
     }
 
@@ -85,6 +107,11 @@ impl Endpoint {
         self.completions = CompletionWriter::new(WIDTH);
         self.waiting.clear();
         self.offered = None;
+    }
+
+    /// Software has changed the function's configuration space.
+    pub fn set_rules(&mut self, rules: RequestRules) {
+        self.rules = rules;
     }
 
     /// Software writes `data` to a register of the card. The largest payload of writes follows from one of them.
@@ -114,6 +141,9 @@ impl Endpoint {
     /// The beat of completions that is on offer in this cycle.
     pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<Arc<RcBeat>> {
         while let Some(completion) = pcie.take_completion(self.port) {
+            if completion.poisoned {
+                pcie.log(self.port, Uncorrectable::PoisonedTlp);
+            }
             self.complete(&completion);
         }
         if self.offered.is_none() {
@@ -193,6 +223,11 @@ impl Endpoint {
                 request.descriptor.address
             );
             let translated = at == AddressType::Translated;
+            assert!(
+                self.rules.translated || !translated,
+                "the card requests {:#x} as a translated address while ATS is off",
+                request.descriptor.address
+            );
             match request.descriptor.request_type {
                 RequestType::MemWrite => {
                     let bytes = request.payload.len();
@@ -228,6 +263,12 @@ impl Endpoint {
 
     fn read<M: HostSide>(&mut self, request: &Request, pcie: &HostPcie<M>) {
         let descriptor = &request.descriptor;
+        assert!(
+            u16::from(descriptor.tag) < self.rules.tags,
+            "the card reads with tag {} while it may have {} tags",
+            descriptor.tag,
+            self.rules.tags
+        );
         let read = MemRead {
             requester: self.requester,
             tag: descriptor.tag.into(),

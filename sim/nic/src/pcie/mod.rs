@@ -6,9 +6,13 @@ mod platform;
 mod stream_rates;
 
 use sim_pcie::iommu::{DomainId, Invalidation, MapError, Permission};
-use sim_pcie::{AddressType, Completion, Fabric, FlowClass, PortId, Refusal, RequestKind, Tlp};
+use sim_pcie::{
+    AddressType, Completion, Fabric, FlowClass, Location, PortId, Refusal, RequestKind, Tlp,
+};
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
+use stellar_wire::host::config_space::aer::Uncorrectable;
+use stellar_wire::host::config_space::Function;
 
 use self::bus::{Bus, HOST_BASE};
 use self::platform::FUNCTIONS;
@@ -17,7 +21,7 @@ pub use self::platform::{write_latency, PcieSettings, ReadCompletions, RequestSi
 pub use self::bus::{MESSAGES, MESSAGES_LENGTH};
 pub use self::stream_rates::{stream_rates, StreamRate};
 
-pub use self::endpoint::{Endpoint, RcBeat, Requested};
+pub use self::endpoint::{Endpoint, RcBeat, RequestRules, Requested};
 
 /// Unit in which an IOMMU maps.
 const PAGE: u64 = 4096;
@@ -27,6 +31,11 @@ pub trait HostSide: Memory {
     /// Changes of the mappings since the last call.
     fn take_mapping_changes(&mut self) -> Vec<MappingChange>;
 
+    /// The functions for which software maps memory by these changes.
+    fn mapped_functions(&self) -> &'static [Function] {
+        &Function::ALL
+    }
+
     /// The fabric has refused an access of the card.
     fn add_bad_access(&mut self, access: BadAccess);
 }
@@ -34,9 +43,11 @@ pub trait HostSide: Memory {
 /// Switch, GPU, root complex, IOMMU and memory of a host, around both endpoints of its card.
 pub struct HostPcie<M> {
     fabric: Fabric<Bus<M>>,
-    /// Domain of both endpoints.
-    domain: DomainId,
+    /// The IOMMU's domain of each function.
+    domains: [DomainId; 2],
     answers_flushes_at_once: bool,
+    /// Errors that the endpoints have found and that were not taken yet.
+    errors: Vec<(Function, Uncorrectable)>,
 }
 
 impl<M: HostSide> HostPcie<M> {
@@ -46,16 +57,18 @@ impl<M: HostSide> HostPcie<M> {
         let mut fabric = Fabric::with_memories(config, Bus::new(host))
             .unwrap_or_else(|error| panic!("the platform of a simulated host: {error}"));
         let iommu = fabric.iommu_mut();
-        let domain = iommu.create_domain();
-        for function in FUNCTIONS {
+        let domains = FUNCTIONS.map(|function| {
+            let domain = iommu.create_domain();
             iommu.attach(function, domain).expect("the domain exists");
-        }
+            domain
+        });
         let mut pcie = Self {
             fabric,
-            domain,
+            domains,
             answers_flushes_at_once: settings.answer_flushes_at_once,
+            errors: Vec::new(),
         };
-        pcie.map(MESSAGES, MESSAGES_LENGTH);
+        pcie.map(Function::Control, MESSAGES, MESSAGES_LENGTH);
         pcie
     }
 
@@ -91,20 +104,35 @@ impl<M: HostSide> HostPcie<M> {
 
     /// Time passes. The IOMMU takes over what software has mapped and unmapped before.
     pub fn advance(&mut self, now: u64) {
+        let functions = self.memory().mapped_functions();
         for change in self.memory_mut().take_mapping_changes() {
-            match change {
-                MappingChange::Mapped { address, length } => self.map(address, length),
-                MappingChange::Unmapped { address, length } => self.unmap(address, length),
+            for function in functions {
+                match change {
+                    MappingChange::Mapped { address, length } => {
+                        self.map(*function, address, length);
+                    }
+                    MappingChange::Unmapped { address, length } => {
+                        self.unmap(*function, address, length);
+                    }
+                }
             }
         }
         self.fabric
             .advance(now)
             .expect("the clock does not go back");
         for report in self.fabric.take_reports() {
-            // What a reset discards was no bad access.
-            if report.refusal == Refusal::FunctionReset {
-                continue;
-            }
+            let at = |function: &Function| {
+                report.location == Location::Device(FUNCTIONS[function.endpoint()])
+            };
+            let error = match report.refusal {
+                // What a reset discards was no bad access.
+                Refusal::FunctionReset => continue,
+                Refusal::CompletionTimeout => Some(Uncorrectable::CompletionTimeout),
+                Refusal::UnexpectedCompletion => Some(Uncorrectable::UnexpectedCompletion),
+                _ => None,
+            };
+            let function = Function::ALL.into_iter().find(at);
+            self.errors.extend(function.zip(error));
             let (Some(address), Some(kind)) = (report.address, report.kind) else {
                 continue;
             };
@@ -116,32 +144,44 @@ impl<M: HostSide> HostPcie<M> {
         }
     }
 
-    fn map(&mut self, address: u64, length: u64) {
+    /// Maps host memory for a function, at its own address.
+    ///
+    /// # Panics
+    /// If some of it is mapped already.
+    pub fn map(&mut self, function: Function, address: u64, length: u64) {
+        let domain = self.domains[function.endpoint()];
         let (first, bytes) = whole_pages(address, length);
         let physical = HOST_BASE + first;
         let both = Permission::READ_WRITE;
         let iommu = self.fabric.iommu_mut();
         iommu
-            .map_range(self.domain, first, physical, bytes, both)
+            .map_range(domain, first, physical, bytes, both)
             .unwrap_or_else(|error| {
                 panic!("{length:#x} bytes of the host at {address:#x}: {error}")
             });
     }
 
-    /// Maps whole pages of the GPU's memory for untranslated requests: those with AT = 00 at `iova` go through the root complex to the GPU's memory at
+    /// Maps whole pages of the GPU's memory for untranslated requests of both functions: those with AT = 00 at `iova` go through the root complex to the GPU's memory at
     /// `address`.
     ///
     /// # Errors
     /// [`MapError`] if an address or length is no multiple of 4 KiB, or the range is mapped already.
     pub fn map_peer(&mut self, iova: u64, address: u64, length: u64) -> Result<(), MapError> {
         let both = Permission::READ_WRITE;
+        let domains = self.domains;
         let iommu = self.fabric.iommu_mut();
-        iommu.map_range(self.domain, iova, address, length, both)
+        domains
+            .into_iter()
+            .try_for_each(|domain| iommu.map_range(domain, iova, address, length, both))
     }
 
-    fn unmap(&mut self, address: u64, length: u64) {
+    /// Unmaps memory of a function.
+    ///
+    /// # Panics
+    /// If it was not mapped.
+    pub fn unmap(&mut self, function: Function, address: u64, length: u64) {
         let (iova, len) = whole_pages(address, length);
-        let domain = self.domain;
+        let domain = self.domains[function.endpoint()];
         let iommu = self.fabric.iommu_mut();
         iommu
             .unmap_range(domain, iova, len)
@@ -176,23 +216,35 @@ impl<M: HostSide> HostPcie<M> {
         }
     }
 
-    /// Sets Bus Master Enable of both functions.
-    pub fn set_bus_master(&mut self, on: bool) {
-        for port in 0..FUNCTIONS.len() {
-            self.fabric
-                .set_bus_master(PortId(port), on)
-                .expect("both ports exist");
-        }
+    /// An endpoint has found an error.
+    fn log(&mut self, port: PortId, error: Uncorrectable) {
+        self.errors.push((Function::ALL[port.0], error));
     }
 
-    /// Function-level reset of both functions.
-    pub fn reset_functions(&mut self) {
+    /// Errors that the endpoints have found since the last call.
+    pub fn take_errors(&mut self) -> Vec<(Function, Uncorrectable)> {
+        std::mem::take(&mut self.errors)
+    }
+
+    /// Sets Bus Master Enable of a function.
+    pub fn set_bus_master(&mut self, function: Function, on: bool) {
+        self.fabric
+            .set_bus_master(PortId(function.endpoint()), on)
+            .expect("both ports exist");
+    }
+
+    /// Has the IOMMU trust translated addresses of a function, as the operating system does when it sets ATS Enable.
+    pub fn set_ats(&mut self, function: Function, on: bool) {
+        let function = FUNCTIONS[function.endpoint()];
+        self.fabric.iommu_mut().set_ats(function, on);
+    }
+
+    /// Function-level reset of a function.
+    pub fn reset_function(&mut self, function: Function) {
         let now = self.fabric.now();
-        for port in 0..FUNCTIONS.len() {
-            self.fabric
-                .reset_function(now, PortId(port))
-                .expect("both ports exist");
-        }
+        self.fabric
+            .reset_function(now, PortId(function.endpoint()))
+            .expect("both ports exist");
     }
 }
 

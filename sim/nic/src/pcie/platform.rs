@@ -1,8 +1,8 @@
 //! The PCIe platform of a simulated host.
 
 use sim_pcie::{
-    AcsConfig, Bdf, CompleterConfig, DelayConfig, FabricConfig, GpuConfig, LinkConfig, NicConfig,
-    PeerWrites, RootComplexConfig, SwitchConfig, Window,
+    AcsConfig, Bdf, CompleterConfig, CreditConfig, DelayConfig, FabricConfig, GpuConfig,
+    LinkConfig, NicConfig, PeerWrites, RootComplexConfig, SwitchConfig, Window,
 };
 use sim_world::PcieReads;
 
@@ -98,6 +98,9 @@ const BAR: Window = Window {
 };
 /// Payload bandwidth of a Gen5 x8 link without DLLPs, in Mb/s: 252,062 after encoding, and 256 of 276 bytes of a completion.
 const GEN5_X8_MBPS: u64 = 233_796;
+/// TLPs of 256 bytes of each class for which root complex and GPU have credits: 128 KiB. A link of 64 GB/s goes on with them while a TLP takes 2 us to its
+/// effect and its credits back.
+const SHARED_CREDITS: u32 = 512;
 /// Eighths of a read's latency: two for memory, one for each of two links and a switch in both directions.
 const EIGHTHS: u64 = 8;
 
@@ -119,6 +122,7 @@ pub fn config(settings: &PcieSettings) -> FabricConfig {
     let shared = LinkConfig {
         latency_ps: hop,
         max_payload: 4096,
+        credits: CreditConfig::for_tlps(SHARED_CREDITS, 256),
         ..LinkConfig::gen5_x16()
     };
     let completer = |posted_delay| CompleterConfig {

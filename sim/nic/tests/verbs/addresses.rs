@@ -122,7 +122,9 @@ fn only_the_peers_frames_for_this_port_are_placed_and_answered() {
     let before = bytes(&target);
     function.reset().unwrap();
     let enabled = command::MEMORY | command::BUS_MASTER;
-    function.config_write16(header::COMMAND, enabled).unwrap();
+    function
+        .config_write16(Function::Control, header::COMMAND, enabled)
+        .unwrap();
     let next = genuine(qp.number(), PSN + 1, &to, 0x5a);
     cards.receive(0, next.emit().unwrap());
     settle();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sim_nic::LoneCard;
 use stellar_driver::PciFunction;
-use stellar_wire::host::config_space::{command, header, Bar};
+use stellar_wire::host::config_space::{command, header, Bar, Function};
 use stellar_wire::host::registers::{COUNTER_SELECT, COUNTER_VALUE};
 use stellar_wire::host::vector_table::{PENDING_OFFSET, VECTORS};
 use stellar_wire::host::{PortCounter, VectorEntry};
@@ -19,7 +19,9 @@ fn powered() -> (LoneCard, Arc<dyn PciFunction>) {
 
 fn enable(function: &dyn PciFunction) {
     let on = command::MEMORY | command::BUS_MASTER;
-    function.config_write16(header::COMMAND, on).unwrap();
+    function
+        .config_write16(Function::Control, header::COMMAND, on)
+        .unwrap();
 }
 
 fn entry(function: &dyn PciFunction, vector: u16) -> VectorEntry {

@@ -62,7 +62,9 @@ fn write_ports(function: &dyn PciFunction, addresses: [PortAddress; 2]) {
 pub fn change_owner(function: &dyn PciFunction, addresses: [PortAddress; 2]) {
     function.reset().unwrap();
     let on = command::MEMORY | command::BUS_MASTER;
-    function.config_write16(header::COMMAND, on).unwrap();
+    for each in Function::ALL {
+        function.config_write16(each, header::COMMAND, on).unwrap();
+    }
     write_ports(function, addresses);
 }
 

@@ -18,6 +18,8 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Transport { .. }
         | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),
         Error::Device(_)
+        | Error::Probe(_)
+        | Error::NoAts
         | Error::Transition(_)
         | Error::Exhausted { .. }
         | Error::BadEntry(_)

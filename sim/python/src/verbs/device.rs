@@ -39,8 +39,8 @@ impl Device {
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (probe, limits) = (self.device.probe(), self.device.limits());
         let fields = PyDict::new(py);
-        fields.set_item("vendor", probe.vendor)?;
-        fields.set_item("device", probe.device)?;
+        fields.set_item("serial", probe.serial)?;
+        fields.set_item("ats", probe.ats)?;
         fields.set_item("version", probe.version)?;
         fields.set_item("max_payload", probe.max_payload)?;
         fields.set_item("max_read", probe.max_read)?;

@@ -1,0 +1,187 @@
+//! Counters of drops and of ports, counted and read in Verilog.
+
+use hdl_nic::{CounterBank, DropCounters, PortCounters, TxEvents};
+use hdl_pcie::read::records::ReadEvents;
+use hdl_testkit::Dut;
+use stellar_wire::host::PortCounter;
+use stellar_wire::receive::DropReason;
+
+/// Reads counters 0 to `selects` - 1.
+fn values(dut: &mut Dut, selects: u64) -> Vec<u64> {
+    let read = |select| {
+        dut.set("select", select);
+        dut.clock();
+        dut.get("value")
+    };
+    (0..selects).map(read).collect()
+}
+
+/// What is read if event n occurred n + 1 times. There are zeros beyond the last counter.
+fn ascending(counters: usize, selects: u64) -> Vec<u64> {
+    let value = |select| {
+        if select < counters as u64 {
+            select + 1
+        } else {
+            0
+        }
+    };
+    (0..selects).map(value).collect()
+}
+
+#[test]
+fn every_drop_reason_has_a_counter_and_reset_clears_them() {
+    const SELECTS: u64 = 64;
+    let mut dut = Dut::new::<DropCounters>();
+    dut.reset(1);
+    for reason in DropReason::ALL {
+        dut.set("counted", 1);
+        dut.set_record("reason", reason);
+        for _ in 0..=reason.index() {
+            dut.clock();
+        }
+        // Without `counted` the reason means nothing.
+        dut.set("counted", 0);
+        dut.clock();
+    }
+    dut.clock();
+    assert_eq!(
+        values(&mut dut, SELECTS),
+        ascending(DropReason::COUNT, SELECTS)
+    );
+    dut.reset(1);
+    assert_eq!(values(&mut dut, SELECTS), [0; SELECTS as usize]);
+}
+
+/// The ports at which each event of a port is raised, and what raises it.
+enum Raise {
+    Transmit(TxEvents),
+    /// Of reads of payload, and of queue entries.
+    Reads(&'static str, ReadEvents),
+    Flag(&'static str),
+}
+
+#[test]
+fn every_event_of_a_port_has_its_counter_and_reset_clears_them() {
+    const SELECTS: u64 = 32;
+    let transmit = TxEvents::default();
+    let reads = ReadEvents::default();
+    let timed_out = ReadEvents {
+        timed_out: true,
+        ..reads
+    };
+    let bad = ReadEvents { bad: true, ..reads };
+    let damaged = ReadEvents {
+        damaged: true,
+        ..reads
+    };
+    let unexpected = ReadEvents {
+        unexpected: true,
+        ..reads
+    };
+    let events: [(PortCounter, Raise); PortCounter::COUNT] = [
+        (
+            PortCounter::AnswersDropped,
+            Raise::Transmit(TxEvents {
+                answer_dropped: true,
+                ..transmit
+            }),
+        ),
+        (
+            PortCounter::FramesDropped,
+            Raise::Transmit(TxEvents {
+                frame_dropped: true,
+                ..transmit
+            }),
+        ),
+        (
+            PortCounter::FramesLeftOut,
+            Raise::Transmit(TxEvents {
+                left_out: true,
+                ..transmit
+            }),
+        ),
+        (
+            PortCounter::FaultReportsDropped,
+            Raise::Transmit(TxEvents {
+                fault_lost: true,
+                ..transmit
+            }),
+        ),
+        (
+            PortCounter::PayloadReadTimeouts,
+            Raise::Reads("payload", timed_out),
+        ),
+        (
+            PortCounter::PayloadReadsFailed,
+            Raise::Reads("payload", bad),
+        ),
+        (
+            PortCounter::PayloadReadsDamaged,
+            Raise::Reads("payload", damaged),
+        ),
+        (
+            PortCounter::PayloadUnexpected,
+            Raise::Reads("payload", unexpected),
+        ),
+        (
+            PortCounter::EntryReadTimeouts,
+            Raise::Reads("entries", timed_out),
+        ),
+        (PortCounter::EntryReadsFailed, Raise::Reads("entries", bad)),
+        (
+            PortCounter::EntryReadsDamaged,
+            Raise::Reads("entries", damaged),
+        ),
+        (
+            PortCounter::EntriesUnexpected,
+            Raise::Reads("entries", unexpected),
+        ),
+        (PortCounter::FlushReadsFailed, Raise::Flag("flush_failed")),
+        (
+            PortCounter::FlushReadTimeouts,
+            Raise::Flag("flush_timed_out"),
+        ),
+        (
+            PortCounter::HostRequestsRefused,
+            Raise::Flag("request_refused"),
+        ),
+        (
+            PortCounter::HostRequestsDamaged,
+            Raise::Flag("request_damaged"),
+        ),
+    ];
+    let mut dut = Dut::new::<PortCounters>();
+    dut.reset(1);
+    for (counter, raise) in events {
+        let quiet = match raise {
+            Raise::Transmit(events) => {
+                dut.set_record("transmit", events);
+                "transmit"
+            }
+            Raise::Reads(port, events) => {
+                dut.set_record(port, events);
+                port
+            }
+            Raise::Flag(port) => {
+                dut.set(port, 1);
+                port
+            }
+        };
+        for _ in 0..=counter.index() {
+            dut.clock();
+        }
+        dut.set(quiet, 0);
+    }
+    assert_eq!(
+        values(&mut dut, SELECTS),
+        ascending(PortCounter::COUNT, SELECTS)
+    );
+    dut.reset(1);
+    assert_eq!(values(&mut dut, SELECTS), [0; SELECTS as usize]);
+}
+
+#[test]
+#[should_panic(expected = "CounterBank<5, 2>: 2 bits do not select 5 counters, use more")]
+fn a_bank_with_more_counters_than_can_be_selected() {
+    let _ = CounterBank::<5, 2>::default();
+}

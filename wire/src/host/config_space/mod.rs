@@ -77,7 +77,7 @@ pub enum Bar {
     Registers,
     /// BAR2: doorbell pages.
     Doorbells,
-    /// BAR4: MSI-X table and pending bits ([`vector_table`]), the operating system's business.
+    /// BAR4: MSI-X table and pending bits ([`vector_table`](super::vector_table)), the operating system's business.
     Vectors,
 }
 

@@ -6,7 +6,7 @@
 //!                       └─────► CompletionQueue ◄───────┘
 //! ```
 //!
-//! [`PciFunction`] is the driver's only access to the card. [`VfioUser`] reaches a card that `stellar serve` simulates in another process. [`Vfio`]
+//! [`PciFunction`] is the driver's only access to the card, which consists of two PCI functions ([`Function`]). [`VfioUser`] reaches a card that `stellar serve` simulates in another process. [`Vfio`]
 //! reaches a card that is bound to Linux's `vfio-pci`. `sim-nic` has a function for a Verilated card in this process. [`Probe::new`] checks a
 //! function and changes nothing. [`Probe::bring_up`] resets it, writes its tables and makes it a [`Device`]. All other types have the names and the
 //! order of verbs.

@@ -8,9 +8,10 @@
 //! **Time** stands still between calls. It passes in [`SimHosts::run`], in register accesses (as many cycles as they take), and where the driver
 //! waits for the card. From one thread, a run is a function of the calls made.
 //!
-//! **What stands for hardware that is not there**: the card has neither configuration space nor MSI-X table. `ConfigSpace` answers configuration
-//! accesses out of [`stellar_wire::host::config_space`]; a function-level reset is the card's `reset` pin. Memory space that is off hides the BARs; a
-//! bus master that is off holds the card's requests back. The operating system's part of MSI-X writes the card's own table of vectors.
+//! **What stands for hardware that is not there**: the card has no configuration space, because AMD's PCIe block has it. `ConfigSpace` answers the
+//! configuration accesses of each function out of [`stellar_wire::host::config_space`]; a function-level reset is the card's `reset` pin. Memory space
+//! that is off hides the BARs; a bus master that is off holds the requests of its function back. The operating system's part of MSI-X writes the
+//! card's own table of vectors.
 
 mod access;
 mod card;

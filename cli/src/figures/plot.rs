@@ -3,10 +3,14 @@
 use std::path::Path;
 
 use anyhow::anyhow;
+use plotters::coord::Shift;
 use plotters::prelude::*;
 
 /// Size of a plot in pixels.
 const SIZE: (u32, u32) = (720, 400);
+
+/// What a plot is drawn on.
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Texts around a plot.
 #[derive(Clone, Copy)]
@@ -31,6 +35,17 @@ fn above(values: impl Iterator<Item = f64>) -> f64 {
     1.1 * values.fold(f64::MIN_POSITIVE, f64::max)
 }
 
+/// A chart with a title, and space for the texts at both axes.
+fn framed<'a, 'b>(area: &'a Area<'b>, labels: Labels<'_>) -> ChartBuilder<'a, 'b, SVGBackend<'b>> {
+    let mut chart = ChartBuilder::on(area);
+    chart
+        .caption(labels.title, ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(40)
+        .y_label_area_size(56);
+    chart
+}
+
 /// Draws lines over a logarithmic axis, from 0 upwards. `at` writes a place of the axis.
 pub fn lines(
     file: &Path,
@@ -44,11 +59,7 @@ pub fn lines(
     let top = above(points().map(|point| point.1));
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
     area.fill(&WHITE).map_err(failed(file))?;
-    let mut chart = ChartBuilder::on(&area)
-        .caption(labels.title, ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(56)
+    let mut chart = framed(&area, labels)
         .build_cartesian_2d((first..last * 1.01).log_scale().base(2.0), 0.0..top)
         .map_err(failed(file))?;
     chart
@@ -86,11 +97,7 @@ pub fn bars(file: &Path, labels: Labels<'_>, values: &[(&str, f64)]) -> anyhow::
     let top = above(values.iter().map(|value| value.1));
     let area = SVGBackend::new(file, SIZE).into_drawing_area();
     area.fill(&WHITE).map_err(failed(file))?;
-    let mut chart = ChartBuilder::on(&area)
-        .caption(labels.title, ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(56)
+    let mut chart = framed(&area, labels)
         .build_cartesian_2d((0..values.len()).into_segmented(), 0.0..top)
         .map_err(failed(file))?;
     let name = |place: &SegmentValue<usize>| match place {

@@ -10,6 +10,7 @@ use vfio_user::{DmaMapFlags, DmaUnmapFlags, ServerBackend};
 
 use crate::config_region;
 use crate::error::invalid;
+use crate::ranges;
 use crate::regions::{interrupts, regions, whole_pages, Region, Shared};
 use crate::socket::{Seen, ServedFunction};
 use crate::world::{Simulation, World};
@@ -45,22 +46,20 @@ impl DataFunction {
         self.world.finish_reset(self.host);
     }
 
-    fn unmap(&mut self, address: u64, length: u64) {
-        self.mapped.remove(&address);
-        self.call(move |simulation, host| {
-            let hosts = &mut simulation.hosts;
-            hosts.unmap(host, Function::Data, address, length);
-        });
+    /// A function-level reset, from its begin to its end.
+    fn reset_whole(&self) {
+        self.call(|simulation, host| simulation.hosts.begin_reset_of(host, Function::Data));
+        self.finish_reset();
     }
 
     /// Removes every mapping that lies inside a range.
     fn unmap_inside(&mut self, address: u64, length: u64) {
-        let end = address.saturating_add(length);
-        let inside = self.mapped.range(address..end);
-        let inside = inside.filter(|(at, length)| at.saturating_add(**length) <= end);
-        let inside: Vec<(u64, u64)> = inside.map(|(at, length)| (*at, *length)).collect();
-        for (at, length) in inside {
-            self.unmap(at, length);
+        for at in ranges::inside(&self.mapped, address, length) {
+            if let Some(length) = self.mapped.remove(&at) {
+                self.call(move |simulation, host| {
+                    simulation.hosts.unmap(host, Function::Data, at, length);
+                });
+            }
         }
     }
 }
@@ -79,8 +78,7 @@ impl ServedFunction for DataFunction {
     }
 
     fn disconnect(&mut self) {
-        self.call(|simulation, host| simulation.hosts.begin_reset_of(host, Function::Data));
-        self.finish_reset();
+        self.reset_whole();
         self.unmap_inside(0, u64::MAX);
     }
 }
@@ -124,8 +122,7 @@ impl ServerBackend for DataFunction {
             return Ok(());
         }
         let end = whole_pages(address, size)?;
-        let before = self.mapped.range(..end).next_back();
-        if before.is_some_and(|(at, length)| at + length > address) {
+        if ranges::overlaps(&self.mapped, address, end) {
             let reason = format!("{address:#x} to {end:#x} lies over what is mapped already");
             return Err(invalid(reason));
         }
@@ -147,8 +144,7 @@ impl ServerBackend for DataFunction {
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        self.call(|simulation, host| simulation.hosts.begin_reset_of(host, Function::Data));
-        self.finish_reset();
+        self.reset_whole();
         Ok(())
     }
 

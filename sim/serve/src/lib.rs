@@ -40,6 +40,7 @@ mod error;
 mod interrupts;
 mod memory;
 mod pages;
+mod ranges;
 mod regions;
 mod server;
 mod socket;

@@ -16,6 +16,7 @@ use vfio_user::DmaMapFlags;
 use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
 use crate::error::invalid;
+use crate::ranges::{self, Ranged};
 
 /// Bytes that a host writes in one piece: a cache line.
 const LINE: u64 = 64;
@@ -31,6 +32,12 @@ struct Window {
     file: Arc<MmapRegion>,
     offset: u64,
     access: DmaMapFlags,
+}
+
+impl Ranged for Window {
+    fn length(&self) -> u64 {
+        self.length
+    }
 }
 
 /// Memory of a peer. A file is mapped once, however many windows show parts of it.
@@ -67,8 +74,7 @@ impl PeerMemory {
     ) -> io::Result<()> {
         let end = address.checked_add(length).filter(|_| length > 0);
         let end = end.ok_or_else(|| invalid(format!("{length:#x} bytes at {address:#x}")))?;
-        let before = self.windows.range(..end).next_back();
-        if before.is_some_and(|(at, window)| at + window.length > address) {
+        if ranges::overlaps(&self.windows, address, end) {
             let reason = format!("{address:#x} to {end:#x} lies over what is mapped already");
             return Err(invalid(reason));
         }
@@ -106,10 +112,7 @@ impl PeerMemory {
 
     /// Removes every window that lies inside a range; returns their number.
     pub fn unmap(&mut self, address: u64, length: u64) -> usize {
-        let end = address.saturating_add(length);
-        let inside = self.windows.range(address..end);
-        let inside = inside.filter(|(at, window)| at.saturating_add(window.length) <= end);
-        let inside: Vec<u64> = inside.map(|(&at, _)| at).collect();
+        let inside = ranges::inside(&self.windows, address, length);
         for &at in &inside {
             self.remove(at);
         }

@@ -10,8 +10,13 @@ impl Rig {
         self.dut.set("now", now.into());
         self.dut.set(&format!("head{port}_qp"), qp.into());
         self.dut.set("head_valid", 1 << port);
+        self.transmit_until(|observed| observed.rotated || observed.deactivated)
+    }
+
+    /// Runs with the heads that are offered until `is_done`, and takes them back.
+    fn transmit_until(&mut self, is_done: impl Fn(&Observed) -> bool) -> Observed {
         self.observed = Observed::default();
-        while !self.observed.rotated && !self.observed.deactivated {
+        while !is_done(&self.observed) {
             assert!(
                 self.observed.cycles < TIMEOUT_CYCLES,
                 "a transmission does not end"
@@ -151,16 +156,6 @@ impl Rig {
         self.dut.set("head0_qp", qp.into());
         self.dut.set("head1_qp", qp.into());
         self.dut.set("head_valid", 3);
-        self.observed = Observed::default();
-        while self.observed.ports.len() < count {
-            assert!(
-                self.observed.cycles < TIMEOUT_CYCLES,
-                "a transmission does not end"
-            );
-            self.clock();
-        }
-        self.dut.set("head_valid", 0);
-        self.finish();
-        std::mem::take(&mut self.observed)
+        self.transmit_until(|observed| observed.ports.len() >= count)
     }
 }

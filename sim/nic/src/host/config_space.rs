@@ -55,7 +55,7 @@ impl ConfigSpace {
     /// Writes bytes. Read-only bits and bytes outside of the space do not change.
     pub fn store(&mut self, offset: u16, bytes: &[u8]) -> ConfigEffect {
         let had_msi_x = self.has_msi_x();
-        let control = self.capability(PCI_EXPRESS_ID) + pci_express::DEVICE_CONTROL;
+        let control = self.device_control();
         let reset = pci_express::INITIATE_RESET.to_le_bytes()[1];
         let mut effect = ConfigEffect::Nothing;
         for (at, byte) in (offset..LENGTH).zip(bytes) {

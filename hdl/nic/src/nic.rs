@@ -21,6 +21,7 @@ use crate::failure_fork::FailureFork;
 use crate::host_reader::HostReader;
 use crate::nic_config::NicConfig;
 use crate::port_counters::PortCounters;
+use crate::read_faults::ReadFaults;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
@@ -100,6 +101,7 @@ pub struct Nic {
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<Q, 1024>,
     failures: FailureFork,
+    faults: ReadFaults,
     transmit: TxDualLane,
     readers: [HostReader; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
@@ -120,7 +122,7 @@ impl Logic for Nic {
         dff_setup!(self, clock, cycles, counter);
         clock_reset!(self, completer, decoder, registers, admin, doorbells);
         clock_reset!(self, nic_config, receive, responder);
-        clock_reset!(self, engine, locate, queues, failures);
+        clock_reset!(self, engine, locate, queues, failures, faults);
         clock_reset!(
             self,
             transmit,
@@ -181,6 +183,7 @@ impl Logic for Nic {
                 readers[p].entry_events => counters[p].entries,
                 flushes[p].failed => counters[p].flush_failed,
                 flushes[p].timed_out => counters[p].flush_timed_out,
+                flushes[p].fault_dropped => counters[p].flush_fault_dropped,
             );
         }
         // The BARs are at endpoint 0.
@@ -231,6 +234,7 @@ impl Logic for Nic {
             receive.outcome => responder.outcome,
             receive.verdict => verdict,
             receive.fault => queues.page_fault,
+            faults.report => queues.failed_read,
         );
         // Probes come as outcomes too, which the responder answers.
         let control = self.receive.control.record.val();
@@ -253,7 +257,8 @@ impl Logic for Nic {
         join!(
             self,
             engine.tx => transmit.request,
-            transmit.fault => engine.fault,
+            transmit.fault => faults.payload,
+            faults.message => engine.fault,
             transmit.mac => tx,
             transmit.payload_mismatch => payload_mismatch,
             engine.xlate_req => locate.request,
@@ -283,6 +288,7 @@ impl Logic for Nic {
                 flushes[p].data => readers[p].completion,
                 registers.read_timeout => flushes[p].timeout,
                 flushes[p].placement => receive.placement[p],
+                flushes[p].fault => faults.flush[p],
                 flushes[p].tlp => requests[p].write,
                 flushes[p].request => requests[p].read,
                 requests[p].rq => rq[p],
@@ -294,6 +300,7 @@ impl Logic for Nic {
             self,
             engine.fetch => readers[0].fetch,
             readers[0].fetched => engine.fetched,
+            readers[0].fault => faults.entries,
             admin.fetch => readers[1].fetch,
             readers[1].fetched => admin.fetched,
             receive.tlp[0] => writer.in_[0],
@@ -301,5 +308,7 @@ impl Logic for Nic {
             writer.tlp => flushes[0].write,
             receive.tlp[1] => flushes[1].write,
         );
+        // The admin queue tells software itself what it could not read.
+        self.readers[1].fault.ready.next = true;
     }
 }

@@ -16,6 +16,7 @@ use crate::bars::Bars;
 use crate::failure_fork::FailureFork;
 use crate::nic_config::NicConfig;
 use crate::pcie_endpoint::PcieEndpoint;
+use crate::read_faults::ReadFaults;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
@@ -71,6 +72,7 @@ pub struct Nic {
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<QP_BITS, 1024>,
     failures: FailureFork,
+    faults: ReadFaults,
     transmit: TxDualLane,
     endpoints: [PcieEndpoint; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
@@ -86,7 +88,7 @@ impl Logic for Nic {
         dff_setup!(self, clock, cycles);
         clock_reset!(self, bars, admin, nic_config);
         clock_reset!(self, receive, responder, requester, locate, queues, failures);
-        clock_reset!(self, transmit, endpoints[..], writer);
+        clock_reset!(self, transmit, faults, endpoints[..], writer);
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
@@ -170,7 +172,9 @@ impl Logic for Nic {
             port_up => requester.plane_up,
             port_up => transmit.port_up,
             requester.tx => transmit.request,
-            transmit.fault => requester.fault,
+            transmit.fault => faults.payload,
+            faults.message => requester.fault,
+            faults.report => queues.failed_read,
             transmit.mac => tx,
             transmit.payload_mismatch => payload_mismatch,
             requester.xlate_req => locate.request,
@@ -197,6 +201,7 @@ impl Logic for Nic {
                 transmit.read[p] => endpoints[p].read,
                 endpoints[p].payload => transmit.payload[p],
                 endpoints[p].placement => receive.placement[p],
+                endpoints[p].flush_fault => faults.flush[p],
                 transmit.events[p] => endpoints[p].transmit,
                 bars.port_counter_select => endpoints[p].counter_select,
                 endpoints[p].counter_value => bars.port_counter[p],
@@ -208,6 +213,7 @@ impl Logic for Nic {
             self,
             requester.fetch => endpoints[0].fetch,
             endpoints[0].fetched => requester.fetched,
+            endpoints[0].fetch_fault => faults.entries,
             admin.fetch => endpoints[1].fetch,
             endpoints[1].fetched => admin.fetched,
             receive.tlp[0] => writer.in_[0],
@@ -220,5 +226,7 @@ impl Logic for Nic {
         // Endpoint 1 has no BARs.
         self.endpoints[1].request_refused.next = false;
         self.endpoints[1].request_damaged.next = false;
+        // The admin queue tells software itself what it could not read.
+        self.endpoints[1].fetch_fault.ready.next = true;
     }
 }

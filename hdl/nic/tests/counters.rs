@@ -149,6 +149,10 @@ fn every_event_of_a_port_has_its_counter_and_reset_clears_them() {
             PortCounter::HostRequestsDamaged,
             Raise::Flag("request_damaged"),
         ),
+        (
+            PortCounter::FlushReportsDropped,
+            Raise::Flag("flush_fault_dropped"),
+        ),
     ];
     let mut dut = Dut::new::<PortCounters>();
     dut.reset(1);

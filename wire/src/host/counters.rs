@@ -40,6 +40,8 @@ record_enum! {
         HostRequestsRefused,
         /// Beats of the host's requests that the PCIe block marked as damaged. What they write is dropped.
         HostRequestsDamaged,
+        /// Failed flush reads whose event was dropped. Their queue pairs fail all the same.
+        FlushReportsDropped,
     }
 }
 

@@ -164,6 +164,14 @@ impl SimHosts {
         self.lock().card(host).pcie.fabric_mut().clear_faults();
     }
 
+    /// Takes the PCIe link of one function of a host's card down, or up again. What is on it is lost, and what the card wants to send waits in its PCIe block.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn set_pcie_link(&self, host: usize, function: Function, is_up: bool) {
+        self.lock().card(host).pcie.set_link(function, is_up);
+    }
+
     /// Accesses of a host's card to memory that is not mapped for it, so far.
     ///
     /// # Panics

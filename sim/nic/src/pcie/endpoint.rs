@@ -188,7 +188,7 @@ impl Endpoint {
         };
         let mut stream = descriptor.to_bytes();
         stream.extend(&completion.data);
-        self.completions.push(stream, false);
+        self.completions.push(stream, completion.damaged);
         self.waiting.push_back(self.translated[usize::from(tag)]);
     }
 
@@ -298,6 +298,7 @@ fn flushed(read: &MemRead) -> Completion {
         lower_address: 0,
         data: vec![0; 4],
         poisoned: false,
+        damaged: false,
     }
 }
 

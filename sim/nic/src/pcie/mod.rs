@@ -7,7 +7,7 @@ mod stream_rates;
 
 use sim_pcie::iommu::{DomainId, Invalidation, MapError, Permission};
 use sim_pcie::{
-    AddressType, Completion, Fabric, FlowClass, Location, PortId, Refusal, RequestKind, Tlp,
+    AddressType, Completion, Fabric, FlowClass, LinkOf, Location, PortId, Refusal, RequestKind, Tlp,
 };
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
@@ -237,6 +237,15 @@ impl<M: HostSide> HostPcie<M> {
     pub fn set_ats(&mut self, function: Function, on: bool) {
         let function = FUNCTIONS[function.endpoint()];
         self.fabric.iommu_mut().set_ats(function, on);
+    }
+
+    /// Takes the link of an endpoint down, or up again.
+    pub fn set_link(&mut self, function: Function, is_up: bool) {
+        let now = self.fabric.now();
+        let link = LinkOf::Nic(PortId(function.endpoint()));
+        self.fabric
+            .set_link(now, link, is_up)
+            .expect("both ports exist");
     }
 
     /// Function-level reset of a function.

@@ -13,7 +13,7 @@ pub struct Arguments {
     /// Also print the sizes of the card's tables
     #[arg(short, long)]
     verbose: bool,
-    /// Also print the counters since the last reset: received packets, accepted (None) and dropped by reason, and what each port and the PCIe endpoint
+    /// Also print the counters since the last reset: received packets, accepted (None) and dropped by reason, those of queues, doorbells and acknowledgements, and what each port and the PCIe endpoint
     /// beside it have dropped or failed to read. Then the errors that both PCI functions have logged, which this clears
     #[arg(short, long)]
     counters: bool,
@@ -64,6 +64,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         line(1, "rx_packets", "");
         for counter in probe.counters()? {
             line(2, &counter.reason.to_string(), counter.value);
+        }
+        line(1, "queues_and_doorbells", "");
+        for count in probe.card_counters()? {
+            line(2, &count.counter.to_string(), count.value);
         }
         for count in probe.port_counters()? {
             if count.counter.index() == 0 {

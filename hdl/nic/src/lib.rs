@@ -2,6 +2,7 @@
 
 pub mod ack_order_queue;
 pub mod bars;
+pub mod card_counters;
 pub mod counter_bank;
 pub mod drop_counters;
 pub mod failure_fork;
@@ -24,6 +25,7 @@ pub mod tx_dual_lane;
 
 pub use ack_order_queue::AckOrderQueue;
 pub use bars::Bars;
+pub use card_counters::CardCounters;
 pub use counter_bank::CounterBank;
 pub use drop_counters::DropCounters;
 pub use failure_fork::FailureFork;

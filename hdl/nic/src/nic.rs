@@ -13,6 +13,7 @@ use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::requester::ControlKind;
 
 use crate::bars::Bars;
+use crate::card_counters::CardCounters;
 use crate::failure_fork::FailureFork;
 use crate::nic_config::NicConfig;
 use crate::pcie_endpoint::PcieEndpoint;
@@ -72,6 +73,7 @@ pub struct Nic {
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<QP_BITS, 1024>,
     failures: FailureFork,
+    counters: CardCounters,
     faults: ReadFaults,
     transmit: TxDualLane,
     endpoints: [PcieEndpoint; 2],
@@ -86,7 +88,7 @@ impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, cycles);
-        clock_reset!(self, bars, admin, nic_config);
+        clock_reset!(self, bars, admin, nic_config, counters);
         clock_reset!(self, receive, responder, requester, locate, queues, failures);
         clock_reset!(self, transmit, faults, endpoints[..], writer);
 
@@ -191,6 +193,30 @@ impl Logic for Nic {
             requester.refused => doorbell_out_of_range,
         );
 
+        // counters
+        join!(
+            self,
+            bars.counter_select => counters.select,
+            counters.value => bars.card_counter,
+            bars.not_owned => counters.not_owned,
+            bars.short_write => counters.short_write,
+            bars.wrong_offset => counters.wrong_offset,
+            requester.refused => counters.producers_refused,
+            queues.completions_written => counters.completions_written,
+            queues.completions_lost => counters.completions_lost,
+            queues.consumers_refused => counters.consumers_refused,
+            queues.events_written => counters.events_written,
+            queues.events_lost => counters.events_lost,
+            queues.event_consumers_refused => counters.event_consumers_refused,
+            queues.interrupts_sent => counters.interrupts_sent,
+            responder.answered_ack => counters.answered_ack,
+            responder.answered_nak => counters.answered_nak,
+            responder.answered_sack => counters.answered_sack,
+            responder.answered_nack => counters.answered_nack,
+            responder.wimm_exceeded => counters.wimm_exceeded,
+            responder.ignored => counters.ignored,
+        );
+
         // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the
         // admin queue.
         for p in 0..2 {
@@ -203,7 +229,7 @@ impl Logic for Nic {
                 endpoints[p].placement => receive.placement[p],
                 endpoints[p].flush_fault => faults.flush[p],
                 transmit.events[p] => endpoints[p].transmit,
-                bars.port_counter_select => endpoints[p].counter_select,
+                bars.counter_select => endpoints[p].counter_select,
                 endpoints[p].counter_value => bars.port_counter[p],
                 endpoints[p].rq => rq[p],
                 rc[p] => endpoints[p].rc,

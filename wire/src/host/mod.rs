@@ -19,7 +19,7 @@ pub mod vector_table;
 mod wqe;
 
 pub use consumer::ConsumerIndex;
-pub use counters::PortCounter;
+pub use counters::{CardCounter, PortCounter};
 pub use cqe::{Cqe, CqeOpcode};
 pub use doorbell::Doorbell;
 pub use eqe::{Eqe, EventKind};

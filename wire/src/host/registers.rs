@@ -88,8 +88,8 @@ registers! {
     MAX_READ[1] at 0x0038: ReadWrite = 0;
     /// Timeout of a PCIe read in cycles, bits 30:0; after reset 50 ms at 250 MHz, the default of PCIe (base specification, section 2.8).
     READ_TIMEOUT[1] at 0x0040: ReadWrite = 12_500_000;
-    /// Number of the counter in [`COUNTER_VALUE`], bits 7:0: a `DropReason` from 0, or bit 6 with the port in bit 5 and a
-    /// `PortCounter` in bits 4:0.
+    /// Number of the counter in [`COUNTER_VALUE`], bits 7:0: a `DropReason` from 0; or bit 6 with the port in bit 5 and a
+    /// `PortCounter` in bits 4:0; or bit 7 with a `CardCounter` in bits 4:0.
     COUNTER_SELECT[1] at 0x0048: ReadWrite = 0;
     /// Value of the selected counter, bits 47:0.
     COUNTER_VALUE[1] at 0x0050: ReadOnly = 0;

@@ -2,6 +2,7 @@
 
 pub mod ack_order_queue;
 pub mod counter_bank;
+pub mod counter_rows;
 pub mod drop_counters;
 pub mod failure_fork;
 pub mod fence_barrier;
@@ -10,6 +11,7 @@ pub mod nic;
 pub mod nic_config;
 pub mod placed_credits;
 pub mod port_counters;
+pub mod qp_counters;
 pub mod requester_pair;
 pub mod rx_core;
 pub mod rx_dual_lane;
@@ -21,6 +23,7 @@ pub mod tx_dual_lane;
 
 pub use ack_order_queue::AckOrderQueue;
 pub use counter_bank::CounterBank;
+pub use counter_rows::CounterRows;
 pub use drop_counters::DropCounters;
 pub use failure_fork::FailureFork;
 pub use fence_barrier::FenceBarrier;
@@ -29,6 +32,7 @@ pub use nic::{Nic, RESET_CLOCKS, RESET_HOLD, VERIFICATION_PORTS};
 pub use nic_config::NicConfig;
 pub use placed_credits::PlacedCredits;
 pub use port_counters::PortCounters;
+pub use qp_counters::QpCounters;
 pub use requester_pair::RequesterPair;
 pub use rx_core::RxCore;
 pub use rx_dual_lane::{RxDualLane, RxDualLane1024, RxDualLane512};

@@ -6,7 +6,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
-use hdl_requester::StatPulses;
+use hdl_requester::{ConfigureKind, StatPulses};
 use hdl_responder::Responder;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
@@ -16,6 +16,7 @@ use crate::bars::Bars;
 use crate::failure_fork::FailureFork;
 use crate::nic_config::NicConfig;
 use crate::pcie_endpoint::PcieEndpoint;
+use crate::qp_counters::QpCounters;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
@@ -72,6 +73,7 @@ pub struct Nic {
     queues: HostQueues<QP_BITS, 1024>,
     failures: FailureFork,
     transmit: TxDualLane,
+    qp_counters: QpCounters,
     endpoints: [PcieEndpoint; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
@@ -86,7 +88,7 @@ impl Logic for Nic {
         dff_setup!(self, clock, cycles);
         clock_reset!(self, bars, admin, nic_config);
         clock_reset!(self, receive, responder, requester, locate, queues, failures);
-        clock_reset!(self, transmit, endpoints[..], writer);
+        clock_reset!(self, transmit, qp_counters, endpoints[..], writer);
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
@@ -185,6 +187,26 @@ impl Logic for Nic {
             requester.event1_qp => counted1_qp,
             requester.stats1 => counted1,
             requester.refused => doorbell_out_of_range,
+        );
+
+        // counters of queue pairs
+        let is_requester = self.nic_config.configure.record.val() == ConfigureKind::Requester;
+        let settings = self.nic_config.settings.requester.val();
+        self.qp_counters.configured.next = self.nic_config.configure.valid.val()
+            & self.requester.configure.ready.val()
+            & is_requester
+            & settings.valid;
+        self.qp_counters.configured_qp.next = self.nic_config.configure.qp.val();
+        join!(
+            self,
+            requester.event0_qp => qp_counters.event_qp[0],
+            requester.stats0 => qp_counters.stats[0],
+            requester.event1_qp => qp_counters.event_qp[1],
+            requester.stats1 => qp_counters.stats[1],
+            receive.qp_count => qp_counters.received,
+            qp_counters.pause => receive.pause,
+            responder.qp_count => qp_counters.answered,
+            bars.qp_counter => qp_counters.read,
         );
 
         // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the

@@ -11,9 +11,9 @@ use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::counter_rows::CounterRows;
+use crate::table_bits::QP_BITS as Q;
 
-/// log2 of the queue pairs, and of those of one requester engine.
-const Q: usize = 10;
+/// log2 of the queue pairs of one requester engine.
 const ENGINE_Q: usize = Q - 1;
 /// Counters in each group, in the order of `QpCounter`.
 const SENT: usize = group::OPERATIONS - group::SENT;

@@ -6,5 +6,6 @@ mod failure_fork;
 mod fence_barrier;
 mod lanes;
 mod nic_config;
+mod qp_counters;
 mod rx_blocks;
 mod verilog;

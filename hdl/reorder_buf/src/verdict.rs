@@ -146,9 +146,7 @@ pub fn concerns_qp(verdict: Verdict) -> Bit {
 /// Whether the queue pair exists, and its static context refuses the packet.
 #[hdl_fn]
 pub fn refused_by_context(reason: DropReason) -> Bit {
-    (reason == DropReason::WrongMode)
-        | (reason == DropReason::BadPkey)
-        | (reason == DropReason::ForeignSource)
+    (reason == DropReason::WrongMode) | (reason == DropReason::BadPkey)
 }
 
 /// Whether the packet is acknowledged. An accepted RC packet is acknowledged if it requests that.

@@ -92,7 +92,7 @@ qp_counters! {
         ProbesReceived,
         /// Packets dropped because the queue pair was not ready to receive, or in error.
         WrongState,
-        /// Packets dropped because of their mode, P_Key or source address.
+        /// Packets dropped because of their mode (RC or MRC) or P_Key.
         Refused,
         /// MRC packets accepted that did not arrive right behind the packet before (OOO_COUNT of CC_STATE).
         OutOfOrder,

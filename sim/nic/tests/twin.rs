@@ -12,8 +12,9 @@ use stellar_transport::rx::{Counters, TableWrite};
 use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounter, QpCounters};
 use stellar_wire::{Opcode, RoceFrame};
 
-/// Frames that a test has arrive before a frame, made from it.
-pub type Intruder = fn(host: usize, number: u64, frame: &RoceFrame) -> Vec<RoceFrame>;
+/// A frame that a test has arrive before a frame of the other host, made from it and from the data packet that its queue pair sent last.
+pub type Intruder =
+    fn(host: usize, number: u64, frame: &RoceFrame, sent: Option<&RoceFrame>) -> Option<RoceFrame>;
 
 /// What frames at the ports of a queue pair's host show.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +24,8 @@ pub struct Seen {
     pub sacks: u64,
     pub nacks: u64,
     pub acks: u64,
-    sent: BTreeSet<u32>,
+    psns: BTreeSet<u32>,
+    last: Option<RoceFrame>,
 }
 
 /// The card decides everything; the reference only receives, and counts.
@@ -36,7 +38,7 @@ pub struct Twin<const CASE: usize> {
 }
 
 /// The intruders of each case.
-pub const INTRUDERS: [Intruder; 2] = [|_, _, _| Vec::new(), super::counters::errors];
+pub const INTRUDERS: [Intruder; 2] = [|_, _, _, _| None, super::counters::errors];
 
 impl<const CASE: usize> Twin<CASE> {
     /// The counters of the reference.
@@ -57,11 +59,12 @@ impl<const CASE: usize> Twin<CASE> {
         let frame = RoceFrame::parse(frame).expect("the card sends good frames");
         let seen = self.seen.entry(frame.bth.dest_qp).or_default();
         if frame.bth.opcode.is_write() {
-            let again = !seen.sent.insert(frame.bth.psn);
+            let again = !seen.psns.insert(frame.bth.psn);
             seen.counts.add(QpCounter::PacketsSent, 1);
             let bytes = frame.payload.len() as u64;
             seen.counts.add(QpCounter::BytesSent, bytes);
             seen.counts.add(QpCounter::Retransmissions, again.into());
+            seen.last = Some(frame);
         } else if frame.bth.opcode == Opcode::MrcProbe {
             seen.counts.add(QpCounter::ProbesSent, 1);
         }
@@ -109,9 +112,11 @@ impl<const CASE: usize> Nic for Twin<CASE> {
 
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         if let Ok(parsed) = RoceFrame::parse(frame) {
-            for intruder in INTRUDERS[CASE](self.host, self.received, &parsed) {
-                let bytes = intruder.emit().expect("a frame");
-                self.give(port, &bytes, now);
+            let seen = self.seen.get(&parsed.bth.dest_qp);
+            let last = seen.and_then(|seen| seen.last.as_ref());
+            if let Some(intruder) = INTRUDERS[CASE](self.host, self.received, &parsed, last) {
+                self.note_answer(&intruder);
+                self.give(port, &intruder.emit().expect("a frame"), now);
             }
             self.received += 1;
             self.note_answer(&parsed);

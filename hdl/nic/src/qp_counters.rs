@@ -1,7 +1,7 @@
 //! The counters of each queue pair.
 
 use hdl_host_if::QpCounterSnk;
-use hdl_macros::{clock_reset, hdl, hdl_fn};
+use hdl_macros::{clock, clock_reset, hdl, hdl_fn};
 use hdl_primitives::FlowSnk;
 use hdl_requester::StatPulses;
 use rust_hdl::prelude::*;
@@ -80,6 +80,11 @@ pub struct QpCounters {
     // From the registers.
     pub read: QpCounterSnk,
 
+    // The pulses of the engines are at the end of long paths, so they are counted a cycle later.
+    pulses: [DFF<StatPulses>; 2],
+    pulsed_qp: [DFF<Qpn>; 2],
+    configures: DFF<Bit>,
+    configures_qp: DFF<Qpn>,
     sent: [SentRows; 2],
     operations: [OperationRows; 2],
     accepted: AcceptedRows,
@@ -92,7 +97,8 @@ pub struct QpCounters {
 impl Logic for QpCounters {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, waited);
+        dff_setup!(self, clock, configures, configures_qp, waited);
+        clock!(self, clock, pulses[..], pulsed_qp[..]);
         clock_reset!(self, sent[..], operations[..], accepted, decided, responder);
 
         // read: the group is that of the counter, and of an engine that of the queue pair.
@@ -107,6 +113,9 @@ impl Logic for QpCounters {
         let engine_row = qp.get_bits::<ENGINE_Q>(1);
 
         // engines
+        self.configures.d.next = self.configured.val();
+        self.configures_qp.d.next = self.configured_qp.val();
+        let configured_qp = self.configures_qp.q.val();
         let mut done = self.accepted.read_done.val()
             | self.decided.read_done.val()
             | self.responder.read_done.val();
@@ -114,11 +123,12 @@ impl Logic for QpCounters {
             | value_if(self.decided.read_done.val(), self.decided.value.val())
             | value_if(self.responder.read_done.val(), self.responder.value.val());
         for i in 0..2 {
-            let stats = self.stats[i].val();
+            self.pulses[i].d.next = self.stats[i].val();
+            self.pulsed_qp[i].d.next = self.event_qp[i].val();
+            let stats = self.pulses[i].q.val();
             let of_parity = qp.get_bit(0) == (i == 1);
-            let configures =
-                self.configured.val() & (self.configured_qp.val().get_bit(0) == (i == 1));
-            let configured_row = self.configured_qp.val().get_bits::<ENGINE_Q>(1);
+            let configures = self.configures.q.val() & (configured_qp.get_bit(0) == (i == 1));
+            let configured_row = configured_qp.get_bits::<ENGINE_Q>(1);
 
             self.sent[i].count_valid.next = stats.packet | configures;
             self.sent[i].restarts.next = configures;
@@ -158,7 +168,7 @@ impl Logic for QpCounters {
             self.operations[i].count_row.next = if configures {
                 configured_row
             } else {
-                self.event_qp[i].val().get_bits::<ENGINE_Q>(1)
+                self.pulsed_qp[i].q.val().get_bits::<ENGINE_Q>(1)
             };
             self.operations[i].add.next = pulses;
 

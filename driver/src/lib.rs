@@ -77,7 +77,9 @@ pub use qp::{
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
 pub use stellar_wire::host::config_space::aer::Uncorrectable;
 pub use stellar_wire::host::config_space::Function;
-pub use stellar_wire::host::{CardCounter, CqeOpcode, PortCounter, WcStatus};
+pub use stellar_wire::host::{
+    CardCounter, CqeOpcode, PortCounter, QpCounter, QpCounters, WcStatus,
+};
 pub use stellar_wire::receive::DropReason;
 pub use stellar_wire::rows::PageSize;
 pub use vfio::{Vfio, VfioError};

@@ -2,7 +2,7 @@
 
 use hdl_host_if::{
     AdminRegistersSrc, BarDecoder, ConsumerSrc, Doorbells, EventConsumerSrc, OwnerSnk,
-    RefusedDoorbellSrc, Registers,
+    QpCounterSrc, RefusedDoorbellSrc, Registers,
 };
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bars::Completer1024;
@@ -52,6 +52,7 @@ pub struct Bars<const Q: usize, const M: usize, const E: usize> {
     pub counter_select: Signal<Out, Bits<PORT_BIT>>,
     pub card_counter: Signal<In, Bits<48>>,
     pub port_counter: [Signal<In, Bits<48>>; 2],
+    pub qp_counter: QpCounterSrc,
 
     // BAR0: settings and commands.
     pub udp_port: Signal<Out, Bits<16>>,
@@ -101,6 +102,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Bars<Q, M, E> {
             doorbells.wrong_offset => wrong_offset,
             port_up => registers.port_up,
             interrupt_pending => registers.interrupt_pending,
+            registers.qp_counter => qp_counter,
             registers.udp_port => udp_port,
             registers.mps_code => mps_code,
             registers.mrrs_code => mrrs_code,

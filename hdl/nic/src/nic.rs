@@ -6,7 +6,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
-use hdl_requester::StatPulses;
+use hdl_requester::{ConfigureKind, StatPulses};
 use hdl_responder::Responder;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
@@ -17,6 +17,7 @@ use crate::card_counters::CardCounters;
 use crate::failure_fork::FailureFork;
 use crate::nic_config::NicConfig;
 use crate::pcie_endpoint::PcieEndpoint;
+use crate::qp_counters::QpCounters;
 use crate::read_faults::ReadFaults;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
@@ -76,6 +77,7 @@ pub struct Nic {
     counters: CardCounters,
     faults: ReadFaults,
     transmit: TxDualLane,
+    qp_counters: QpCounters,
     endpoints: [PcieEndpoint; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
@@ -90,7 +92,7 @@ impl Logic for Nic {
         dff_setup!(self, clock, cycles);
         clock_reset!(self, bars, admin, nic_config, counters);
         clock_reset!(self, receive, responder, requester, locate, queues, failures);
-        clock_reset!(self, transmit, faults, endpoints[..], writer);
+        clock_reset!(self, transmit, faults, qp_counters, endpoints[..], writer);
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
@@ -215,6 +217,26 @@ impl Logic for Nic {
             responder.answered_nack => counters.answered_nack,
             responder.wimm_exceeded => counters.wimm_exceeded,
             responder.ignored => counters.ignored,
+        );
+
+        // counters of queue pairs
+        let is_requester = self.nic_config.configure.record.val() == ConfigureKind::Requester;
+        let settings = self.nic_config.settings.requester.val();
+        self.qp_counters.configured.next = self.nic_config.configure.valid.val()
+            & self.requester.configure.ready.val()
+            & is_requester
+            & settings.valid;
+        self.qp_counters.configured_qp.next = self.nic_config.configure.qp.val();
+        join!(
+            self,
+            requester.event0_qp => qp_counters.event_qp[0],
+            requester.stats0 => qp_counters.stats[0],
+            requester.event1_qp => qp_counters.event_qp[1],
+            requester.stats1 => qp_counters.stats[1],
+            receive.qp_count => qp_counters.received,
+            qp_counters.pause => receive.pause,
+            responder.qp_count => qp_counters.answered,
+            bars.qp_counter => qp_counters.read,
         );
 
         // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the

@@ -8,6 +8,7 @@ mod hosts;
 mod on_demand;
 mod order;
 mod pages;
+mod pcie_failures;
 mod push;
 mod rc;
 mod reset;

@@ -52,13 +52,13 @@ struct ComparedClaim {
 /// byte count alone. Otherwise its request has failed:
 /// * another status ends the request: the tag is free;
 /// * poisoned data are not placed, but the request continues to its last completion;
-/// * anything else is malformed: the tag is quarantined, until a later completion says that it is the last one, or a second timeout has passed behind
-///   the deadline of the request;
+/// * anything else is malformed: the tag is quarantined, until a second timeout has passed behind the deadline of the request. Later completions do not
+///   end that: when one has gone astray, the fabric may wait for it although the last one has come;
 /// * a request past its deadline is treated likewise. The block checks the deadline of one tag per cycle, in cycles without a completion, so a
 ///   timeout may come up to 256 such cycles late. So a timeout never falls into the middle of a completion, whose later beats would be written to a
 ///   slot that is no longer theirs.
 ///
-/// Completions of tags without a request are dropped, and `unexpected` is high for one cycle.
+/// Completions of quarantined tags, and of tags without a request, are dropped, and `unexpected` is high for one cycle.
 ///
 /// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one cycle: bypassed memory, 13-bit compare, decide: 7
 /// levels; the comparison with the second timeout beside it), verdict.
@@ -68,7 +68,7 @@ pub struct CompletionCheck {
     pub reset: Signal<In, Bit>,
     /// Cycle count, modulo 2^32.
     pub now: Signal<In, Bits<32>>,
-    /// Cycles from a request to its deadline; 0 switches timeouts off.
+    /// Cycles from a request to its deadline; 0 switches timeouts off, and then only reset ends a quarantine.
     pub timeout: Signal<In, Bits<31>>,
 
     /// While the tag pool sweeps, entries are cleared and completions are unexpected.
@@ -230,11 +230,10 @@ impl Logic for CompletionCheck {
         let malformed = answers & compared.successful & !good;
         let fulfils = answers & compared.successful & good & compared.ends_request;
         let goes_on = answers & compared.successful & good & !compared.ends_request;
-        let late = completion & quarantined & (compared.ends_request | !compared.successful);
         let expired = claim.scan & waiting & compared.overdue;
         let forgotten =
             claim.scan & quarantined & compared.overdue & (compared.since >= self.timeout.val());
-        let ends = fulfils | refused | late | forgotten;
+        let ends = fulfils | refused | forgotten;
         self.progress.write_enable.next = sweeping | ends | goes_on | malformed | expired;
         self.progress.write_address.next = if sweeping {
             self.sweep_tag.val()

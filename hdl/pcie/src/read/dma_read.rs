@@ -31,7 +31,7 @@ const LARGEST_MRRS_CODE: usize = 5;
 /// `N` = W / 8. There are `K` = 2^`S` slots of 4 KiB, in two banks of 2^`A` words. The default engine has the tags of payload, and [`DmaRead::of_entries`]
 /// those of queue entries.
 ///
-/// After reset, the first request leaves after 256 cycles. Reset discards outstanding requests. Hold it until every completion has arrived or the
+/// After reset, the first command is accepted after 256 cycles. Reset discards outstanding requests. Hold it until every completion has arrived or the
 /// completion timeout of the platform has passed, because a later completion may meet a tag that is in use again.
 #[derive(LogicBlock)]
 pub struct DmaRead<
@@ -211,6 +211,8 @@ impl<
             self,
             tags.sweeping => check.sweeping,
             tags.sweep_tag => check.sweep_tag,
+            tags.sweeping => ledger.sweeping,
+            tags.sweep_tag => ledger.sweep_tag,
             tags.some_used => check.some_used,
             completion.valid => check.in_valid,
             completion.record => check.in_header,

@@ -37,14 +37,18 @@ struct SlotCommand {
 ///
 /// **Reserve before request:** a command is accepted only if there are free slots for all of it. So every requested byte has its place, and
 /// completions never wait. A command is complete when it is closed (all of its requests have left) and all of these requests have finished. The two
-/// counts are stored per slot, modulo 128, and compared for the head only. They are cleared in the `K` cycles after reset, before any command is
-/// accepted. One command enters and one leaves per cycle. Levels: 6 (the head: its counts, their comparison, ready, and the closed slots of the next
-/// cycle).
+/// counts are stored per slot, modulo 128, and compared for the head only. They are cleared while the tag pool sweeps after a reset. No command is
+/// accepted in that time, so no request meets a table by slot or by tag that is being cleared. One command enters and one leaves per cycle. Levels: 6
+/// (the head: its counts, their comparison, ready, and the closed slots of the next cycle).
 #[derive(LogicBlock, Default)]
 pub struct ReadScoreboard<const S: usize, const K: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+
+    /// The tag pool sweeps, in at least `K` cycles.
+    pub sweeping: Signal<In, Bit>,
+    pub sweep_tag: Signal<In, Bits<8>>,
 
     pub command: Snk<ReadCommand>,
 
@@ -67,8 +71,6 @@ pub struct ReadScoreboard<const S: usize, const K: usize> {
     asked: SlotCounts<S>,
     /// Number of requests that have finished.
     finished: SlotCounts<S>,
-    /// Number of slots whose counts have been cleared since reset. Bit `S` says that all have been.
-    swept: DFF<Bits<7>>,
     closed: DFF<Bits<K>>,
     failed: DFF<Bits<K>>,
     out_valid: DFF<Bit>,
@@ -87,7 +89,7 @@ impl<const S: usize, const K: usize> Parameters for ReadScoreboard<S, K> {
 impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, tail, next_head, used, swept, closed, failed, out_valid, out);
+        dff_setup!(self, clock, tail, next_head, used, closed, failed, out_valid, out);
         clock!(self, clock, commands, asked, finished);
 
         // take_slot
@@ -95,8 +97,7 @@ impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
         let tail = self.tail.q.val();
         let two = takes_two(command.length);
         let needs = if two { bits::<7>(2) } else { bits::<7>(1) };
-        let swept = self.swept.q.val();
-        let sweeping = !swept.get_bit(S);
+        let sweeping = self.sweeping.val();
         let room = ((self.used.q.val() + needs) <= (K as u64)) & !sweeping;
         let take = self.command.valid.val() & room & self.place.ready.val();
         let too_long = command.length > (MAX_PAYLOAD as u64);
@@ -166,7 +167,7 @@ impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
         // follow_requests
         let request = self.request.val();
         let report = self.report.val();
-        let sweep_slot = bit_cast::<S, 7>(swept);
+        let sweep_slot = bit_cast::<S, 8>(self.sweep_tag.val());
         self.asked.add.next = request.asks;
         self.asked.slot.next = bit_cast::<S, 6>(request.slot);
         self.asked.clear.next = sweeping;
@@ -175,9 +176,6 @@ impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
         self.finished.slot.next = bit_cast::<S, 6>(report.slot);
         self.finished.clear.next = sweeping;
         self.finished.clear_slot.next = sweep_slot;
-        if sweeping {
-            self.swept.d.next = swept + 1;
-        }
 
         // follow_slots
         let one = bits::<K>(1);
@@ -196,7 +194,6 @@ impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
             self.tail.d.next = bits(0);
             self.next_head.d.next = bits(0);
             self.used.d.next = bits(0);
-            self.swept.d.next = bits(0);
             self.closed.d.next = bits(0);
             self.out_valid.d.next = false;
         }

@@ -59,7 +59,7 @@ pub enum TagState {
     Done,
     /// `left` bytes are missing.
     Waiting,
-    /// Its command has failed, and completions may still arrive: the tag is not used until they have, or a second timeout has passed.
+    /// Its command has failed, and completions may still arrive: the tag is not used until a second timeout has passed.
     Quarantined,
 }
 

@@ -1,6 +1,6 @@
 //! Tags that no outstanding request uses.
 
-use hdl_macros::{clock_reset, hdl};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, Src};
 use rust_hdl::prelude::*;
 
@@ -12,13 +12,15 @@ const COUNT_BITS: usize = TAG_BITS + 1;
 /// free tag.
 ///
 /// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds those of its range to the FIFO. Blocks with a table by tag clear the
-/// entry then. No tag leaves before the sweep has ended. At most one tag leaves and one returns per cycle. Levels: 2.
+/// entry then. No tag may be taken before the sweep has ended: a request that leaves in that time would lose its entry in the tables. The read
+/// scoreboard sees to it, because a gate here would be in the path that `ready` takes back to the commands. At most one tag leaves and one returns per
+/// cycle. Levels: 2.
 #[derive(LogicBlock)]
 pub struct TagPool {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    /// Tables by tag are being cleared: nothing may be returned.
+    /// Tables by tag are being cleared: nothing may be taken or returned.
     pub sweeping: Signal<Out, Bit>,
     pub sweep_tag: Signal<Out, Bits<8>>,
 
@@ -94,10 +96,7 @@ impl Logic for TagPool {
 
         self.sweeping.next = sweeping;
         self.sweep_tag.next = sweep_tag;
-        // A request that left during the sweep would lose its entry in the tables.
-        self.free.valid.next = self.tags.out.valid.val() & !sweeping;
-        self.free.record.next = self.tags.out.data.val();
-        self.tags.out.ready.next = self.free.ready.val() & !sweeping;
+        join!(self, tags.out => free);
         self.lacks.d.next = self.tags.count.val() != self._count;
         self.some_used.next = self.lacks.q.val();
 

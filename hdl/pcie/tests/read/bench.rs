@@ -24,7 +24,7 @@ pub const fn slots(wide: bool) -> usize {
     }
 }
 
-/// Cycles from reset to the first request.
+/// Cycles from reset to the first command.
 const SWEEP: u64 = 256;
 
 struct Expected {

@@ -225,9 +225,7 @@ fn spoil(packets: &mut Vec<Packet>, tag: u8, fault: Fault, beat: usize, rng: &mu
             false
         }
         Fault::Late => {
-            packets
-                .iter_mut()
-                .for_each(|p| p.outcome = Outcome::Unexpected);
+            disregard(packets);
             false
         }
         Fault::Never => {
@@ -236,11 +234,17 @@ fn spoil(packets: &mut Vec<Packet>, tag: u8, fault: Fault, beat: usize, rng: &mu
         }
     };
     if malformed {
-        // The tag is quarantined until a later completion says it is the last.
+        // The tag is quarantined until the second timeout.
         packets[at].outcome = Outcome::Bad;
         packets[at].frees_tag = false;
-        packets[at + 1..]
-            .iter_mut()
-            .for_each(|p| p.outcome = Outcome::Unexpected);
+        disregard(&mut packets[at + 1..]);
+    }
+}
+
+/// These completions come while their tag is in quarantine.
+fn disregard(packets: &mut [Packet]) {
+    for packet in packets {
+        packet.outcome = Outcome::Unexpected;
+        packet.frees_tag = false;
     }
 }

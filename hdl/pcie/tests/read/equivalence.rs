@@ -65,7 +65,7 @@ fn tag_pool() {
         Some(|u: &mut TagPool| &mut u.clock),
         move |uut: &mut TagPool, rng| {
             uut.reset.next = false;
-            uut.free.ready.next = Bit::random(rng);
+            uut.free.ready.next = !uut.sweeping.val() && Bit::random(rng);
             let back = !uut.sweeping.val() && !taken.is_empty() && rng.random_ratio(1, 3);
             uut.return_valid.next = back;
             if back {
@@ -85,7 +85,7 @@ fn tag_pool() {
 /// Legal requests and reports for four slots.
 #[derive(Default)]
 struct Slots {
-    /// Cycles since power-up. In the first ones, the scoreboard accepts no command.
+    /// Cycles since power-up. The first ones clear the slots, and no command is accepted.
     clock: usize,
     tail: usize,
     used: u64,
@@ -116,6 +116,8 @@ fn read_scoreboard() {
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;
+            uut.sweeping.next = slots.clock < 4;
+            uut.sweep_tag.next = (slots.clock as u64 % 256).to_bits();
             let slot = rng.random_range(0..4usize);
             let done = rng.random_range(0..4usize);
             let asks = slots.open[slot] && slots.pending[slot] < 70 && rng.random_ratio(1, 3);

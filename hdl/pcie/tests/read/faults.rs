@@ -27,6 +27,16 @@ const ANSWERED: [Fault; 13] = [
     Fault::Damaged,
 ];
 
+/// Each of these comes without an error in its own stream, and its tag goes into quarantine.
+const MALFORMED: [Fault; 6] = [
+    Fault::ByteCount,
+    Fault::LowerAddress,
+    Fault::Lost,
+    Fault::Repeated,
+    Fault::ExtraDword,
+    Fault::NoData,
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -77,21 +87,43 @@ proptest! {
     }
 }
 
-/// More requests time out than there are tags: each late answer frees its tag.
-#[test]
-fn late_answers_free_their_tags() {
+/// `commands` reads of 32 requests each: 128 bytes, which two completions answer. Every request has one of the faults.
+fn all_fail(faults: &[Fault], timeout: u64, commands: u64) -> Bench {
     let mut load = Load::full_speed();
-    (load.mrrs_code, load.faults, load.timeout) = (0, vec![Fault::Late], 2_000);
+    (load.mrrs_code, load.cut.largest) = (0, 64);
+    (load.faults, load.timeout) = (faults.to_vec(), timeout);
     let mut bench = Bench::new(true, load);
-    for i in 0..20u64 {
+    for i in 0..commands {
         bench.read(&[Segment {
             address: i * 4096,
             length: 4096,
             translated: true,
         }]);
     }
-    bench.finish();
-    assert_eq!(bench.counted[2], 640);
+    bench
+}
+
+/// More requests fail than there are tags. The bench refuses a tag that comes back before the second timeout of its request.
+#[test]
+fn answers_do_not_end_a_quarantine() {
+    let mut late = all_fail(&[Fault::Late], 2_000, 20);
+    late.finish();
+    assert_eq!(late.counted, [2 * 640, 0, 640]);
+    let mut malformed = all_fail(&MALFORMED, 2_000, 20);
+    malformed.finish();
+    assert_eq!(malformed.counted[1..], [640, 0]);
+}
+
+/// Without a timeout nothing says that no more completions will come.
+#[test]
+fn without_a_timeout_only_reset_ends_a_quarantine() {
+    let mut bench = all_fail(&MALFORMED, 0, 9);
+    for _ in 0..5_000 {
+        bench.step();
+    }
+    assert_eq!(bench.report.requests.len(), ENTRY_TAGS, "no tag is left");
+    assert_eq!(bench.counted[1], ENTRY_TAGS as u64);
+    reads_again_after_reset(bench);
 }
 
 #[test]
@@ -130,19 +162,22 @@ fn a_timeout_is_kept() {
     assert!((1000..1000 + 256 + 20).contains(&waited), "{waited} clocks");
 }
 
-/// 288 requests that nobody answers, of 128 bytes each.
+/// 288 requests that nobody answers.
 fn unanswered(timeout: u64) -> Bench {
-    let mut load = Load::full_speed();
-    (load.mrrs_code, load.faults, load.timeout) = (0, vec![Fault::Never], timeout);
-    let mut bench = Bench::new(true, load);
-    for i in 0..9u64 {
-        bench.read(&[Segment {
-            address: i * 4096,
-            length: 4096,
-            translated: true,
-        }]);
-    }
-    bench
+    all_fail(&[Fault::Never], timeout, 9)
+}
+
+fn reads_again_after_reset(mut bench: Bench) {
+    bench.reset();
+    bench.load.faults.clear();
+    bench.report.requests.clear();
+    bench.read(&[Segment {
+        address: 0,
+        length: 4096,
+        translated: false,
+    }]);
+    bench.finish();
+    assert_eq!(bench.report.requests.len(), 32);
 }
 
 /// A device that answers nothing any more uses up the tags for two timeouts, and no longer.
@@ -167,13 +202,5 @@ fn reset_gives_lost_tags_back() {
         bench.step();
     }
     assert_eq!(bench.report.requests.len(), ENTRY_TAGS, "no tag is left");
-    bench.reset();
-    bench.report.requests.clear();
-    bench.read(&[Segment {
-        address: 0,
-        length: 4096,
-        translated: false,
-    }]);
-    bench.finish();
-    assert_eq!(bench.report.requests.len(), 32);
+    reads_again_after_reset(bench);
 }

@@ -288,6 +288,7 @@ fn pcie_settings_that_cannot_be_are_refused_by_every_command() {
         &["demo"][..],
         &["bench", "nic"],
         &["bench", "modes"],
+        &["bench", "registration"],
         &["world", "--nic", "rtl"],
         &["serve"],
         &["wave", "nic"],

@@ -2,7 +2,9 @@
 
 use sim_net::Time;
 use sim_world::pair::{RECEIVER, SENDER};
-use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, ReferenceNic, WorldError};
+use sim_world::{
+    CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, ReferenceNic, WorldError,
+};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
@@ -66,12 +68,12 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
         host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
         Ok(if host == Self::RTL_HOST {
-            Self::Rtl(Box::new(RtlNic::build(host, config, memory, reads)?))
+            Self::Rtl(Box::new(RtlNic::build(host, config, memory, pcie)?))
         } else {
-            Self::Reference(Box::new(ReferenceNic::build(host, config, memory, reads)?))
+            Self::Reference(Box::new(ReferenceNic::build(host, config, memory, pcie)?))
         })
     }
 

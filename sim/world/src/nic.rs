@@ -8,7 +8,7 @@ use stellar_transport::rx::{Counters, TableWrite};
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounters};
 
-use crate::{HostMemory, PcieReads, WorldError};
+use crate::{HostMemory, PcieReads, PcieSettings, WorldError};
 
 /// A frame that a NIC sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub trait Nic: Sized {
     fn base_delay(payload: usize, reads: PcieReads) -> Time;
 
     /// Makes a NIC without queue pairs and with both ports up. `host` is the number of its host in the world; of two hosts, 0 is the sender. `memory`
-    /// is behind PCIe links whose cost is `reads`.
+    /// is behind the PCIe fabric of `pcie`.
     ///
     /// # Errors
     /// [`WorldError::Config`] for a configuration that the NIC does not support, [`WorldError::Nic`] if the NIC cannot be made.
@@ -54,7 +54,7 @@ pub trait Nic: Sized {
         host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError>;
 
     /// Accepts a frame that arrived at `port`.
@@ -152,9 +152,9 @@ impl Nic for ReferenceNic {
         _host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
-        Ok(Self::new(Endpoint::new(config, memory)?, reads))
+        Ok(Self::new(Endpoint::new(config, memory)?, pcie.reads))
     }
 
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {

@@ -46,7 +46,7 @@ impl FabricPair {
     /// # Errors
     /// [`NicError`].
     pub fn with_library(plan: &Plan, library: &Library) -> Result<Self, NicError> {
-        Self::build(plan, library, &plan.pcie.into())
+        Self::build(plan, library, &plan.pcie)
     }
 
     fn build(plan: &Plan, library: &Library, pcie: &PcieSettings) -> Result<Self, NicError> {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
+use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::registers::MAX_PAYLOAD;
@@ -11,7 +12,6 @@ use stellar_wire::pcie::descriptor::{RequestType, RequesterCompletion};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
-use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
 
 /// Bits of a beat.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use sim_bfm::CLOCK_PS;
 use sim_net::Time;
 use sim_verilated::{Library, Profile};
-use sim_world::{HostMemory, PcieReads};
+use sim_world::{HostMemory, PcieSettings};
 use stellar_transport::endpoint::EndpointConfig;
 use stellar_transport::rx::{Counters, DropReason, Tables};
 use stellar_wire::host::{QpCounter, QpCounterSelect};
@@ -19,7 +19,7 @@ use self::queue_pair::Pair;
 use crate::bar::Bar;
 use crate::mmio::MmioAccess;
 use crate::model::{NicInputs, NicModel, NicOutputs, RqBeat};
-use crate::pcie::{HostPcie, RequestSizes};
+use crate::pcie::HostPcie;
 use crate::port::Port;
 use crate::rings::{HostBus, Rings};
 use crate::sampled::Windows;
@@ -59,7 +59,7 @@ impl RtlNic {
         library: &Library,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, NicError> {
         let bus = HostBus {
             memory,
@@ -67,7 +67,7 @@ impl RtlNic {
         };
         let mut nic = Self {
             model: NicModel::new(library)?,
-            pcie: HostPcie::new(&reads.into(), bus),
+            pcie: HostPcie::new(pcie, bus),
             ports: Port::both(),
             coming: Default::default(),
             bar: Bar::default(),
@@ -82,7 +82,7 @@ impl RtlNic {
             windows: Windows::new(),
         };
         nic.model.model_mut().start_profile();
-        nic.bar.write_sizes(RequestSizes::default());
+        nic.bar.write_sizes(pcie.sizes);
         for (index, plane) in (0..).zip(config.planes) {
             let row = config.port_row(plane);
             nic.bar.write_table(ConfigSelect::Port, index, &row);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use sim_bfm::{BEAT, CLOCK_PS};
 use sim_net::Time;
-use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, WorldError};
+use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, WorldError};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
@@ -66,11 +66,11 @@ impl Nic for RtlNic {
         _host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
         let failed = |error: NicError| WorldError::Nic(error.to_string());
         let library = NicModel::shared().map_err(failed)?;
-        Self::new(library, config, memory, reads).map_err(failed)
+        Self::new(library, config, memory, pcie).map_err(failed)
     }
 
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {

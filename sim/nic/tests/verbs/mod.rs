@@ -9,6 +9,8 @@ mod hosts;
 mod on_demand;
 mod order;
 mod pages;
+mod pcie_failures;
+mod pcie_settings;
 mod push;
 mod rc;
 mod reset;

@@ -152,7 +152,7 @@ impl Report {
             paths,
             qps: plan.qps,
             mtu: mtu as u32,
-            pcie: plan.pcie,
+            pcie: plan.pcie.reads,
             bytes: seen.verified.bytes,
             duration_ns: seen.duration / 1000,
             goodput_gbps: goodput,

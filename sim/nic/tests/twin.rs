@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sim_net::Time;
 use sim_nic::RtlNic;
-use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, ReferenceNic, WorldError};
+use sim_world::{
+    CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, ReferenceNic, WorldError,
+};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
@@ -99,11 +101,11 @@ impl<const CASE: usize> Nic for Twin<CASE> {
         host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
         Ok(Self {
-            rtl: RtlNic::build(host, config, memory, reads)?,
-            reference: ReferenceNic::build(host, config, HostMemory::new(0), reads)?,
+            rtl: RtlNic::build(host, config, memory, pcie)?,
+            reference: ReferenceNic::build(host, config, HostMemory::new(0), pcie)?,
             host,
             received: 0,
             seen: BTreeMap::new(),

@@ -18,6 +18,8 @@ use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::requester::ControlKind;
 
 use crate::failure_fork::FailureFork;
+use crate::fence_control::FenceControl;
+use crate::fence_epochs::BEGINS;
 use crate::host_reader::HostReader;
 use crate::nic_config::NicConfig;
 use crate::port_counters::PortCounters;
@@ -94,6 +96,7 @@ pub struct Nic {
     admin: AdminQueue<Q, MR_BITS, EMTT_BITS>,
     doorbells: Doorbells<Q>,
     nic_config: NicConfig,
+    fences: FenceControl,
     receive: RxDualLane1024,
     responder: Responder<Q, I, STASH_BITS>,
     engine: RequesterPair,
@@ -119,7 +122,7 @@ impl Logic for Nic {
     fn update(&mut self) {
         dff_setup!(self, clock, cycles, counter);
         clock_reset!(self, completer, decoder, registers, admin, doorbells);
-        clock_reset!(self, nic_config, receive, responder);
+        clock_reset!(self, nic_config, fences, receive, responder);
         clock_reset!(self, engine, locate, queues, failures);
         clock_reset!(
             self,
@@ -162,8 +165,6 @@ impl Logic for Nic {
             queues.interrupt_pending => registers.interrupt_pending,
             registers.udp_port => receive.udp_port,
             registers.mps_code => receive.mps_code,
-            registers.fence => receive.fence,
-            receive.fence_done => registers.fence_done,
             registers.arm => responder.arm,
             registers.event_consumer => queues.event_consumer,
             doorbells.doorbell => engine.doorbell,
@@ -217,6 +218,35 @@ impl Logic for Nic {
             nic_config.completion_queue => queues.completion_config,
             nic_config.event_queue => queues.event_config,
         );
+
+        // fences
+        join!(
+            self,
+            registers.fence => fences.fence,
+            fences.done => registers.fence_done,
+            fences.receive => receive.fence,
+            receive.fence_done => fences.receive_done,
+            fences.epoch => locate.epoch,
+            locate.refused => fences.ended[0],
+            readers[0].entries_ended => fences.ended[1],
+        );
+        // Locations are always accepted.
+        let mut begun = bits::<BEGINS>(0);
+        begun = begun.replace_bit(0, self.engine.xlate_req.valid.val());
+        for p in 0..2 {
+            begun = begun.replace_bit(1 + p, self.engine.uses[p].packet.val());
+            begun = begun.replace_bit(3 + p, self.engine.uses[p].fetch.val());
+            join!(
+                self,
+                fences.epoch => engine.uses[p].epoch,
+                engine.uses[p].dropped => fences.ended[2 + p],
+                readers[p].payload_ended => fences.ended[4 + p],
+                transmit.passed[p] => fences.ended[6 + p],
+            );
+        }
+        self.fences.begun.next = begun;
+        self.flushes[0].queue_accepted.next = self.queues.accepted.val();
+        self.flushes[1].queue_accepted.next = false;
 
         // receive
         for p in 0..2 {

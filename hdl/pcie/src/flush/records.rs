@@ -33,10 +33,11 @@ pub struct WriteLeft {
     pub address_dw: Bits<62>,
     /// The address is translated: the target is a device.
     pub to_peer: Bit,
-    /// These three are as in the header of the TLP.
+    /// These two are as in the header of the TLP.
     pub device: Bits<10>,
     pub flush: Bit,
-    pub ends: Bit,
+    /// The TLP ends a place command, or is one of the host's queues.
+    pub counts: Bit,
 }
 
 /// A batch that has been closed.

@@ -19,7 +19,8 @@ pub type WriteFlush512 = WriteFlush<512>;
 /// Writes that have left and are not counted yet.
 const LEFT_ADDRESS: usize = 3;
 const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
-/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more.
+/// Place commands between their lane's DMA write engine and this block's count, those in the arbiter before it (3), in the FIFO, and one more; and writes
+/// of the host's queues in their own register (2).
 const BETWEEN_BITS: usize = 4;
 
 /// Bits 7:6 of a tag, of all flush reads.
@@ -101,7 +102,7 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
 /// both are answered.
 ///
-/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not. Levels: 4.
+/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. Levels: 4.
 #[derive(LogicBlock, Default)]
 pub struct WriteFlush<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -117,6 +118,8 @@ pub struct WriteFlush<const W: usize> {
     pub data: CompletionSrc<W>,
     /// The lane whose payloads this endpoint writes.
     pub placement: PlacementSrc,
+    /// One cycle: the host's queues have a write on its way to `write`, with `of_host_queue`. A later fence waits for it too.
+    pub queue_accepted: Signal<In, Bit>,
 
     // To and from PCIe. A read request must not pass writes that were accepted before it.
     pub tlp: TlpSrc<W>,
@@ -137,7 +140,7 @@ pub struct WriteFlush<const W: usize> {
     commands: DFF<Bits<10>>,
     ask_host: DFF<Asked>,
     ask_peer: DFF<Asked>,
-    /// Commands that the lane has handed over and that are not counted here.
+    /// Commands that the lane has handed over, and writes of the host's queues, that are not counted here.
     between: DFF<Bits<BETWEEN_BITS>>,
     fencing: DFF<Bit>,
     /// Of the commands before the fence.
@@ -170,7 +173,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             to_peer: header.at.get_bit(1),
             device: header.device,
             flush: header.flush,
-            ends: header.ends,
+            counts: header.ends | header.of_host_queue,
         };
         self.placement.sent.next = leaves & header.ends & !header.flush;
 
@@ -181,7 +184,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
         let offered = self.left.out.valid.val();
         let elsewhere = offered & last.to_peer & peer.any & (peer.device != last.device);
         let takes = offered & !elsewhere;
-        let ends = takes & last.ends;
+        let counts = takes & last.counts;
         self.left.out.ready.next = takes;
 
         // close_batch
@@ -199,7 +202,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             reads_peer: peer.any,
         };
         let kept = if closes { bits::<10>(0) } else { commands };
-        self.commands.d.next = kept + bit_cast::<10, 1>((ends & last.flush).into());
+        self.commands.d.next = kept + bit_cast::<10, 1>((counts & last.flush).into());
         self.host.d.next = next_written(host, last, takes & !last.to_peer, closes);
         self.peer.d.next = next_written(peer, last, takes & last.to_peer, closes);
 
@@ -248,10 +251,11 @@ impl<const W: usize> Logic for WriteFlush<W> {
 
         // fence
         let between = self.between.q.val();
-        let handed = bit_cast::<BETWEEN_BITS, 1>(self.placement.placed.val().into());
-        let counted = bit_cast::<BETWEEN_BITS, 1>(ends.into());
+        let placed = bit_cast::<BETWEEN_BITS, 1>(self.placement.placed.val().into());
+        let accepted = bit_cast::<BETWEEN_BITS, 1>(self.queue_accepted.val().into());
+        let counted = bit_cast::<BETWEEN_BITS, 1>(counts.into());
         let before_fence = self.before_fence.q.val();
-        self.between.d.next = between + handed - counted;
+        self.between.d.next = between + placed + accepted - counted;
         if self.placement.fence.val() {
             self.fencing.d.next = true;
             self.before_fence.d.next = between - counted;

@@ -100,7 +100,8 @@ registers! {
     REFUSED[1] at 0x0060: ReadOnly = 0;
     /// Interrupt vectors that are pending because they are masked, bit n: vector n.
     INTERRUPT_PENDING[1] at 0x0068: ReadOnly = 0;
-    /// Write of any value: starts a fence, which is done when every packet and table write accepted before has left for memory.
+    /// Write of any value: starts a fence, which is done when nothing is under way that used a table entry from before: memory writes of packets and of the
+    /// host's queues have reached memory, memory reads are complete or timed out, and packets that waited for a port are with it.
     /// Read: bit 0, the last fence is done; bit 1, a fence is in progress.
     FENCE[1] at 0x0080: Command = 0;
     /// Write: arms one event for the time when the count of WRITEs with immediate of a queue pair (bits 9:0) is a threshold (bits 63:32).

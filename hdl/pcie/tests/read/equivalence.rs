@@ -285,6 +285,7 @@ fn entry_reader<const W: usize>() {
                 address: Bits::random(rng),
                 qp: Bits::random(rng),
                 entries: rng.random_range(1..=8_u64).to_bits(),
+                epoch: rng.random(),
             };
             u.fetched.ready.next = rng.random_bool(0.3) || phase > ROUND - 12;
             u.command.ready.next = asking || rng.random_bool(0.8);

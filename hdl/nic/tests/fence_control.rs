@@ -79,7 +79,11 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
 
         dut.eval();
         let accepts = dut.is("fence_ready");
-        assert_eq!(accepts, since.is_none(), "clock {clock}: one fence at a time");
+        assert_eq!(
+            accepts,
+            since.is_none(),
+            "clock {clock}: one fence at a time"
+        );
         let asks = dut.is("receive_valid");
         assert!(!asks || (since.is_some_and(|since| since > SETTLE) && !asked));
         let ends = dut.is("done");

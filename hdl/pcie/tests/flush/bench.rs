@@ -421,7 +421,10 @@ impl Bench {
                 "a fence before its writes left"
             );
             let of_queues = &self.queue_left[..queue_before];
-            let writes = self.commands_left[..before].iter().flatten().chain(of_queues);
+            let writes = self.commands_left[..before]
+                .iter()
+                .flatten()
+                .chain(of_queues);
             let all = writes.into_iter().all(|&write| self.paths.arrived[write]);
             assert!(all || self.load.fault.is_some(), "a fence before the bytes");
         }

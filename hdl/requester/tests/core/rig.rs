@@ -12,9 +12,7 @@ use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::requester::{
-    ControlPacket, TranslateRequest, TranslateResponse, TxRequest,
-};
+use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::Opcode;
 
 use crate::core::memory::Entries;

@@ -3,6 +3,7 @@
 mod addresses;
 mod bars;
 mod campaign;
+mod fence;
 mod functions;
 mod hosts;
 mod on_demand;

@@ -33,11 +33,11 @@ pub struct WriteLeft {
     pub address_dw: Bits<62>,
     /// The address is translated: the target is a device.
     pub to_peer: Bit,
-    /// These two are as in the header of the TLP.
+    /// These four are as in the header of the TLP.
     pub device: Bits<10>,
     pub flush: Bit,
-    /// The TLP ends a place command, or is one of the host's queues.
-    pub counts: Bit,
+    pub ends: Bit,
+    pub of_host_queue: Bit,
 }
 
 /// A batch that has been closed.

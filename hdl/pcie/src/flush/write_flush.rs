@@ -19,8 +19,8 @@ pub type WriteFlush512 = WriteFlush<512>;
 /// Writes that have left and are not counted yet.
 const LEFT_ADDRESS: usize = 3;
 const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
-/// Place commands between their lane's DMA write engine and this block's count, those in the arbiter before it (3), in the FIFO, and one more; and writes
-/// of the host's queues in their own register (2).
+/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more. And writes
+/// of the host's queues, of which two more are in a register of their own.
 const BETWEEN_BITS: usize = 4;
 
 /// Bits 7:6 of a tag, of all flush reads.
@@ -74,6 +74,11 @@ fn next_asked(asked: Asked, written: Written, tag: Bits<8>, closes: Bit, sent: B
             ..asked
         }
     }
+}
+
+#[hdl_fn]
+fn count_if(set: Bit) -> Bits<BETWEEN_BITS> {
+    bit_cast::<BETWEEN_BITS, 1>(set.into())
 }
 
 #[hdl_fn]
@@ -140,11 +145,14 @@ pub struct WriteFlush<const W: usize> {
     commands: DFF<Bits<10>>,
     ask_host: DFF<Asked>,
     ask_peer: DFF<Asked>,
-    /// Commands that the lane has handed over, and writes of the host's queues, that are not counted here.
+    /// Commands that the lane has handed over, and writes that the host's queues have accepted, that are not counted here. Each kind is in order, but either may
+    /// overtake the other.
     between: DFF<Bits<BETWEEN_BITS>>,
+    queue_between: DFF<Bits<BETWEEN_BITS>>,
     fencing: DFF<Bit>,
-    /// Of the commands before the fence.
+    /// Those before the fence.
     before_fence: DFF<Bits<BETWEEN_BITS>>,
+    queue_before_fence: DFF<Bits<BETWEEN_BITS>>,
     /// Cycles since power-up.
     now: DFF<Bits<32>>,
 }
@@ -153,7 +161,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
-        dff_setup!(self, clock, between, fencing, before_fence, now);
+        dff_setup!(self, clock, between, queue_between, fencing, now);
+        dff_setup!(self, clock, before_fence, queue_before_fence);
         clock_reset!(self, left, batches);
         self.now.d.next = self.now.q.val() + 1;
 
@@ -173,7 +182,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
             to_peer: header.at.get_bit(1),
             device: header.device,
             flush: header.flush,
-            counts: header.ends | header.of_host_queue,
+            ends: header.ends,
+            of_host_queue: header.of_host_queue,
         };
         self.placement.sent.next = leaves & header.ends & !header.flush;
 
@@ -184,14 +194,16 @@ impl<const W: usize> Logic for WriteFlush<W> {
         let offered = self.left.out.valid.val();
         let elsewhere = offered & last.to_peer & peer.any & (peer.device != last.device);
         let takes = offered & !elsewhere;
-        let counts = takes & last.counts;
+        let ends = takes & last.ends;
         self.left.out.ready.next = takes;
 
         // close_batch
         let commands = self.commands.q.val();
         let ask_host = self.ask_host.q.val();
         let ask_peer = self.ask_peer.q.val();
-        let fence_due = self.fencing.q.val() & !self.before_fence.q.val().any();
+        let before_fence = self.before_fence.q.val();
+        let queue_before_fence = self.queue_before_fence.q.val();
+        let fence_due = self.fencing.q.val() & !before_fence.any() & !queue_before_fence.any();
         let wants = (commands.any() | fence_due | elsewhere) & !ask_host.any & !ask_peer.any;
         let closes = wants & self.batches.closed.ready.val();
         self.batches.closed.valid.next = wants;
@@ -202,7 +214,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             reads_peer: peer.any,
         };
         let kept = if closes { bits::<10>(0) } else { commands };
-        self.commands.d.next = kept + bit_cast::<10, 1>((counts & last.flush).into());
+        self.commands.d.next = kept + bit_cast::<10, 1>((ends & last.flush).into());
         self.host.d.next = next_written(host, last, takes & !last.to_peer, closes);
         self.peer.d.next = next_written(peer, last, takes & last.to_peer, closes);
 
@@ -251,18 +263,23 @@ impl<const W: usize> Logic for WriteFlush<W> {
 
         // fence
         let between = self.between.q.val();
-        let placed = bit_cast::<BETWEEN_BITS, 1>(self.placement.placed.val().into());
-        let accepted = bit_cast::<BETWEEN_BITS, 1>(self.queue_accepted.val().into());
-        let counted = bit_cast::<BETWEEN_BITS, 1>(counts.into());
-        let before_fence = self.before_fence.q.val();
-        self.between.d.next = between + placed + accepted - counted;
+        let queue_between = self.queue_between.q.val();
+        let counted = count_if(ends);
+        let queue_counted = count_if(takes & last.of_host_queue);
+        self.between.d.next = between + count_if(self.placement.placed.val()) - counted;
+        self.queue_between.d.next =
+            queue_between + count_if(self.queue_accepted.val()) - queue_counted;
         if self.placement.fence.val() {
             self.fencing.d.next = true;
             self.before_fence.d.next = between - counted;
+            self.queue_before_fence.d.next = queue_between - queue_counted;
         } else {
             self.fencing.d.next = self.fencing.q.val() & !(closes & fence_due);
             if before_fence.any() {
                 self.before_fence.d.next = before_fence - counted;
+            }
+            if queue_before_fence.any() {
+                self.queue_before_fence.d.next = queue_before_fence - queue_counted;
             }
         }
 
@@ -287,6 +304,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.between.d.next = bits(0);
             self.fencing.d.next = false;
             self.before_fence.d.next = bits(0);
+            self.queue_between.d.next = bits(0);
+            self.queue_before_fence.d.next = bits(0);
         }
     }
 }

@@ -15,6 +15,8 @@ use stellar_wire::hw::requester::ControlKind;
 use crate::bars::Bars;
 use crate::card_counters::CardCounters;
 use crate::failure_fork::FailureFork;
+use crate::fence_control::FenceControl;
+use crate::fence_epochs::BEGINS;
 use crate::nic_config::NicConfig;
 use crate::pcie_endpoint::PcieEndpoint;
 use crate::qp_counters::QpCounters;
@@ -68,6 +70,7 @@ pub struct Nic {
     bars: Bars<QP_BITS, MR_BITS, EMTT_BITS>,
     admin: AdminQueue<QP_BITS, MR_BITS, EMTT_BITS>,
     nic_config: NicConfig,
+    fences: FenceControl,
     receive: RxDualLane1024,
     responder: Responder<QP_BITS, STASHES, STASH_BITS>,
     requester: RequesterPair,
@@ -90,7 +93,7 @@ impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, cycles);
-        clock_reset!(self, bars, admin, nic_config, counters);
+        clock_reset!(self, bars, admin, nic_config, fences, counters);
         clock_reset!(self, receive, responder, requester, locate, queues, failures);
         clock_reset!(self, transmit, faults, qp_counters, endpoints[..], writer);
 
@@ -113,8 +116,6 @@ impl Logic for Nic {
             receive.counter_value => bars.core_counter,
             bars.udp_port => receive.udp_port,
             bars.mps_code => receive.mps_code,
-            bars.fence => receive.fence,
-            receive.fence_done => bars.fence_done,
             bars.arm => responder.arm,
             bars.event_consumer => queues.event_consumer,
             bars.consumer => queues.consumer,
@@ -142,6 +143,33 @@ impl Logic for Nic {
             nic_config.completion_queue => queues.completion_config,
             nic_config.event_queue => queues.event_config,
         );
+
+        // fences
+        join!(
+            self,
+            bars.fence => fences.fence,
+            fences.done => bars.fence_done,
+            fences.receive => receive.fence,
+            receive.fence_done => fences.receive_done,
+            fences.epoch => locate.epoch,
+            locate.refused => fences.ended[0],
+            endpoints[0].entries_ended => fences.ended[1],
+        );
+        // A request for a location is always accepted.
+        let mut begun = bits::<BEGINS>(0);
+        begun = begun.replace_bit(0, self.requester.xlate_req.valid.val());
+        for i in 0..2 {
+            begun = begun.replace_bit(1 + i, self.requester.uses[i].packet.val());
+            begun = begun.replace_bit(3 + i, self.requester.uses[i].fetch.val());
+            join!(
+                self,
+                fences.epoch => requester.uses[i].epoch,
+                requester.uses[i].dropped => fences.ended[2 + i],
+                endpoints[i].payload_ended => fences.ended[4 + i],
+                transmit.passed[i] => fences.ended[6 + i],
+            );
+        }
+        self.fences.begun.next = begun;
 
         // receive
         join!(
@@ -270,8 +298,10 @@ impl Logic for Nic {
             receive.tlp[1] => endpoints[1].write,
             bars.refused => endpoints[0].request_refused,
             bars.damaged => endpoints[0].request_damaged,
+            queues.accepted => endpoints[0].queue_accepted,
         );
-        // Endpoint 1 has no BARs.
+        // Endpoint 1 has no BARs, and writes nothing for the host's queues.
+        self.endpoints[1].queue_accepted.next = false;
         self.endpoints[1].request_refused.next = false;
         self.endpoints[1].request_damaged.next = false;
         // The admin queue tells software itself what it could not read.

@@ -77,6 +77,8 @@ pub struct Endpoint {
     /// The beat on offer.
     offered: Option<Arc<RcBeat>>,
     in_reset: bool,
+    /// The block takes no requests from the card.
+    is_blocked: bool,
     rules: RequestRules,
 }
 
@@ -94,6 +96,7 @@ impl Endpoint {
             waiting: VecDeque::new(),
             offered: None,
             in_reset: false,
+            is_blocked: false,
             rules: RequestRules::default(),
         }
     }
@@ -107,6 +110,11 @@ impl Endpoint {
         self.completions = CompletionWriter::new(WIDTH);
         self.waiting.clear();
         self.offered = None;
+    }
+
+    /// The block takes no requests from now on, as with a link without credits, or takes them again.
+    pub fn set_blocked(&mut self, on: bool) {
+        self.is_blocked = on;
     }
 
     /// Software has changed the function's configuration space.
@@ -135,7 +143,7 @@ impl Endpoint {
                 pcie.submit(self.port, tlp);
             }
         }
-        self.held.len() < HELD
+        self.held.len() < HELD && !self.is_blocked
     }
 
     /// The beat of completions that is on offer in this cycle.

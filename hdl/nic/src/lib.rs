@@ -25,6 +25,7 @@ pub mod rx_lane;
 pub mod stream_merge;
 pub mod table_bits;
 pub mod top;
+pub mod transmit_side;
 pub mod tx_dual_lane;
 
 pub use ack_order_queue::AckOrderQueue;
@@ -51,4 +52,5 @@ pub use rx_dual_lane::{RxDualLane, RxDualLane1024, RxDualLane512};
 pub use rx_lane::{RxLane, RxLane1024, RxLane512};
 pub use stream_merge::StreamMerge;
 pub use top::{Top, VERIFICATION_PORTS};
+pub use transmit_side::TransmitSide;
 pub use tx_dual_lane::{TxDualLane, TxEvents};

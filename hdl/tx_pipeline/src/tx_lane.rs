@@ -1,9 +1,10 @@
 //! The transmit lane of one port: decided packets and their payload in, reads and frames out.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{MacTxSrc, QpRowFlowSnk, ReadDataSnk, ReadFaultSrc, Snk, Src};
+use hdl_primitives::{MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
@@ -45,9 +46,11 @@ pub struct TxLane<
     // Read commands to the DMA, and the payload that it returns, in order.
     pub read: Src<ReadCommand>,
     pub payload: ReadDataSnk<W>,
+    /// A request without payload in memory passed.
+    pub passed: Signal<Out, EpochEnd>,
 
-    // Payload that could not be read: the queue pair, and the send queue index of the message.
-    pub fault: ReadFaultSrc,
+    // Payload that could not be read: the queue pair, the send queue index of the message, and where the payload is.
+    pub fault: PayloadFaultSrc,
 
     // To the MAC.
     pub mac: MacTxSrc<W>,
@@ -85,6 +88,7 @@ impl<
             answer => packets.answer,
             request => packets.request,
             packets.read => read,
+            packets.passed => passed,
         );
 
         join!(

@@ -41,7 +41,13 @@ impl<M: Memories> Fabric<M> {
                     self.write(link, target, packet);
                 }
             }
-            Tlp::Read(_) => responder.read(now, target, packet),
+            Tlp::Read(_) => {
+                let late = match packet.fault {
+                    Some(FaultKind::LateCompletion(late)) => late,
+                    _ => 0,
+                };
+                responder.read(now, late, target, packet);
+            }
             Tlp::Completion(_) => {}
         }
     }
@@ -140,6 +146,10 @@ impl<M: Memories> Fabric<M> {
             Some(FaultKind::Poison) => {
                 completions.iter_mut().for_each(|c| c.poisoned = true);
                 self.record_refusal(link, Refusal::Poisoned, &packet);
+            }
+            Some(FaultKind::Corruption) => {
+                completions.iter_mut().for_each(|c| c.damaged = true);
+                self.record_refusal(link, Refusal::Corrupted, &packet);
             }
             Some(FaultKind::LostCompletion) => {
                 completions.remove(self.faults.lose_one_of(completions.len()));

@@ -33,10 +33,11 @@ pub struct WriteLeft {
     pub address_dw: Bits<62>,
     /// The address is translated: the target is a device.
     pub to_peer: Bit,
-    /// These three are as in the header of the TLP.
+    /// These four are as in the header of the TLP.
     pub device: Bits<10>,
     pub flush: Bit,
     pub ends: Bit,
+    pub of_host_queue: Bit,
 }
 
 /// A batch that has been closed.
@@ -50,6 +51,21 @@ pub struct ClosedBatch {
     pub reads_host: Bit,
     /// A flush read of a device follows.
     pub reads_peer: Bit,
+}
+
+/// Addresses of the flush reads of a batch, in double words. One without a read may have any value.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct BatchAddresses {
+    pub batch: Bits<3>,
+    pub host_dw: Bits<62>,
+    pub peer_dw: Bits<62>,
+}
+
+/// A flush read that failed.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct FailedFlush {
+    pub batch: Bits<3>,
+    pub of_peer: Bit,
 }
 
 /// A batch on its way.

@@ -2,13 +2,14 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{
-    CompletionSnk, CompletionSrc, OfferSnk, OfferSrc, PlacementSrc, SyncFifo, TlpSnk, TlpSrc,
+    CompletionSnk, CompletionSrc, OfferSnk, OfferSrc, PlacementSrc, Src, SyncFifo, TlpSnk, TlpSrc,
 };
 use rust_hdl::prelude::*;
-use stellar_wire::hw::read::{ReadTlpHeader, STATUS_SUCCESSFUL};
+use stellar_wire::hw::read::{FailedRead, ReadTlpHeader, STATUS_SUCCESSFUL};
 
 use super::flush_batches::FlushBatches;
-use super::records::{ClosedBatch, FlushAnswer, FlushTag, WriteLeft};
+use super::flush_faults::FlushFaults;
+use super::records::{BatchAddresses, ClosedBatch, FlushAnswer, FlushTag, WriteLeft};
 use crate::read::records::FLUSH_TAGS;
 
 /// For an endpoint of 1,024 bits.
@@ -19,7 +20,8 @@ pub type WriteFlush512 = WriteFlush<512>;
 /// Writes that have left and are not counted yet.
 const LEFT_ADDRESS: usize = 3;
 const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
-/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more.
+/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more. And writes
+/// of the host's queues, of which two more are in a register of their own.
 const BETWEEN_BITS: usize = 4;
 
 /// Bits 7:6 of a tag, of all flush reads.
@@ -76,6 +78,11 @@ fn next_asked(asked: Asked, written: Written, tag: Bits<8>, closes: Bit, sent: B
 }
 
 #[hdl_fn]
+fn count_if(set: Bit) -> Bits<BETWEEN_BITS> {
+    bit_cast::<BETWEEN_BITS, 1>(set.into())
+}
+
+#[hdl_fn]
 fn tag_of(batch: Bits<3>, generation: Bits<2>, of_peer: u64) -> Bits<8> {
     bits::<8>(FLUSH_TAGS as u64 + of_peer)
         | (bit_cast::<8, 3>(batch) << 1)
@@ -101,7 +108,7 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
 /// both are answered.
 ///
-/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not. Levels: 4.
+/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. Levels: 4.
 #[derive(LogicBlock, Default)]
 pub struct WriteFlush<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -117,6 +124,8 @@ pub struct WriteFlush<const W: usize> {
     pub data: CompletionSrc<W>,
     /// The lane whose payloads this endpoint writes.
     pub placement: PlacementSrc,
+    /// One cycle: the host's queues have a write on its way to `write`, with `of_host_queue`. A later fence waits for it too.
+    pub queue_accepted: Signal<In, Bit>,
 
     // To and from PCIe. A read request must not pass writes that were accepted before it.
     pub tlp: TlpSrc<W>,
@@ -127,9 +136,14 @@ pub struct WriteFlush<const W: usize> {
     pub failed: Signal<Out, Bit>,
     /// One cycle: a batch was not answered in time.
     pub timed_out: Signal<Out, Bit>,
+    /// The address of a flush read that failed: see [`FlushFaults`].
+    pub fault: Src<FailedRead>,
+    /// One cycle: such a report was dropped.
+    pub fault_dropped: Signal<Out, Bit>,
 
     left: SyncFifo<WriteLeft, LEFT_ADDRESS, LEFT_COUNT>,
     batches: FlushBatches,
+    faults: FlushFaults,
 
     host: DFF<Written>,
     peer: DFF<Written>,
@@ -137,11 +151,14 @@ pub struct WriteFlush<const W: usize> {
     commands: DFF<Bits<10>>,
     ask_host: DFF<Asked>,
     ask_peer: DFF<Asked>,
-    /// Commands that the lane has handed over and that are not counted here.
+    /// Commands that the lane has handed over, and writes that the host's queues have accepted, that are not counted here. Each kind is in order, but either may
+    /// overtake the other.
     between: DFF<Bits<BETWEEN_BITS>>,
+    queue_between: DFF<Bits<BETWEEN_BITS>>,
     fencing: DFF<Bit>,
-    /// Of the commands before the fence.
+    /// Those before the fence.
     before_fence: DFF<Bits<BETWEEN_BITS>>,
+    queue_before_fence: DFF<Bits<BETWEEN_BITS>>,
     /// Cycles since power-up.
     now: DFF<Bits<32>>,
 }
@@ -150,8 +167,9 @@ impl<const W: usize> Logic for WriteFlush<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
-        dff_setup!(self, clock, between, fencing, before_fence, now);
-        clock_reset!(self, left, batches);
+        dff_setup!(self, clock, between, queue_between, fencing, now);
+        dff_setup!(self, clock, before_fence, queue_before_fence);
+        clock_reset!(self, left, batches, faults);
         self.now.d.next = self.now.q.val() + 1;
 
         // pass_writes
@@ -171,6 +189,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             device: header.device,
             flush: header.flush,
             ends: header.ends,
+            of_host_queue: header.of_host_queue,
         };
         self.placement.sent.next = leaves & header.ends & !header.flush;
 
@@ -188,7 +207,9 @@ impl<const W: usize> Logic for WriteFlush<W> {
         let commands = self.commands.q.val();
         let ask_host = self.ask_host.q.val();
         let ask_peer = self.ask_peer.q.val();
-        let fence_due = self.fencing.q.val() & !self.before_fence.q.val().any();
+        let before_fence = self.before_fence.q.val();
+        let queue_before_fence = self.queue_before_fence.q.val();
+        let fence_due = self.fencing.q.val() & !before_fence.any() & !queue_before_fence.any();
         let wants = (commands.any() | fence_due | elsewhere) & !ask_host.any & !ask_peer.any;
         let closes = wants & self.batches.closed.ready.val();
         self.batches.closed.valid.next = wants;
@@ -246,19 +267,39 @@ impl<const W: usize> Logic for WriteFlush<W> {
         };
         self.failed.next = answers & fails;
 
+        // report_failures
+        self.faults.closed.valid.next = closes;
+        self.faults.closed.record.next = BatchAddresses {
+            batch,
+            host_dw: host.address_dw,
+            peer_dw: peer.address_dw,
+        };
+        join!(
+            self,
+            batches.failed_flush => faults.failed,
+            faults.fault => fault,
+            faults.dropped => fault_dropped,
+        );
+
         // fence
         let between = self.between.q.val();
-        let handed = bit_cast::<BETWEEN_BITS, 1>(self.placement.placed.val().into());
-        let counted = bit_cast::<BETWEEN_BITS, 1>(ends.into());
-        let before_fence = self.before_fence.q.val();
-        self.between.d.next = between + handed - counted;
+        let queue_between = self.queue_between.q.val();
+        let counted = count_if(ends);
+        let queue_counted = count_if(takes & last.of_host_queue);
+        self.between.d.next = between + count_if(self.placement.placed.val()) - counted;
+        self.queue_between.d.next =
+            queue_between + count_if(self.queue_accepted.val()) - queue_counted;
         if self.placement.fence.val() {
             self.fencing.d.next = true;
             self.before_fence.d.next = between - counted;
+            self.queue_before_fence.d.next = queue_between - queue_counted;
         } else {
             self.fencing.d.next = self.fencing.q.val() & !(closes & fence_due);
             if before_fence.any() {
                 self.before_fence.d.next = before_fence - counted;
+            }
+            if queue_before_fence.any() {
+                self.queue_before_fence.d.next = queue_before_fence - queue_counted;
             }
         }
 
@@ -283,6 +324,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.between.d.next = bits(0);
             self.fencing.d.next = false;
             self.before_fence.d.next = bits(0);
+            self.queue_between.d.next = bits(0);
+            self.queue_before_fence.d.next = bits(0);
         }
     }
 }

@@ -7,9 +7,10 @@ use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
+use stellar_wire::host::EventKind;
 use stellar_wire::hw::dma::{FlushedBatch, WriteTlpHeader};
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
+use stellar_wire::hw::read::{CompletionHeader, FailedRead, ReadTlpHeader};
 
 use super::paths::{Fault, Flaw, Paths};
 
@@ -21,6 +22,8 @@ const STUCK: u64 = 20_000;
 const HOST: u64 = 0;
 /// Commands that the lane may have handed over and that wait in the arbiter before the block.
 const AHEAD: usize = 3;
+/// Those, and writes of the host's queues that were accepted: two of them in a register of their own.
+const ALL_AHEAD: usize = AHEAD + 2;
 
 /// A random run. Probabilities are in eighths.
 #[derive(Clone, Debug)]
@@ -36,6 +39,8 @@ pub struct Load {
     /// PCIe accepts a beat, or a request.
     pub ready: u32,
     pub fault: Option<Fault>,
+    /// Writes of the host's queues, with a probability in 64ths.
+    pub queues: u32,
 }
 
 impl Default for Load {
@@ -48,6 +53,7 @@ impl Default for Load {
             answers: 4,
             ready: 6,
             fault: None,
+            queues: 0,
         }
     }
 }
@@ -81,6 +87,9 @@ pub struct Report {
     pub sent: u64,
     pub fences: u64,
     pub failed_commands: u64,
+    /// Addresses of failed flush reads that were reported, and reports that were dropped.
+    pub faults: u64,
+    pub dropped: u64,
     /// Pulses of the block's outputs.
     pub failed: u64,
     pub timed_out: u64,
@@ -104,13 +113,24 @@ pub struct Bench {
     /// Commands handed over so far, and writes of each in order, for fences.
     handed_total: usize,
     commands_left: Vec<Vec<usize>>,
-    fence: Option<usize>,
+    /// Writes of the host's queues: accepted ones that have not left, all, and those that have left.
+    queue_waiting: usize,
+    queue_total: usize,
+    queue_left: Vec<usize>,
+    /// The write at the port is one of the host's queues.
+    offers_queue: bool,
+    /// Commands, and writes of the host's queues, before the fence.
+    fence: Option<(usize, usize)>,
     /// Reads of data without a completion.
     data_reads: u64,
     /// The write at the port has been there before.
     offered: bool,
     /// The target of each address written.
     target_of: HashMap<u64, u64>,
+    /// Address of each flush read on its way, by its tag.
+    asked: HashMap<u64, u64>,
+    /// Addresses of the flush reads whose completions have said that they failed.
+    refused: VecDeque<u64>,
     report: Report,
     now: u64,
 }
@@ -135,10 +155,16 @@ impl Bench {
             unflushed: VecDeque::new(),
             handed_total: 0,
             commands_left: vec![],
+            queue_waiting: 0,
+            queue_total: 0,
+            queue_left: vec![],
+            offers_queue: false,
             fence: None,
             data_reads: 0,
             offered: false,
             target_of: HashMap::new(),
+            asked: HashMap::new(),
+            refused: VecDeque::new(),
             report: Report::default(),
             now: 0,
         };
@@ -187,7 +213,8 @@ impl Bench {
 
     fn owed(&self) -> usize {
         let fences = usize::from(self.fence.is_some());
-        self.waiting.len() + self.handed.len() + self.unflushed.len() + fences
+        let queued = self.handed.len() + self.queue_waiting;
+        self.waiting.len() + queued + self.unflushed.len() + fences
     }
 
     fn clock(&mut self) {
@@ -200,7 +227,10 @@ impl Bench {
         self.dut.set("tlp_ready", ready.into());
         self.dut
             .set("placement_flushed_ready", flushed_ready.into());
+        let fault_ready = self.rng.random_ratio(self.load.ready, 8);
+        self.dut.set("fault_ready", fault_ready.into());
         self.dut.eval();
+        self.take_fault(fault_ready);
         self.take_reports(flushed_ready);
         self.take_request();
         self.take_write(ready);
@@ -210,15 +240,22 @@ impl Bench {
     /// The lane hands over the next command: its TLPs follow later, in order.
     fn hand_over(&mut self) {
         let (mut placed, mut fence) = (false, false);
+        // Writes of the host's queues come as long as there are commands.
+        let ahead = self.handed.len() + self.queue_waiting;
+        let of_queue = !self.waiting.is_empty() && ahead < ALL_AHEAD - 1;
+        let of_queue = of_queue && self.rng.random_ratio(self.load.queues, 64);
+        self.dut.set("queue_accepted", of_queue.into());
         match self.waiting.front() {
-            Some(Command::Place { targets, flush }) if self.handed.len() < AHEAD => {
+            Some(Command::Place { targets, flush })
+                if self.handed.len() < AHEAD && ahead < ALL_AHEAD - 1 =>
+            {
                 self.handed.push_back((targets.clone(), *flush));
                 self.handed_total += 1;
                 placed = true;
                 self.report.commands += 1;
             }
             Some(Command::Fence) if self.fence.is_none() => {
-                self.fence = Some(self.handed_total);
+                self.fence = Some((self.handed_total, self.queue_total));
                 fence = true;
             }
             _ => {}
@@ -228,20 +265,26 @@ impl Bench {
         }
         self.dut.set("placement_placed", placed.into());
         self.dut.set("placement_fence", fence.into());
+        self.queue_waiting += usize::from(of_queue);
+        self.queue_total += usize::from(of_queue);
     }
 
     fn drive_write(&mut self) {
-        let front = self.handed.front();
-        let valid = front.is_some();
+        let valid = !self.handed.is_empty() || self.queue_waiting > 0;
         self.dut.set("write_valid", valid.into());
-        let Some((targets, flush)) = front else {
-            return;
-        };
-        if self.offered {
+        if self.offered || !valid {
             return;
         }
         self.offered = true;
-        let target = targets[self.leaving.len()];
+        self.offers_queue =
+            self.queue_waiting > 0 && (self.handed.is_empty() || self.rng.random_ratio(1, 2));
+        let (target, ends, flush) = match self.handed.front() {
+            Some((targets, flush)) if !self.offers_queue => {
+                let ends = self.leaving.len() + 1 == targets.len();
+                (targets[self.leaving.len()], ends, *flush)
+            }
+            _ => (HOST, false, false),
+        };
         self.target_of.insert(self.now, target);
         let at = if target == HOST { 0b00 } else { 0b10_u64 };
         let header = WriteTlpHeader {
@@ -249,9 +292,10 @@ impl Bench {
             at: at.to_bits(),
             length_dw: 1_u64.to_bits(),
             first_be: 15_u64.to_bits(),
-            ends: self.leaving.len() + 1 == targets.len(),
-            flush: *flush,
+            ends,
+            flush,
             device: target.to_bits(),
+            of_host_queue: self.offers_queue,
             ..WriteTlpHeader::default()
         };
         self.dut.set("write_first", 1);
@@ -268,6 +312,13 @@ impl Bench {
             return;
         }
         self.offered = false;
+        if self.offers_queue {
+            assert!(!sent, "a report about a write of a queue");
+            self.queue_waiting -= 1;
+            let write = self.paths.write(HOST as usize);
+            self.queue_left.push(write);
+            return;
+        }
         let (targets, flush) = self.handed[0].clone();
         let write = self.paths.write(targets[self.leaving.len()] as usize);
         self.leaving.push(write);
@@ -308,6 +359,9 @@ impl Bench {
             let damaged = flaw == Some(Flaw::Damaged);
             self.dut.set("completion_error", damaged.into());
             self.dut.eval();
+            if flaw.is_some() && tag >= 192 {
+                self.refused.push_back(self.asked[&tag]);
+            }
             let of_data = tag < 192;
             assert_eq!(self.dut.is("data_valid"), of_data);
             if of_data {
@@ -348,10 +402,34 @@ impl Bench {
         assert!(tag >= 192, "the tag of a read of data");
         assert_eq!((request.u64("length_dw"), request.u64("first_be")), (1, 0));
         self.report.flush_reads += 1;
+        self.asked.insert(tag, 4 * request.u64("address_dw"));
         self.report.sent_at.push(self.now);
         let target = self.target_of[&request.u64("address_dw")];
         assert_eq!(request.u64("at"), if target == HOST { 0b00 } else { 0b10 });
         self.paths.read(target as usize, tag);
+    }
+
+    /// The report of a flush read that failed has its address. Without completions the read is one that nobody has answered.
+    fn take_fault(&mut self, ready: bool) {
+        self.report.dropped += self.dut.get("fault_dropped");
+        if !(ready && self.dut.is("fault_valid")) {
+            return;
+        }
+        self.report.faults += 1;
+        let words = self.dut.words("fault");
+        let fault = Record::<FailedRead>::new(&words);
+        assert_eq!(
+            fault.u64("kind"),
+            u64::from(EventKind::FlushReadFailed.code())
+        );
+        let address = fault.u64("address");
+        match self.load.fault {
+            Some(Fault::Lost { .. }) => assert!(
+                self.asked.values().any(|asked| *asked == address),
+                "{address:#x} was not asked"
+            ),
+            _ => assert_eq!(Some(address), self.refused.pop_front()),
+        }
     }
 
     fn take_reports(&mut self, flushed_ready: bool) {
@@ -376,13 +454,17 @@ impl Bench {
             }
         }
         if self.dut.is("placement_fence_done") {
-            let before = self.fence.take().expect("a fence");
+            let (before, queue_before) = self.fence.take().expect("a fence");
             self.report.fences += 1;
             assert!(
-                self.commands_left.len() >= before,
+                self.commands_left.len() >= before && self.queue_left.len() >= queue_before,
                 "a fence before its writes left"
             );
-            let writes = self.commands_left[..before].iter().flatten();
+            let of_queues = &self.queue_left[..queue_before];
+            let writes = self.commands_left[..before]
+                .iter()
+                .flatten()
+                .chain(of_queues);
             let all = writes.into_iter().all(|&write| self.paths.arrived[write]);
             assert!(all || self.load.fault.is_some(), "a fence before the bytes");
         }

@@ -10,8 +10,9 @@ use proptest::prelude::*;
 
 fn loads() -> impl Strategy<Value = Load> {
     let delays = (1..8_u32, 1..8_u32);
-    (any::<u64>(), 1..80_usize, 1..4_u64, delays, 1..8_u32).prop_map(
-        |(seed, commands, devices, (arrives, answers), ready)| Load {
+    let rates = (1..8_u32, 0..24_u32);
+    (any::<u64>(), 1..80_usize, 1..4_u64, delays, rates).prop_map(
+        |(seed, commands, devices, (arrives, answers), (ready, queues))| Load {
             seed,
             commands,
             devices,
@@ -19,6 +20,7 @@ fn loads() -> impl Strategy<Value = Load> {
             answers,
             ready,
             fault: None,
+            queues,
         },
     )
 }
@@ -35,7 +37,7 @@ proptest! {
     #[test]
     fn no_report_comes_before_its_bytes(load in loads()) {
         let report = Bench::new(&load).run();
-        prop_assert_eq!((report.failed, report.timed_out), (0, 0));
+        prop_assert_eq!((report.failed, report.timed_out, report.faults), (0, 0, 0));
     }
 
     /// A failed flush read fails commands of its own batch, and none is lost or reported twice.
@@ -45,6 +47,8 @@ proptest! {
         let report = Bench::new(&load).run();
         prop_assert!(report.failed_commands == 0 || report.failed > 0);
         prop_assert_eq!(report.timed_out, 0);
+        prop_assert_eq!(report.faults + report.dropped, report.failed);
+        prop_assert_eq!(report.dropped, 0);
     }
 
     /// Completions that never come, and some that come when the read is given up, stop nothing.
@@ -53,6 +57,7 @@ proptest! {
         let load = Load { fault: Some(Fault::Lost { one_in: 5, late }), ..load };
         let report = Bench::new(&load).run();
         prop_assert!(report.failed_commands == 0 || report.timed_out > 0);
+        prop_assert_eq!((report.faults, report.dropped), (report.timed_out, 0));
     }
 }
 

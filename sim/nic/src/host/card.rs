@@ -35,7 +35,7 @@ pub struct Card<M> {
     /// Bytes written at final addresses, such as a GPU's memory.
     pub placed: u64,
     counted: CountedFields,
-    /// Counters of the requesters since the last reset, by queue pair.
+    /// Statistics pulses of the requesters since the last reset, by queue pair.
     pub counters: BTreeMap<u32, RequesterCounters>,
     pub windows: Windows,
 }
@@ -166,6 +166,11 @@ impl<M: HostSide> Card<M> {
     /// Returns a complete frame that has left a port, if there is one.
     pub fn transmitted(&mut self, port: usize) -> Option<Vec<u8>> {
         self.ports[port].tx.pop()
+    }
+
+    /// The PCIe block of an endpoint takes no requests of the card, or takes them again.
+    pub fn set_blocked(&mut self, endpoint: usize, on: bool) {
+        self.ports[endpoint].endpoint.set_blocked(on);
     }
 
     /// Simulates one cycle, in which the host offers an access to a BAR.

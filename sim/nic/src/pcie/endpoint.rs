@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
+use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::registers::MAX_PAYLOAD;
@@ -11,7 +12,6 @@ use stellar_wire::pcie::descriptor::{RequestType, RequesterCompletion};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
-use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
 
 /// Bits of a beat.
@@ -77,6 +77,8 @@ pub struct Endpoint {
     /// The beat on offer.
     offered: Option<Arc<RcBeat>>,
     in_reset: bool,
+    /// The block takes no requests from the card.
+    is_blocked: bool,
     rules: RequestRules,
 }
 
@@ -94,6 +96,7 @@ impl Endpoint {
             waiting: VecDeque::new(),
             offered: None,
             in_reset: false,
+            is_blocked: false,
             rules: RequestRules::default(),
         }
     }
@@ -107,6 +110,11 @@ impl Endpoint {
         self.completions = CompletionWriter::new(WIDTH);
         self.waiting.clear();
         self.offered = None;
+    }
+
+    /// The block takes no requests from now on, as with a link without credits, or takes them again.
+    pub fn set_blocked(&mut self, on: bool) {
+        self.is_blocked = on;
     }
 
     /// Software has changed the function's configuration space.
@@ -135,7 +143,7 @@ impl Endpoint {
                 pcie.submit(self.port, tlp);
             }
         }
-        self.held.len() < HELD
+        self.held.len() < HELD && !self.is_blocked
     }
 
     /// The beat of completions that is on offer in this cycle.
@@ -188,7 +196,7 @@ impl Endpoint {
         };
         let mut stream = descriptor.to_bytes();
         stream.extend(&completion.data);
-        self.completions.push(stream, false);
+        self.completions.push(stream, completion.damaged);
         self.waiting.push_back(self.translated[usize::from(tag)]);
     }
 
@@ -298,6 +306,7 @@ fn flushed(read: &MemRead) -> Completion {
         lower_address: 0,
         data: vec![0; 4],
         poisoned: false,
+        damaged: false,
     }
 }
 

@@ -201,7 +201,8 @@ impl<'a> Exchange<'a> {
             succeeded: 1,
             failed: 0,
         };
-        Ok(pair.report(verified, vec![taken], taken))
+        let counters = [sender.qp.counters()?];
+        Ok(pair.report(&counters, verified, vec![taken], taken))
     }
 }
 

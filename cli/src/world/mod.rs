@@ -204,7 +204,7 @@ fn with<N: Nic>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
 fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Result<()> {
     let scenario = Scenario::<N>::find(name)?;
     let progress = progress::Clock::show(scenario.name)?;
-    let outcome = scenario.run(&Setup {
+    let mut outcome = scenario.run(&Setup {
         seed: arguments.seed,
         shrink: arguments.shrink.unwrap_or(shrink),
         clock: Some(progress.time()),

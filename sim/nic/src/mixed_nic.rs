@@ -8,9 +8,8 @@ use sim_world::{
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
-use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
-use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounters};
 
 use crate::rtl_nic::flush_delay;
 use crate::RtlNic;
@@ -138,7 +137,7 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
         either!(self, nic => nic.memory_mut())
     }
 
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters> {
         either!(self, nic => nic.qp_counters(qp))
     }
 

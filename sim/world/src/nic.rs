@@ -4,10 +4,9 @@ use sim_net::Time;
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, Endpoint, EndpointConfig, QpConfig, TableWriteError,
 };
-use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_transport::time::Ticks;
-use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounters};
 
 use crate::{HostMemory, PcieReads, PcieSettings, WorldError};
 
@@ -100,8 +99,8 @@ pub trait Nic: Sized {
     /// Memory of its host, for the host's own accesses.
     fn memory_mut(&mut self) -> &mut HostMemory;
 
-    /// Counters of a queue pair's requester.
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters>;
+    /// Counters of a queue pair, as software reads them. The NIC's time goes on meanwhile, if reads of its registers take time.
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters>;
     /// Counters of the receive side, by reason.
     fn rx_counters(&self) -> &Counters;
     /// Data packets a queue pair sent on each entropy value, by index; empty for one path.
@@ -238,8 +237,8 @@ impl Nic for ReferenceNic {
         self.endpoint.memory_mut()
     }
 
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
-        self.endpoint.qp_counters(qp).copied()
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters> {
+        self.endpoint.all_qp_counters(qp)
     }
 
     fn rx_counters(&self) -> &Counters {

@@ -263,6 +263,7 @@ fn bar_decoder() {
             uut.vector_access.ready.next = Bit::random(rng);
             uut.vector_word.valid.next = rng.random_ratio(1, 4);
             uut.vector_word.data.next = Bits::random(rng);
+            uut.vector_word.unsupported.next = rng.random();
         },
         500,
         9,

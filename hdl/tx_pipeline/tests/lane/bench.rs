@@ -6,7 +6,6 @@ use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
 use hdl_tx_pipeline::TxLane;
 use rand::{Rng, SeedableRng};
-use rust_hdl::prelude::ToBits as _;
 use stellar_wire::hw::pack::to_words;
 
 use crate::lane::items::{Item, Packet};

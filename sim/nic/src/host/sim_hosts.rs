@@ -9,6 +9,7 @@ use sim_verilated::recording::Recording;
 use sim_verilated::Library;
 use sim_world::Backing;
 use stellar_driver::{Function, PciFunction};
+use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::Owner;
 
 use super::function::SimFunction;
@@ -134,6 +135,17 @@ impl SimHosts {
     /// If there is no such host.
     pub fn pcie_counters(&self, host: usize) -> sim_pcie::Counters {
         self.lock().card(host).pcie.fabric().counters().clone()
+    }
+
+    /// Statistics pulses of a queue pair's requester at the verification ports of a host's card since its reset, for tests of the counters that the card
+    /// itself keeps ([`stellar_driver::QueuePair::counters`]).
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn pulses(&self, host: usize, qp: u32) -> RequesterCounters {
+        let mut hosts = self.lock();
+        let pulses = hosts.card(host).counters.get(&qp).copied();
+        pulses.unwrap_or_default()
     }
 
     /// Changes the state of the cable at a port of a host's card.

@@ -8,9 +8,8 @@ use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSetti
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
-use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
-use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounter, QpCounters};
 use stellar_wire::rows::ConfigSelect;
 use stellar_wire::RoceFrame;
 
@@ -192,8 +191,13 @@ impl Nic for RtlNic {
         &mut self.pcie.memory_mut().memory
     }
 
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
-        Some(self.pairs.get(&qp)?.counters)
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters> {
+        self.pairs.get(&qp)?;
+        let mut counters = QpCounters::default();
+        for counter in QpCounter::ALL {
+            counters.set(counter, self.read_counter(qp, counter));
+        }
+        Some(counters)
     }
 
     fn rx_counters(&self) -> &Counters {

@@ -75,6 +75,7 @@ const BLOCKS: &[&str] = &[
     "entry_reader",
     "write_arbiter",
     "write_flush",
+    "read_faults",
     "bar_decoder",
     "interrupts",
     "host_queues",

@@ -108,7 +108,7 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
 /// both are answered.
 ///
-/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. Levels: 4.
+/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. Levels: 5.
 #[derive(LogicBlock, Default)]
 pub struct WriteFlush<const W: usize> {
     pub clock: Signal<In, Clock>,

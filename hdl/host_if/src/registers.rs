@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
 use stellar_wire::host::ConsumerIndex;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
+use stellar_wire::hw::host_queues::EVENT_QUEUE_BITS;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::bundles::{AdminRegistersSrc, EventConsumerSrc, RegisterReadSnk, RegisterWriteSnk};
@@ -76,7 +77,7 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub arm: ArmSrc,
     // To and from the admin queue.
     pub admin: AdminRegistersSrc,
-    // To event_queue, which always takes it.
+    // To event_queues, which always take it.
     pub event_consumer: EventConsumerSrc,
 
     writing_valid: DFF<Bit>,
@@ -306,6 +307,8 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         self.arm.threshold.next = self.armed_threshold.q.val();
         self.event_consumer.valid.next = self.consumer_valid.q.val();
         let written = self.written.q.val();
+        self.event_consumer.queue.next =
+            written.get_bits::<EVENT_QUEUE_BITS>(ConsumerIndex::QP_BIT);
         self.event_consumer.index.next = written.get_bits::<24>(ConsumerIndex::INDEX_BIT);
         self.event_consumer.arm.next = written.get_bit(ConsumerIndex::ARM_BIT);
         self.admin.ring.valid.next = self.renews.q.val();

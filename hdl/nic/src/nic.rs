@@ -11,6 +11,7 @@ use hdl_responder::Responder;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::requester::ControlKind;
+use stellar_wire::hw::Qpn;
 
 use crate::bars::Bars;
 use crate::failure_fork::FailureFork;
@@ -19,6 +20,7 @@ use crate::pcie_endpoint::PcieEndpoint;
 use crate::read_faults::ReadFaults;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
+use crate::stream_merge::StreamMerge;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
 use crate::tx_dual_lane::TxDualLane;
 
@@ -71,6 +73,7 @@ pub struct Nic {
     requester: RequesterPair,
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<QP_BITS, 1024>,
+    flushes: StreamMerge<Qpn>,
     failures: FailureFork,
     faults: ReadFaults,
     transmit: TxDualLane,
@@ -87,7 +90,7 @@ impl Logic for Nic {
     fn update(&mut self) {
         dff_setup!(self, clock, cycles);
         clock_reset!(self, bars, admin, nic_config);
-        clock_reset!(self, receive, responder, requester, locate, queues, failures);
+        clock_reset!(self, receive, responder, requester, locate, queues, flushes, failures);
         clock_reset!(self, transmit, faults, endpoints[..], writer);
 
         // time: ticks of 8 ns
@@ -162,7 +165,16 @@ impl Logic for Nic {
             responder.answer => transmit.answer,
             responder.completion => queues.receive,
             responder.threshold => queues.imm_threshold,
-            responder.failed => requester.flush,
+            // A queue pair fails by its receive side, or because its completion queue was overrun.
+            responder.failed.valid => flushes.in_[0].valid,
+            responder.failed.qp => flushes.in_[0].data,
+            flushes.in_[0].ready => responder.failed.ready,
+            queues.failed.valid => flushes.in_[1].valid,
+            queues.failed.qp => flushes.in_[1].data,
+            flushes.in_[1].ready => queues.failed.ready,
+            flushes.out.valid => requester.flush.valid,
+            flushes.out.data => requester.flush.qp,
+            requester.flush.ready => flushes.out.ready,
             requester.reverse_ev => responder.good,
         );
 

@@ -19,6 +19,7 @@ pub const FEATURES: Features = Features {
     vectors: 64,
     log2_regions: 12,
     log2_translations: 19,
+    log2_event_queues: 6,
 };
 
 /// Bits of a register that stores what software writes.
@@ -77,7 +78,7 @@ pub struct Model {
     fence: Fence,
     fence_done: bool,
     arm: Option<(u64, u64)>,
-    consumer: Option<(u64, u64)>,
+    consumer: Option<(u64, u64, u64)>,
     admin_ring: Option<u64>,
     admin_producer: Option<u64>,
     refused: u64,
@@ -214,7 +215,7 @@ impl Model {
             }
             _ => {
                 let word = ConsumerIndex::from_bytes(&data.to_le_bytes());
-                self.consumer = Some((word.index.into(), word.arm.into()));
+                self.consumer = Some((u64::from(word.qp % 64), word.index.into(), word.arm.into()));
                 true
             }
         }
@@ -243,7 +244,11 @@ impl Model {
         if let Some(consumer) = self.consumer {
             let port = |name| dut.get(name);
             assert_eq!(
-                (port("event_consumer_index"), port("event_consumer_arm")),
+                (
+                    port("event_consumer_queue"),
+                    port("event_consumer_index"),
+                    port("event_consumer_arm")
+                ),
                 consumer
             );
         }

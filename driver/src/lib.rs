@@ -34,6 +34,7 @@ mod cq;
 mod device;
 mod error;
 mod event;
+mod event_queue;
 mod events;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;

@@ -23,7 +23,7 @@ use crate::device::{DeviceError, Interrupt};
 use crate::error::Error;
 use crate::events::Events;
 use crate::functions::enable_requests;
-use crate::limits::{Limits, Pools, EVENT_VECTOR};
+use crate::limits::{Limits, Pools, CARD_EVENTS, EVENT_VECTOR};
 use crate::on_demand::Reach;
 use crate::probe::Probe;
 use crate::ring::Ring;
@@ -63,14 +63,14 @@ pub struct DeviceConfig {
     pub data_dscp: u8,
     /// Code point of acknowledgements, 6 bits.
     pub control_dscp: u8,
-    /// Entries of the event queue, a power of two up to 2^20.
+    /// Entries of each event queue, a power of two up to 2^20.
     pub event_entries: u32,
     /// Seed of the queue pairs' path choice: any number, different on every host.
     pub seed: u64,
 }
 
 impl DeviceConfig {
-    /// A configuration with addresses `ports`. DSCPs are 0 and 46, and the event queue has 256 entries.
+    /// A configuration with addresses `ports`. DSCPs are 0 and 46, and an event queue has 256 entries.
     pub const fn new(ports: [PortAddress; 2], seed: u64) -> Self {
         Self {
             ports,
@@ -136,10 +136,10 @@ pub(crate) struct Shared {
 }
 
 impl Drop for Shared {
-    /// The card stops before the memory of its event queue is freed. If it does not stop, the memory is never freed.
+    /// The card stops before the memory of its event queues is freed. If it does not stop, the memory is never freed.
     fn drop(&mut self) {
         if self.card.function().reset().is_err() {
-            std::mem::forget(lock(&self.events).ring().memory().clone());
+            std::mem::forget(lock(&self.events).take_rings());
         }
     }
 }
@@ -196,7 +196,7 @@ impl Probe {
         let event_vector = card.interrupt(EVENT_VECTOR)?;
         let log2_entries = config.event_entries.ilog2() as u8;
         let ring = Ring::new::<Eqe>(card.function(), log2_entries)?;
-        let row = ring_row(&ring, Some(EVENT_VECTOR));
+        let row = ring_row(&ring, Some(EVENT_VECTOR), CARD_EVENTS);
         let admin = AdminQueue::new(card.function())?;
         // `Shared` resets the card before the ring is freed. So it exists before the card gets the address of the ring.
         let device = Device(Arc::new(Shared {
@@ -210,7 +210,8 @@ impl Probe {
             event_vector,
             reach: Reach::default(),
         }));
-        device.0.card.write_row(ConfigSelect::EventQueue, 0, &row)?;
+        let card = &device.0.card;
+        card.write_row(ConfigSelect::EventQueue, CARD_EVENTS.into(), &row)?;
         lock(&device.0.admin).start(&device.0.card)?;
         Ok(device)
     }
@@ -316,14 +317,15 @@ fn all_card_counters(card: &Card) -> Result<Vec<CardCount>, DeviceError> {
     CardCounter::ALL.into_iter().map(read).collect()
 }
 
-/// The row of a ring whose entries raise `vector` when it is armed.
-pub(crate) fn ring_row(ring: &Ring, vector: Option<u16>) -> RingRow {
+/// The row of a ring whose entries raise `vector` when it is armed. If it is of a queue pair, the queue pair's events go to `event_queue`.
+pub(crate) fn ring_row(ring: &Ring, vector: Option<u16>, event_queue: u16) -> RingRow {
     RingRow {
         valid: true,
         interrupts: vector.is_some(),
         vector: vector.unwrap_or(0),
         log2_entries: ring.log2_entries(),
         base: ring.memory().address(),
+        event_queue,
     }
 }
 
@@ -399,11 +401,16 @@ impl Device {
 }
 
 impl Shared {
-    /// Reads the event queue, writes its consumer index, and maps pages that peers wrote to.
-    pub fn collect_events(&self, arm: bool) -> Result<(), Error> {
+    /// Reads an event queue and that of the card, writes their consumer indices, and maps pages that peers wrote to. `arm` arms `queue`.
+    pub fn collect_events(&self, queue: u16, arm: bool) -> Result<(), Error> {
         let (collected, faults) = {
             let mut events = lock(&self.events);
-            (self.read_events(&mut events, arm), events.take_faults())
+            let mut collected = self.read_events(&mut events, queue, arm);
+            if queue != CARD_EVENTS {
+                let of_card = self.read_events(&mut events, CARD_EVENTS, false);
+                collected = collected.and(of_card);
+            }
+            (collected, events.take_faults())
         };
         for (region, address) in faults {
             region.serve(self, address)?;
@@ -411,30 +418,25 @@ impl Shared {
         collected
     }
 
-    /// Does what [`Self::collect_events`] does if there are on-demand regions: their faults must not wait until the application reads events. Returns whether there are.
-    pub fn serve_faults(&self) -> Result<bool, Error> {
-        let expected = lock(&self.events).expect_faults();
-        if expected {
-            self.collect_events(false)?;
-        }
-        Ok(expected)
+    /// Whether there are on-demand regions, whose page faults are events of the card.
+    pub fn expects_faults(&self) -> bool {
+        lock(&self.events).expect_faults()
     }
 
-    fn read_events(&self, events: &mut Events, arm: bool) -> Result<(), Error> {
-        let collected = events.collect();
-        // A bad entry counts as read, so the consumer index includes it.
-        if arm || !matches!(collected, Ok(false)) {
+    fn read_events(&self, events: &mut Events, queue: u16, arm: bool) -> Result<(), Error> {
+        let collected = events.collect(queue);
+        if arm || collected.any {
             self.card.consume_events(ConsumerIndex {
-                qp: 0,
-                index: events.taken(),
+                qp: queue.into(),
+                index: collected.taken,
                 arm,
             })?;
         }
-        collected.map(|_| ())
+        collected.error.map_or(Ok(()), Err)
     }
 
-    /// The interrupt of the event queue.
-    pub fn event_vector(&self) -> &dyn Interrupt {
-        &*self.event_vector
+    /// The interrupt of the card's event queue.
+    pub fn event_vector(&self) -> &Arc<dyn Interrupt> {
+        &self.event_vector
     }
 }

@@ -124,6 +124,7 @@ fn limits(limits: &Limits) {
     line(1, "page_size_cap", format!("{bytes:#x}"));
     line(1, "max_pd", limits.domains);
     line(1, "max_contexts", limits.contexts);
+    line(1, "max_event_queues", limits.event_queues);
 }
 
 fn line(depth: usize, name: &str, value: impl std::fmt::Display) {

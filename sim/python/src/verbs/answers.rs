@@ -25,6 +25,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Exhausted { .. }
         | Error::BadEntry(_)
         | Error::BadHead { .. }
+        | Error::Overrun(_)
         | Error::NoInterrupt => PyRuntimeError::new_err(error.to_string()),
     }
 }

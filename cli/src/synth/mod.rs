@@ -34,6 +34,7 @@ const BLOCKS: &[&str] = &[
     "drop_counters",
     "rx_control",
     "ack_order_queue",
+    "fence_control",
     "responder",
     "spray_engine",
     "nscc_engine",

@@ -54,6 +54,8 @@ pub struct FlushBatches {
     pub flushed: Src<FlushedBatch>,
     /// One cycle: the batch of the fence has arrived.
     pub fence_done: Signal<Out, Bit>,
+    /// One cycle: the batch of the drain has arrived.
+    pub drained: Signal<Out, Bit>,
     /// One cycle: a batch was not answered in time.
     pub timed_out: Signal<Out, Bit>,
 
@@ -90,6 +92,7 @@ impl Logic for FlushBatches {
         self.order.in_.data.next = OpenBatch {
             commands: closed.commands,
             fence: closed.fence,
+            drain: closed.drain,
             deadline: now + bit_cast::<32, 31>(self.timeout.val()),
         };
         let asked =
@@ -133,6 +136,7 @@ impl Logic for FlushBatches {
         };
         self.order.out.ready.next = leaves;
         self.fence_done.next = leaves & first.fence;
+        self.drained.next = leaves & first.drain;
         self.timed_out.next = expires;
         if leaves {
             self.head.d.next = head + 1;

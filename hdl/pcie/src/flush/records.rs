@@ -46,6 +46,8 @@ pub struct ClosedBatch {
     pub commands: Bits<10>,
     /// A fence waits for it.
     pub fence: Bit,
+    /// A drain waits for it.
+    pub drain: Bit,
     /// A flush read of host memory follows.
     pub reads_host: Bit,
     /// A flush read of a device follows.
@@ -57,6 +59,7 @@ pub struct ClosedBatch {
 pub struct OpenBatch {
     pub commands: Bits<10>,
     pub fence: Bit,
+    pub drain: Bit,
     /// A cycle count, modulo 2^32.
     pub deadline: Bits<32>,
 }

@@ -101,7 +101,8 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
 /// both are answered.
 ///
-/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not. Levels: 4.
+/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not. So does a drain, after the last write that has left
+/// this block before it. Levels: 4.
 #[derive(LogicBlock, Default)]
 pub struct WriteFlush<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -123,6 +124,11 @@ pub struct WriteFlush<const W: usize> {
     pub request: OfferSrc<ReadTlpHeader>,
     pub completion: CompletionSnk<W>,
 
+    /// One cycle: a drain begins. The next one follows after `drained`.
+    pub drain: Signal<In, Bit>,
+    /// One cycle: the writes that had left when the drain began have reached memory, or their flush reads have failed.
+    pub drained: Signal<Out, Bit>,
+
     /// One cycle: a flush read failed.
     pub failed: Signal<Out, Bit>,
     /// One cycle: a batch was not answered in time.
@@ -142,6 +148,9 @@ pub struct WriteFlush<const W: usize> {
     fencing: DFF<Bit>,
     /// Of the commands before the fence.
     before_fence: DFF<Bits<BETWEEN_BITS>>,
+    draining: DFF<Bit>,
+    /// Of the writes in `left`, those before the drain.
+    before_drain: DFF<Bits<LEFT_COUNT>>,
     /// Cycles since power-up.
     now: DFF<Bits<32>>,
 }
@@ -150,7 +159,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
-        dff_setup!(self, clock, between, fencing, before_fence, now);
+        dff_setup!(self, clock, between, fencing, before_fence, draining, before_drain, now);
         clock_reset!(self, left, batches);
         self.now.d.next = self.now.q.val() + 1;
 
@@ -189,12 +198,15 @@ impl<const W: usize> Logic for WriteFlush<W> {
         let ask_host = self.ask_host.q.val();
         let ask_peer = self.ask_peer.q.val();
         let fence_due = self.fencing.q.val() & !self.before_fence.q.val().any();
-        let wants = (commands.any() | fence_due | elsewhere) & !ask_host.any & !ask_peer.any;
+        let drain_due = self.draining.q.val() & !self.before_drain.q.val().any();
+        let due = commands.any() | fence_due | drain_due | elsewhere;
+        let wants = due & !ask_host.any & !ask_peer.any;
         let closes = wants & self.batches.closed.ready.val();
         self.batches.closed.valid.next = wants;
         self.batches.closed.record.next = ClosedBatch {
             commands,
             fence: fence_due,
+            drain: drain_due,
             reads_host: host.any,
             reads_peer: peer.any,
         };
@@ -262,12 +274,27 @@ impl<const W: usize> Logic for WriteFlush<W> {
             }
         }
 
+        // drain
+        let written = bit_cast::<LEFT_COUNT, 1>(leaves.into());
+        let taken = bit_cast::<LEFT_COUNT, 1>(takes.into());
+        let before_drain = self.before_drain.q.val();
+        if self.drain.val() {
+            self.draining.d.next = true;
+            self.before_drain.d.next = self.left.count.val() + written - taken;
+        } else {
+            self.draining.d.next = self.draining.q.val() & !(closes & drain_due);
+            if before_drain.any() {
+                self.before_drain.d.next = before_drain - taken;
+            }
+        }
+
         // report
         self.batches.now.next = self.now.q.val();
         join!(
             self,
             timeout => batches.timeout,
             batches.timed_out => timed_out,
+            batches.drained => drained,
             batches.flushed.valid => placement.flushed_valid,
             batches.flushed.record => placement.flushed,
             placement.flushed_ready => batches.flushed.ready,
@@ -283,6 +310,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.between.d.next = bits(0);
             self.fencing.d.next = false;
             self.before_fence.d.next = bits(0);
+            self.draining.d.next = false;
+            self.before_drain.d.next = bits(0);
         }
     }
 }

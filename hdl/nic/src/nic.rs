@@ -1,56 +1,30 @@
 //! The card: two lanes of 1,024 bits around one transport core.
 
 use hdl_emtt::LocalTranslate;
-use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
+use hdl_host_if::{AdminQueue, HostQueues};
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_pcie::bars::Completer1024;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
-use hdl_pcie::flush::WriteFlush1024;
-use hdl_pcie::requester::{CompletionStream1024, RequestStream1024};
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::Responder;
-use hdl_rx_pipeline::own_address::address_of;
 use rust_hdl::prelude::*;
-use stellar_wire::host::counters::{OF_PORT_BIT, PORT_BIT};
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::requester::ControlKind;
 
+use crate::bars::Bars;
 use crate::failure_fork::FailureFork;
-use crate::host_reader::HostReader;
 use crate::nic_config::NicConfig;
-use crate::port_counters::PortCounters;
+use crate::pcie_endpoint::PcieEndpoint;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
-use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS};
+use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
 use crate::tx_dual_lane::TxDualLane;
-
-/// 1,024 queue pairs.
-const Q: usize = 10;
-/// 16 stashed immediates per queue pair.
-const I: usize = 4;
-/// Address bits of the stashes of all queue pairs.
-const STASH_BITS: usize = Q + I;
 
 /// Cycles for which reset has to be asserted: pipelines without a reset of their own run empty meanwhile.
 pub const RESET_HOLD: usize = 128;
 /// Cycles from the end of a reset until the card has cleared its memories: one row of every queue pair per cycle, and a few cycles to begin.
-pub const RESET_CLOCKS: usize = (1 << Q) + 16;
-
-/// Outputs of [`Nic`] that only simulation reads: a card of silicon leaves them out.
-pub const VERIFICATION_PORTS: &[&str] = &[
-    "counted0_qp",
-    "counted0",
-    "counted1_qp",
-    "counted1",
-    "sampled0",
-    "sampled1",
-    "doorbell_out_of_range",
-    "verdict_valid",
-    "verdict_reason",
-    "payload_mismatch",
-];
+pub const RESET_CLOCKS: usize = (1 << QP_BITS) + 16;
 
 /// The NIC with both lanes. Lane p is port p and PCIe endpoint p; the host's rings are read and written by endpoint 0.
 #[derive(LogicBlock, Default)]
@@ -88,128 +62,73 @@ pub struct Nic {
     /// A transmit lane received a payload of another length than it requested. A correct card never raises it.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    completer: Completer1024,
-    decoder: BarDecoder,
-    registers: Registers<Q, MR_BITS, EMTT_BITS>,
-    admin: AdminQueue<Q, MR_BITS, EMTT_BITS>,
-    doorbells: Doorbells<Q>,
+    bars: Bars<QP_BITS, MR_BITS, EMTT_BITS>,
+    admin: AdminQueue<QP_BITS, MR_BITS, EMTT_BITS>,
     nic_config: NicConfig,
     receive: RxDualLane1024,
-    responder: Responder<Q, I, STASH_BITS>,
-    engine: RequesterPair,
+    responder: Responder<QP_BITS, STASHES, STASH_BITS>,
+    requester: RequesterPair,
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
-    queues: HostQueues<Q, 1024>,
+    queues: HostQueues<QP_BITS, 1024>,
     failures: FailureFork,
     transmit: TxDualLane,
-    readers: [HostReader; 2],
+    endpoints: [PcieEndpoint; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
-    flushes: [WriteFlush1024; 2],
-    requests: [RequestStream1024; 2],
-    completions: [CompletionStream1024; 2],
-    counters: [PortCounters; 2],
 
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
     cycles: DFF<Bits<33>>,
-    counter: DFF<Bits<48>>,
 }
 
 impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, cycles, counter);
-        clock_reset!(self, completer, decoder, registers, admin, doorbells);
-        clock_reset!(self, nic_config, receive, responder);
-        clock_reset!(self, engine, locate, queues, failures);
-        clock_reset!(
-            self,
-            transmit,
-            readers[..],
-            writer,
-            flushes[..],
-            requests[..],
-            completions[..],
-            counters[..]
-        );
+        dff_setup!(self, clock, cycles);
+        clock_reset!(self, bars, admin, nic_config);
+        clock_reset!(self, receive, responder, requester, locate, queues, failures);
+        clock_reset!(self, transmit, endpoints[..], writer);
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
-        self.engine.now.next = self.cycles.q.val().get_bits::<32>(1);
+        self.requester.now.next = self.cycles.q.val().get_bits::<32>(1);
 
         // BARs
         join!(
             self,
-            cq => completer.cq,
-            completer.cc => cc,
-            completer.access => decoder.access,
-            decoder.word => completer.word,
-            decoder.register_write => registers.write,
-            decoder.register_read => registers.read,
-            decoder.doorbell_write => doorbells.write,
-            decoder.vector_access => queues.vector_access,
-            queues.vector_word => decoder.vector_word,
+            cq => bars.cq,
+            bars.cc => cc,
+            bars.vector_access => queues.vector_access,
+            queues.vector_word => bars.vector_word,
             msix_enable => queues.msix_enable,
             msix_mask => queues.msix_mask,
+            port_up => bars.port_up,
+            queues.interrupt_pending => bars.interrupt_pending,
+            bars.core_counter_select => receive.counter_select,
+            receive.counter_value => bars.core_counter,
+            bars.udp_port => receive.udp_port,
+            bars.mps_code => receive.mps_code,
+            bars.fence => receive.fence,
+            receive.fence_done => bars.fence_done,
+            bars.arm => responder.arm,
+            bars.event_consumer => queues.event_consumer,
+            bars.consumer => queues.consumer,
+            bars.doorbell_refused => queues.doorbell_refused,
+            bars.doorbell => requester.doorbell,
         );
-
-        // registers and doorbells
-        join!(
-            self,
-            port_up => registers.port_up,
-            port_up => responder.plane_up,
-            port_up => engine.plane_up,
-            port_up => transmit.port_up,
-            queues.interrupt_pending => registers.interrupt_pending,
-            registers.udp_port => receive.udp_port,
-            registers.mps_code => receive.mps_code,
-            registers.fence => receive.fence,
-            receive.fence_done => registers.fence_done,
-            registers.arm => responder.arm,
-            registers.event_consumer => queues.event_consumer,
-            doorbells.doorbell => engine.doorbell,
-            doorbells.consumer => queues.consumer,
-            doorbells.refused => queues.doorbell_refused,
-        );
-        let counter_select = self.registers.counter_select.val();
-        self.receive.counter_select.next = counter_select.get_bits::<6>(0);
-        for p in 0..2 {
-            self.counters[p].select.next = counter_select.get_bits::<PORT_BIT>(0);
-            join!(
-                self,
-                transmit.events[p] => counters[p].transmit,
-                readers[p].payload_events => counters[p].payload,
-                readers[p].entry_events => counters[p].entries,
-                flushes[p].failed => counters[p].flush_failed,
-                flushes[p].timed_out => counters[p].flush_timed_out,
-            );
-        }
-        // The BARs are at endpoint 0.
-        self.counters[0].request_refused.next = self.completer.refused.val();
-        self.counters[0].request_damaged.next = self.completer.damaged.val();
-        self.counters[1].request_refused.next = false;
-        self.counters[1].request_damaged.next = false;
-        self.counter.d.next = if !counter_select.get_bit(OF_PORT_BIT) {
-            self.receive.counter_value.val()
-        } else if counter_select.get_bit(PORT_BIT) {
-            self.counters[1].value.val()
-        } else {
-            self.counters[0].value.val()
-        };
-        self.registers.counter_value.next = self.counter.q.val();
 
         // tables
         join!(
             self,
-            registers.admin => admin.admin,
-            registers.settings => admin.direct,
+            bars.admin => admin.admin,
+            bars.settings => admin.direct,
             admin.settings => nic_config.write,
             nic_config.table => receive.table,
             nic_config.table_taken => locate.table_valid,
             nic_config.table.write => locate.table_write,
-            nic_config.configure => engine.configure,
-            nic_config.settings => engine.settings,
-            nic_config.profile => engine.profile,
-            nic_config.owner => doorbells.owner,
+            nic_config.configure => requester.configure,
+            nic_config.settings => requester.settings,
+            nic_config.profile => requester.profile,
+            nic_config.owner => bars.owner,
             nic_config.address => transmit.address,
             nic_config.port => transmit.port_config,
             nic_config.peer => receive.peer,
@@ -219,14 +138,9 @@ impl Logic for Nic {
         );
 
         // receive
-        for p in 0..2 {
-            self.receive.own[p].next = address_of(
-                self.nic_config.port[p].val(),
-                self.nic_config.port_written[p].val(),
-            );
-        }
         join!(
             self,
+            nic_config.own => receive.own,
             rx => receive.mac,
             receive.outcome => responder.outcome,
             receive.verdict => verdict,
@@ -234,40 +148,43 @@ impl Logic for Nic {
         );
         // Probes come as outcomes too, which the responder answers.
         let control = self.receive.control.record.val();
-        let for_engine = control.kind != ControlKind::Probe;
-        self.engine.control.valid.next = self.receive.control.valid.val() & for_engine;
-        self.engine.control.record.next = control;
-        self.receive.control.ready.next = self.engine.control.ready.val() | !for_engine;
+        let for_requester = control.kind != ControlKind::Probe;
+        self.requester.control.valid.next = self.receive.control.valid.val() & for_requester;
+        self.requester.control.record.next = control;
+        self.receive.control.ready.next = self.requester.control.ready.val() | !for_requester;
 
         // responder
         join!(
             self,
+            port_up => responder.plane_up,
             responder.answer => transmit.answer,
             responder.completion => queues.receive,
             responder.threshold => queues.imm_threshold,
-            responder.failed => engine.flush,
-            engine.reverse_ev => responder.good,
+            responder.failed => requester.flush,
+            requester.reverse_ev => responder.good,
         );
 
         // requester and transmit lanes
         join!(
             self,
-            engine.tx => transmit.request,
-            transmit.fault => engine.fault,
+            port_up => requester.plane_up,
+            port_up => transmit.port_up,
+            requester.tx => transmit.request,
+            transmit.fault => requester.fault,
             transmit.mac => tx,
             transmit.payload_mismatch => payload_mismatch,
-            engine.xlate_req => locate.request,
-            locate.response => engine.xlate_rsp,
-            engine.cqe => queues.send,
-            engine.failure => failures.failure,
+            requester.xlate_req => locate.request,
+            locate.response => requester.xlate_rsp,
+            requester.cqe => queues.send,
+            requester.failure => failures.failure,
             failures.to_host => queues.qp_error,
             failures.to_core => receive.error,
-            engine.sampled => sampled,
-            engine.event0_qp => counted0_qp,
-            engine.stats0 => counted0,
-            engine.event1_qp => counted1_qp,
-            engine.stats1 => counted1,
-            engine.refused => doorbell_out_of_range,
+            requester.sampled => sampled,
+            requester.event0_qp => counted0_qp,
+            requester.stats0 => counted0,
+            requester.event1_qp => counted1_qp,
+            requester.stats1 => counted1,
+            requester.refused => doorbell_out_of_range,
         );
 
         // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the
@@ -275,31 +192,33 @@ impl Logic for Nic {
         for p in 0..2 {
             join!(
                 self,
-                registers.mrrs_code => readers[p].mrrs_code,
-                registers.read_timeout => readers[p].timeout,
-                transmit.read[p] => readers[p].read,
-                readers[p].payload => transmit.payload[p],
-                readers[p].request => flushes[p].read,
-                flushes[p].data => readers[p].completion,
-                registers.read_timeout => flushes[p].timeout,
-                flushes[p].placement => receive.placement[p],
-                flushes[p].tlp => requests[p].write,
-                flushes[p].request => requests[p].read,
-                requests[p].rq => rq[p],
-                rc[p] => completions[p].rc,
-                completions[p].completion => flushes[p].completion,
+                bars.mrrs_code => endpoints[p].mrrs_code,
+                bars.read_timeout => endpoints[p].read_timeout,
+                transmit.read[p] => endpoints[p].read,
+                endpoints[p].payload => transmit.payload[p],
+                endpoints[p].placement => receive.placement[p],
+                transmit.events[p] => endpoints[p].transmit,
+                bars.port_counter_select => endpoints[p].counter_select,
+                endpoints[p].counter_value => bars.port_counter[p],
+                endpoints[p].rq => rq[p],
+                rc[p] => endpoints[p].rc,
             );
         }
         join!(
             self,
-            engine.fetch => readers[0].fetch,
-            readers[0].fetched => engine.fetched,
-            admin.fetch => readers[1].fetch,
-            readers[1].fetched => admin.fetched,
+            requester.fetch => endpoints[0].fetch,
+            endpoints[0].fetched => requester.fetched,
+            admin.fetch => endpoints[1].fetch,
+            endpoints[1].fetched => admin.fetched,
             receive.tlp[0] => writer.in_[0],
             queues.tlp => writer.in_[1],
-            writer.tlp => flushes[0].write,
-            receive.tlp[1] => flushes[1].write,
+            writer.tlp => endpoints[0].write,
+            receive.tlp[1] => endpoints[1].write,
+            bars.refused => endpoints[0].request_refused,
+            bars.damaged => endpoints[0].request_damaged,
         );
+        // Endpoint 1 has no BARs.
+        self.endpoints[1].request_refused.next = false;
+        self.endpoints[1].request_damaged.next = false;
     }
 }

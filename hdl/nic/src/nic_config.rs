@@ -5,6 +5,7 @@ use hdl_macros::{clock, hdl};
 use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, Src, TableWriteSrc};
 use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc};
 use hdl_requester::ConfigureKind;
+use hdl_rx_pipeline::own_address::{address_of, OwnAddress};
 use hdl_spray_engine::profile::ProfileSrc;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
@@ -44,8 +45,8 @@ pub struct NicConfig {
     // Frames of each port.
     pub address: [QpRowFlowSrc<FrameAddress>; 2],
     pub port: [Signal<Out, PortConfig>; 2],
-    /// Software has written the registers of the port since the last reset.
-    pub port_written: [Signal<Out, Bit>; 2],
+    /// Whom each port accepts frames for. The address is known once software has written it.
+    pub own: [Signal<Out, OwnAddress>; 2],
     pub peer: QpRowFlowSrc<ControlPeer>,
 
     // Responder and host queues.
@@ -139,7 +140,7 @@ impl Logic for NicConfig {
             let written = self.has_port_config[p].q.val();
             self.has_port_config[p].d.next = (written | (is_port & of_port)) & !self.reset.val();
             self.port[p].next = self.port_config[p].q.val();
-            self.port_written[p].next = written;
+            self.own[p].next = address_of(self.port_config[p].q.val(), written);
             self.address[p].qp.next = row;
             self.address[p].record.next = FrameAddress::from_bits(write.entry);
         }

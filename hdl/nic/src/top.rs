@@ -8,6 +8,20 @@ use rust_hdl::prelude::Block;
 
 use crate::{Nic, RxLane1024, RxLane512};
 
+/// Outputs of [`Nic`] that only simulation reads: a bitstream leaves them out.
+pub const VERIFICATION_PORTS: &[&str] = &[
+    "counted0_qp",
+    "counted0",
+    "counted1_qp",
+    "counted1",
+    "sampled0",
+    "sampled1",
+    "doorbell_out_of_range",
+    "verdict_valid",
+    "verdict_reason",
+    "payload_mismatch",
+];
+
 /// rust-hdl stores `Bits<N>` as `[bool; N]`, so the value of a card is too large for the stack of an ordinary thread.
 const STACK: usize = 512 << 20;
 

@@ -2,6 +2,7 @@
 
 use hdl_nic::NicConfig;
 use hdl_requester::ConfigureKind;
+use hdl_rx_pipeline::own_address::address_of;
 use hdl_testkit::equivalence::{Random, TestRng};
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
@@ -17,6 +18,7 @@ use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, PROFILE_BITS};
 use stellar_wire::hw::tables::{TableSelect, TableWrite};
+use stellar_wire::hw::FromBits;
 
 /// Every port with which a table is offered a write.
 const VALIDS: [&str; 10] = [
@@ -179,18 +181,14 @@ fn offers(write: &ConfigWrite) -> Vec<Offer> {
     vec![one]
 }
 
-/// What software has written about each port since the last reset.
-type Ports = [Option<Vec<u32>>; 2];
+/// What software has written last about each port, and whether it did since the last reset.
+type Ports = [(PortConfig, bool); 2];
 
 fn check_ports(dut: &Dut, ports: &Ports) {
-    for (p, written) in ports.iter().enumerate() {
-        assert_eq!(
-            dut.is(["port_written0", "port_written1"][p]),
-            written.is_some()
-        );
-        if let Some(config) = written {
-            assert_eq!(&dut.words(["port0", "port1"][p]), config);
-        }
+    for (p, &(config, written)) in ports.iter().enumerate() {
+        let own = address_of(config, written);
+        assert_eq!(dut.words(["port0", "port1"][p]), to_words(config));
+        assert_eq!(dut.words(["own0", "own1"][p]), to_words(own));
     }
 }
 
@@ -258,12 +256,14 @@ fn each_write_reaches_its_tables_and_no_others() {
         assert!(done || cut, "a write is not accepted");
         seen[at] += u32::from(done);
         if done && write.select == ConfigSelect::Port {
-            ports[usize::from(write.index.get_bit(0))] = Some(low::<PortConfig>(&write));
+            ports[usize::from(write.index.get_bit(0))] = (PortConfig::from_bits(write.entry), true);
         }
         check_ports(&dut, &ports);
         if cut {
             reset(&mut dut);
-            ports = Ports::default();
+            for (_, written) in &mut ports {
+                *written = false;
+            }
             dut.eval();
             check_ports(&dut, &ports);
         }

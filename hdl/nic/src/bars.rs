@@ -1,0 +1,120 @@
+//! The BARs: registers, doorbells, and the way to the MSI-X table.
+
+use hdl_host_if::{
+    AdminRegistersSrc, BarDecoder, ConsumerSrc, Doorbells, EventConsumerSrc, OwnerSnk,
+    RefusedDoorbellSrc, Registers,
+};
+use hdl_macros::{clock_reset, hdl, join};
+use hdl_pcie::bars::Completer1024;
+use hdl_pcie::bundles::{AxisSnk, AxisSrc};
+use hdl_primitives::{ArmSrc, BarAccessSrc, BarDataSnk, DoorbellSrc, FenceSrc, Src};
+use rust_hdl::prelude::*;
+use stellar_wire::host::counters::{OF_PORT_BIT, PORT_BIT};
+use stellar_wire::hw::config::ConfigWrite;
+
+/// Number of bits that select a counter of the receive core.
+const CORE_COUNTER_BITS: usize = 6;
+
+/// What the host reads and writes in the card, behind AMD's PCIe block: BAR0 (registers), BAR2 (doorbells), and BAR4, which the interrupts have. `Q`, `M`
+/// and `E` are log2 of queue pairs, memory regions and translations.
+#[derive(LogicBlock, Default)]
+pub struct Bars<const Q: usize, const M: usize, const E: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // Requests of the host, and their completions.
+    pub cq: AxisSnk<1024, 32, 465>,
+    pub cc: AxisSrc<1024, 32, 165>,
+    /// One cycle each: a request was refused, or came damaged.
+    pub refused: Signal<Out, Bit>,
+    pub damaged: Signal<Out, Bit>,
+
+    // BAR4.
+    pub vector_access: BarAccessSrc,
+    pub vector_word: BarDataSnk,
+
+    // BAR2.
+    pub owner: OwnerSnk,
+    pub doorbell: DoorbellSrc,
+    pub consumer: ConsumerSrc,
+    pub doorbell_refused: RefusedDoorbellSrc,
+
+    // BAR0: state that software reads.
+    pub port_up: Signal<In, Bits<2>>,
+    pub interrupt_pending: Signal<In, Bits<64>>,
+    /// Selects a counter of the receive core and one of each port; their values follow.
+    pub core_counter_select: Signal<Out, Bits<CORE_COUNTER_BITS>>,
+    pub core_counter: Signal<In, Bits<48>>,
+    pub port_counter_select: Signal<Out, Bits<PORT_BIT>>,
+    pub port_counter: [Signal<In, Bits<48>>; 2],
+
+    // BAR0: settings and commands.
+    pub udp_port: Signal<Out, Bits<16>>,
+    pub mps_code: Signal<Out, Bits<3>>,
+    pub mrrs_code: Signal<Out, Bits<3>>,
+    pub read_timeout: Signal<Out, Bits<31>>,
+    pub settings: Src<ConfigWrite>,
+    pub admin: AdminRegistersSrc,
+    pub event_consumer: EventConsumerSrc,
+    pub arm: ArmSrc,
+    pub fence: FenceSrc,
+    /// One cycle: the fence is done.
+    pub fence_done: Signal<In, Bit>,
+
+    completer: Completer1024,
+    decoder: BarDecoder,
+    registers: Registers<Q, M, E>,
+    doorbells: Doorbells<Q>,
+    /// The selected counter. A register, because the ways from the counters are long.
+    counter: DFF<Bits<48>>,
+}
+
+impl<const Q: usize, const M: usize, const E: usize> Logic for Bars<Q, M, E> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, counter);
+        clock_reset!(self, completer, decoder, registers, doorbells);
+        join!(
+            self,
+            cq => completer.cq,
+            completer.cc => cc,
+            completer.refused => refused,
+            completer.damaged => damaged,
+            completer.access => decoder.access,
+            decoder.word => completer.word,
+            decoder.register_write => registers.write,
+            decoder.register_read => registers.read,
+            decoder.doorbell_write => doorbells.write,
+            decoder.vector_access => vector_access,
+            vector_word => decoder.vector_word,
+            owner => doorbells.owner,
+            doorbells.doorbell => doorbell,
+            doorbells.consumer => consumer,
+            doorbells.refused => doorbell_refused,
+            port_up => registers.port_up,
+            interrupt_pending => registers.interrupt_pending,
+            registers.udp_port => udp_port,
+            registers.mps_code => mps_code,
+            registers.mrrs_code => mrrs_code,
+            registers.read_timeout => read_timeout,
+            registers.settings => settings,
+            registers.admin => admin,
+            registers.event_consumer => event_consumer,
+            registers.arm => arm,
+            registers.fence => fence,
+            fence_done => registers.fence_done,
+        );
+
+        let select = self.registers.counter_select.val();
+        self.core_counter_select.next = select.get_bits::<CORE_COUNTER_BITS>(0);
+        self.port_counter_select.next = select.get_bits::<PORT_BIT>(0);
+        self.counter.d.next = if !select.get_bit(OF_PORT_BIT) {
+            self.core_counter.val()
+        } else if select.get_bit(PORT_BIT) {
+            self.port_counter[1].val()
+        } else {
+            self.port_counter[0].val()
+        };
+        self.registers.counter_value.next = self.counter.q.val();
+    }
+}

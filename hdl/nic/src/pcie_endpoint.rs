@@ -1,0 +1,91 @@
+//! One PCIe endpoint of the card.
+
+use hdl_macros::{clock_reset, hdl, join};
+use hdl_pcie::bundles::{AxisSnk, AxisSrc};
+use hdl_pcie::flush::WriteFlush1024;
+use hdl_pcie::requester::{CompletionStream1024, RequestStream1024};
+use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
+use rust_hdl::prelude::*;
+use stellar_wire::host::counters::PORT_BIT;
+use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::read::ReadCommand;
+
+use crate::host_reader::HostReader;
+use crate::port_counters::PortCounters;
+use crate::tx_dual_lane::TxEvents;
+
+/// The card as a requester at AMD's PCIe block: reads of payload and of queue entries, writes, and the flush reads that tell when writes are in memory.
+/// It has the counters of the port, too.
+#[derive(LogicBlock, Default)]
+pub struct PcieEndpoint {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // AMD's PCIe block (PG346, 1,024 bits with straddle).
+    pub rq: AxisSrc<1024, 32, 373>,
+    pub rc: AxisSnk<1024, 32, 337>,
+
+    // Configuration: see `DmaRead`.
+    pub mrrs_code: Signal<In, Bits<3>>,
+    pub read_timeout: Signal<In, Bits<31>>,
+
+    // Reads of queue entries and of payload.
+    pub fetch: OfferSnk<WqeFetch>,
+    pub fetched: Src<WqeFetched>,
+    pub read: Snk<ReadCommand>,
+    pub payload: ReadDataSrc<1024>,
+
+    // Writes, and how many of them are in memory.
+    pub write: TlpSnk<1024>,
+    pub placement: PlacementSrc,
+
+    // Counters.
+    pub transmit: Signal<In, TxEvents>,
+    /// A request of the host was refused, or came damaged.
+    pub request_refused: Signal<In, Bit>,
+    pub request_damaged: Signal<In, Bit>,
+    pub counter_select: Signal<In, Bits<PORT_BIT>>,
+    /// The counter selected in the cycle before.
+    pub counter_value: Signal<Out, Bits<48>>,
+
+    reader: HostReader,
+    flush: WriteFlush1024,
+    requests: RequestStream1024,
+    completions: CompletionStream1024,
+    counters: PortCounters,
+}
+
+impl Logic for PcieEndpoint {
+    #[hdl]
+    fn update(&mut self) {
+        clock_reset!(self, reader, flush, requests, completions, counters);
+        join!(
+            self,
+            mrrs_code => reader.mrrs_code,
+            read_timeout => reader.timeout,
+            read_timeout => flush.timeout,
+            fetch => reader.fetch,
+            reader.fetched => fetched,
+            read => reader.read,
+            reader.payload => payload,
+            reader.request => flush.read,
+            write => flush.write,
+            flush.placement => placement,
+            flush.tlp => requests.write,
+            flush.request => requests.read,
+            requests.rq => rq,
+            rc => completions.rc,
+            completions.completion => flush.completion,
+            flush.data => reader.completion,
+            transmit => counters.transmit,
+            reader.payload_events => counters.payload,
+            reader.entry_events => counters.entries,
+            flush.failed => counters.flush_failed,
+            flush.timed_out => counters.flush_timed_out,
+            request_refused => counters.request_refused,
+            request_damaged => counters.request_damaged,
+            counter_select => counters.select,
+            counters.value => counter_value,
+        );
+    }
+}

@@ -75,6 +75,8 @@ const BLOCKS: &[&str] = &[
     "entry_reader",
     "write_arbiter",
     "write_flush",
+    "invalidate_responder",
+    "read_drain",
     "bar_decoder",
     "interrupts",
     "host_queues",

@@ -3,9 +3,9 @@
 use hdl_macros::hdl;
 use hdl_primitives::Src;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::ats::{
-    CqMessage, Invalidated, CODE_INVALIDATE_REQUEST, ITAGS, REQUEST_ATS_MESSAGE,
-};
+use stellar_wire::hw::ats::{Invalidated, CODE_INVALIDATE_REQUEST, ITAGS, REQUEST_ATS_MESSAGE};
+
+use crate::bundles::CqLookSnk;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum State {
@@ -30,21 +30,14 @@ pub struct InvalidateResponder {
     /// Forgets all requests, as a function-level reset may.
     pub reset: Signal<In, Bit>,
 
-    // A beat of the completer request stream.
-    /// The beat moves in this cycle.
-    pub moves: Signal<In, Bit>,
-    pub last: Signal<In, Bit>,
-    /// The beat has `discontinue`.
-    pub damaged: Signal<In, Bit>,
-    /// The first 16 bytes of the beat.
-    pub message: Signal<In, CqMessage>,
+    pub cq: CqLookSnk,
 
     // Drains. Each begins when the one before it is done.
     /// One cycle: a drain begins.
-    pub begin: Signal<Out, Bit>,
-    /// Reads from before `begin` have ended. Valid from the cycle after `begin`.
+    pub drain: Signal<Out, Bit>,
+    /// Reads from before `drain` have ended. Valid from the cycle after `drain`.
     pub reads_done: Signal<In, Bit>,
-    /// One cycle: writes from before `begin` are in memory.
+    /// One cycle: writes from before `drain` are in memory.
     pub writes_done: Signal<In, Bit>,
 
     pub completion: Src<Invalidated>,
@@ -70,12 +63,13 @@ impl Logic for InvalidateResponder {
         dff_setup!(self, clock, arrived, draining, waits_for_writes, state);
 
         // see
-        let message = self.message.val();
+        let message = self.cq.message.val();
         let is_request = (message.request_type == REQUEST_ATS_MESSAGE)
             & (message.code == CODE_INVALIDATE_REQUEST);
-        let sees = self.moves.val() & !self.open.q.val() & !self.damaged.val() & is_request;
-        if self.moves.val() {
-            self.open.d.next = !self.last.val();
+        let moves = self.cq.moves.val();
+        let sees = moves & !self.open.q.val() & !self.cq.damaged.val() & is_request;
+        if moves {
+            self.open.d.next = !self.cq.last.val();
         }
         self.seen.d.next = sees;
         self.seen_itag.d.next = message.itag;
@@ -102,7 +96,7 @@ impl Logic for InvalidateResponder {
         }
 
         // drain
-        self.begin.next = begins;
+        self.drain.next = begins;
         if begins {
             self.waits_for_writes.d.next = true;
         } else if self.writes_done.val() {

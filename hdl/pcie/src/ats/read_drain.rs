@@ -24,8 +24,8 @@ pub struct ReadDrain {
     pub ended: FlowSnk<Bits<8>>,
 
     /// One cycle while `done`: begins a drain. What begins in this cycle belongs to it.
-    pub begin: Signal<In, Bit>,
-    /// No read is outstanding that was when the last drain began. Valid from the cycle after `begin`.
+    pub drain: Signal<In, Bit>,
+    /// No read is outstanding that was when the last drain began. Valid from the cycle after `drain`.
     pub done: Signal<Out, Bit>,
 
     sides: LutRam<Bit, TAG_BITS>,
@@ -51,12 +51,11 @@ impl Logic for ReadDrain {
         let outstanding = self.outstanding.q.val() + bit_cast::<COUNT_BITS, 1>(asks.into())
             - bit_cast::<COUNT_BITS, 1>(ends.into());
         self.outstanding.d.next = outstanding;
-        if self.begin.val() {
+        if self.drain.val() {
             self.side.d.next = !side;
             self.before.d.next = outstanding;
         } else {
-            self.before.d.next =
-                self.before.q.val() - bit_cast::<COUNT_BITS, 1>(of_before.into());
+            self.before.d.next = self.before.q.val() - bit_cast::<COUNT_BITS, 1>(of_before.into());
         }
         self.done.next = !self.before.q.val().any();
 

@@ -7,6 +7,7 @@ use stellar_wire::hw::completer::{
     BarAccess, CompleterWork, CqDescriptor, CQ_DWORDS, REQUEST_MEMORY_WRITE, REQUEST_MESSAGE,
 };
 use stellar_wire::hw::FromBits;
+use stellar_wire::pcie::sideband::completer_request::discontinue;
 
 use crate::bundles::AxisSnk;
 
@@ -68,7 +69,8 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize> Parameters
 {
     fn check() {
         assert!(
-            matches!((W, N, U, D), (512, 16, 183, 96) | (1024, 32, 465, 196)),
+            matches!((W, N, U, D), (512, 16, 183, 96) | (1024, 32, 465, 196))
+                && D == discontinue(W),
             "RequestWords<{W}, {N}, {U}, {D}>: use <512, 16, 183, 96> or <1024, 32, 465, 196>"
         );
     }

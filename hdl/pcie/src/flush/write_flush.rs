@@ -159,7 +159,16 @@ impl<const W: usize> Logic for WriteFlush<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
-        dff_setup!(self, clock, between, fencing, before_fence, draining, before_drain, now);
+        dff_setup!(
+            self,
+            clock,
+            between,
+            fencing,
+            before_fence,
+            draining,
+            before_drain,
+            now
+        );
         clock_reset!(self, left, batches);
         self.now.d.next = self.now.q.val() + 1;
 

@@ -27,7 +27,7 @@ const COMPLETION_COUNT: u64 = 1;
 fn completion_of(invalidated: Invalidated) -> Bits<128> {
     let target = invalidated.target;
     let itags = invalidated.itags;
-    Bits::<128>::from(RqInvalidateCompletion {
+    let descriptor = RqInvalidateCompletion {
         target_bus: target.get_bits::<8>(8),
         target_function: target.get_bits::<8>(0),
         count: bits(COMPLETION_COUNT),
@@ -39,7 +39,8 @@ fn completion_of(invalidated: Invalidated) -> Bits<128> {
         code: bits(CODE_INVALIDATE_COMPLETION),
         routing: bits(ROUTED_BY_ID),
         ..Default::default()
-    })
+    };
+    Bits::<128>::from(descriptor)
 }
 
 /// Cuts write TLPs into slots of 32 bytes, with the descriptor in front, and makes a slot of each read request and of each message.

@@ -36,6 +36,8 @@ pub struct Load {
     /// PCIe accepts a beat, or a request.
     pub ready: u32,
     pub fault: Option<Fault>,
+    /// There are drains.
+    pub drains: bool,
 }
 
 impl Default for Load {
@@ -48,6 +50,7 @@ impl Default for Load {
             answers: 4,
             ready: 6,
             fault: None,
+            drains: false,
         }
     }
 }
@@ -80,6 +83,7 @@ pub struct Report {
     pub flush_reads: u64,
     pub sent: u64,
     pub fences: u64,
+    pub drains: u64,
     pub failed_commands: u64,
     /// Pulses of the block's outputs.
     pub failed: u64,
@@ -105,6 +109,8 @@ pub struct Bench {
     handed_total: usize,
     commands_left: Vec<Vec<usize>>,
     fence: Option<usize>,
+    /// Writes before the drain that is under way.
+    drain: Option<Vec<usize>>,
     /// Reads of data without a completion.
     data_reads: u64,
     /// The write at the port has been there before.
@@ -136,6 +142,7 @@ impl Bench {
             handed_total: 0,
             commands_left: vec![],
             fence: None,
+            drain: None,
             data_reads: 0,
             offered: false,
             target_of: HashMap::new(),
@@ -187,12 +194,14 @@ impl Bench {
 
     fn owed(&self) -> usize {
         let fences = usize::from(self.fence.is_some());
-        self.waiting.len() + self.handed.len() + self.unflushed.len() + fences
+        let drains = usize::from(self.drain.is_some());
+        self.waiting.len() + self.handed.len() + self.unflushed.len() + fences + drains
     }
 
     fn clock(&mut self) {
         self.now += 1;
         self.hand_over();
+        self.drain();
         self.drive_write();
         self.drive_reads();
         let ready = self.rng.random_ratio(self.load.ready, 8);
@@ -228,6 +237,17 @@ impl Bench {
         }
         self.dut.set("placement_placed", placed.into());
         self.dut.set("placement_fence", fence.into());
+    }
+
+    /// A drain begins. Its writes are those that have left, and one that leaves in this cycle may be among them.
+    fn drain(&mut self) {
+        let may_begin = self.load.drains && self.drain.is_none();
+        let begins = may_begin && self.rng.random_ratio(1, 64);
+        self.dut.set("drain", begins.into());
+        if begins {
+            let left = self.commands_left.iter().flatten();
+            self.drain = Some(left.chain(&self.leaving).copied().collect());
+        }
     }
 
     fn drive_write(&mut self) {
@@ -374,6 +394,15 @@ impl Bench {
                 );
                 self.report.failed_commands += u64::from(failed);
             }
+        }
+        if self.dut.is("drained") {
+            let writes = self.drain.take().expect("a drain");
+            self.report.drains += 1;
+            let all = writes.into_iter().all(|write| self.paths.arrived[write]);
+            assert!(
+                all || self.load.fault.is_some(),
+                "a drain ends before the bytes"
+            );
         }
         if self.dut.is("placement_fence_done") {
             let before = self.fence.take().expect("a fence");

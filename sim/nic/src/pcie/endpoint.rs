@@ -3,16 +3,19 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
+use sim_bfm::{Beat, CompletionBeat, CompletionWriter, Request, RequestReader};
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::registers::MAX_PAYLOAD;
-use stellar_wire::pcie::descriptor::{RequestType, RequesterCompletion};
+use stellar_wire::pcie::descriptor::{
+    InvalidateCompletion, InvalidateRequest, RequestType, RequesterCompletion,
+};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
 use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
+use crate::model::CqBeat;
 
 /// Bits of a beat.
 const WIDTH: usize = 1024;
@@ -62,13 +65,19 @@ impl Default for RequestRules {
     }
 }
 
+/// A request that the link has not taken.
+enum Held {
+    Tlp(Tlp),
+    Message(InvalidateCompletion),
+}
+
 /// One endpoint.
 pub struct Endpoint {
     port: PortId,
     requester: Bdf,
     requests: RequestReader,
     max_payload: usize,
-    held: VecDeque<Tlp>,
+    held: VecDeque<Held>,
     /// Whether the address of the read with a tag was translated.
     translated: Vec<bool>,
     completions: CompletionWriter,
@@ -76,6 +85,10 @@ pub struct Endpoint {
     waiting: VecDeque<bool>,
     /// The beat on offer.
     offered: Option<Arc<RcBeat>>,
+    /// Messages for the card.
+    messages: VecDeque<CqBeat>,
+    /// Sender of the last one: the translation agent.
+    agent: Option<u16>,
     in_reset: bool,
     rules: RequestRules,
 }
@@ -93,6 +106,8 @@ impl Endpoint {
             completions: CompletionWriter::new(WIDTH),
             waiting: VecDeque::new(),
             offered: None,
+            messages: VecDeque::new(),
+            agent: None,
             in_reset: false,
             rules: RequestRules::default(),
         }
@@ -107,6 +122,7 @@ impl Endpoint {
         self.completions = CompletionWriter::new(WIDTH);
         self.waiting.clear();
         self.offered = None;
+        self.messages.clear();
     }
 
     /// Software has changed the function's configuration space.
@@ -123,16 +139,21 @@ impl Endpoint {
 
     /// Passes requests to the link, as it has credits. Returns whether the block takes a beat of requests in this cycle.
     pub fn ready<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> bool {
-        while let Some(tlp) = self.held.front() {
-            let class = match tlp {
-                Tlp::Read(_) => FlowClass::NonPosted,
-                Tlp::Write(_) | Tlp::Completion(_) => FlowClass::Posted,
+        while let Some(held) = self.held.front() {
+            let is_ready = match held {
+                Held::Tlp(Tlp::Read(_)) => pcie.ready(self.port, FlowClass::NonPosted),
+                Held::Tlp(_) => pcie.ready(self.port, FlowClass::Posted),
+                Held::Message(_) => pcie.message_ready(self.port),
             };
-            if !pcie.ready(self.port, class) {
+            if !is_ready {
                 break;
             }
-            if let Some(tlp) = self.held.pop_front() {
-                pcie.submit(self.port, tlp);
+            match self.held.pop_front() {
+                Some(Held::Tlp(tlp)) => pcie.submit(self.port, tlp),
+                Some(Held::Message(message)) => {
+                    pcie.complete_invalidations(self.port, message.tags)
+                }
+                None => {}
             }
         }
         self.held.len() < HELD
@@ -159,6 +180,40 @@ impl Endpoint {
     /// The card has taken the beat of completions, which this returns.
     pub fn completion_taken(&mut self) -> Option<Arc<RcBeat>> {
         self.offered.take()
+    }
+
+    /// The message that is on offer in this cycle, at the completer request stream.
+    pub fn message<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<CqBeat> {
+        while let Some(request) = pcie.take_invalidation(self.port) {
+            let message = InvalidateRequest {
+                requester: request.requester.id(),
+                device: request.device.id(),
+                tag: request.tag,
+                address: request.iova,
+                len: request.len,
+            };
+            self.agent = Some(message.requester);
+            self.messages.push_back(CqBeat {
+                beat: Beat::new(&message.to_bytes(), true),
+                byte_enables: 0,
+            });
+        }
+        self.messages.front().cloned()
+    }
+
+    /// The card has taken the message.
+    pub fn message_taken(&mut self) {
+        self.messages.pop_front();
+    }
+
+    /// The card completes invalidations.
+    fn invalidated(&mut self, message: InvalidateCompletion) {
+        assert_eq!(
+            (Some(message.target), message.count),
+            (self.agent, 1),
+            "the card completes invalidations: {message:?}"
+        );
+        self.held.push_back(Held::Message(message));
     }
 
     fn complete(&mut self, completion: &Completion) {
@@ -215,7 +270,11 @@ impl Endpoint {
                 requested.writes_begun.push(translated);
             }
         }
-        for request in requests.complete {
+        let mut messages = requests.messages.into_iter().peekable();
+        for (n, request) in requests.complete.into_iter().enumerate() {
+            while let Some((_, message)) = messages.next_if(|&(before, _)| before <= n) {
+                self.invalidated(message);
+            }
             let at = request.descriptor.address_type;
             assert!(
                 matches!(at, AddressType::Untranslated | AddressType::Translated),
@@ -233,7 +292,7 @@ impl Endpoint {
                     let bytes = request.payload.len();
                     requested.writes_ended.push((translated, bytes));
                     let write = self.write(request);
-                    self.held.push_back(Tlp::Write(write));
+                    self.held.push_back(Held::Tlp(Tlp::Write(write)));
                 }
                 RequestType::MemRead => {
                     requested.reads.push(translated);
@@ -242,6 +301,7 @@ impl Endpoint {
                 other => panic!("the card sends a request of type {other:?}"),
             }
         }
+        messages.for_each(|(_, message)| self.invalidated(message));
         requested
     }
 
@@ -282,7 +342,7 @@ impl Endpoint {
         if pcie.answers_flushes_at_once && read.dwords == 1 && read.first_be == 0 {
             self.complete(&flushed(&read));
         } else {
-            self.held.push_back(Tlp::Read(read));
+            self.held.push_back(Held::Tlp(Tlp::Read(read)));
         }
     }
 }

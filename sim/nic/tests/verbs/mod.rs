@@ -5,6 +5,7 @@ mod bars;
 mod campaign;
 mod functions;
 mod hosts;
+mod invalidations;
 mod on_demand;
 mod order;
 mod pages;

@@ -77,7 +77,11 @@ fn range(body: u64) -> (u64, u64) {
 /// Checks the bits by which a descriptor is one of message `code`.
 fn check(d: &[u8], code: u8, dwords: u16) -> Result<(), WireError> {
     for (field, value, expected) in [
-        ("descriptor request type", get(d, 78, 75), u64::from(ATS_MESSAGE)),
+        (
+            "descriptor request type",
+            get(d, 78, 75),
+            u64::from(ATS_MESSAGE),
+        ),
         ("message code", get(d, 111, 104), u64::from(code)),
         ("message routing", get(d, 114, 112), u64::from(BY_ID)),
         ("message dword_count", get(d, 74, 64), u64::from(dwords)),

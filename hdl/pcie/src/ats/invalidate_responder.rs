@@ -23,7 +23,7 @@ enum State {
 ///
 /// The block looks at the completer request stream, whose messages nobody else takes. It never stalls: the ITag of each request sets a bit, and all bits
 /// that are set are completed together by the next message. Before, it drains the endpoint: reads that were under way have ended, and writes that had
-/// left are in memory. Levels: 4 (ITag to its bit).
+/// left are in memory. Levels: 3 (ITag to its bit).
 #[derive(LogicBlock, Default)]
 pub struct InvalidateResponder {
     pub clock: Signal<In, Clock>,

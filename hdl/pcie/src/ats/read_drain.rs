@@ -11,7 +11,7 @@ const COUNT_BITS: usize = TAG_BITS + 1;
 /// Counts the outstanding reads of an engine, and those of them that were outstanding when a drain began. Reads that begin later do not delay it.
 ///
 /// Each drain begins a new side, 0 or 1 in turn, and a read belongs to the side of the moment in which it began. The next drain begins when this one is
-/// done, so two sides are enough. Levels: 4 (side of a tag, count).
+/// done, so two sides are enough. Levels: 3 (side of a tag, count).
 #[derive(LogicBlock, Default)]
 pub struct ReadDrain {
     pub clock: Signal<In, Clock>,

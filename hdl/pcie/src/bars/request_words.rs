@@ -18,7 +18,8 @@ pub type RequestWords1024 = RequestWords<1024, 32, 465, 196>;
 pub type RequestWords512 = RequestWords<512, 16, 183, 96>;
 
 /// Takes AMD's completer request stream apart. A memory write becomes accesses to aligned 64-bit words, one per cycle; an access without a byte to write
-/// is left out. A request that needs a completion becomes one record. Messages, which the card has no use for, are dropped.
+/// is left out. A request that needs a completion becomes one record. Messages are dropped: [`crate::ats`] looks
+/// at the stream for those that matter.
 ///
 /// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits, of which bit `D` is `discontinue`.
 ///

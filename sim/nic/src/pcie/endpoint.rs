@@ -3,16 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sim_bfm::{Beat, CompletionBeat, CompletionWriter, Request, RequestReader};
+use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::registers::MAX_PAYLOAD;
-use stellar_wire::pcie::descriptor::{
-    InvalidateCompletion, InvalidateRequest, RequestType, RequesterCompletion,
-};
+use stellar_wire::pcie::descriptor::{InvalidateCompletion, RequestType, RequesterCompletion};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
+use super::invalidations::Messages;
 use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
 use crate::model::CqBeat;
@@ -85,10 +84,7 @@ pub struct Endpoint {
     waiting: VecDeque<bool>,
     /// The beat on offer.
     offered: Option<Arc<RcBeat>>,
-    /// Messages for the card.
-    messages: VecDeque<CqBeat>,
-    /// Sender of the last one: the translation agent.
-    agent: Option<u16>,
+    messages: Messages,
     in_reset: bool,
     rules: RequestRules,
 }
@@ -106,8 +102,7 @@ impl Endpoint {
             completions: CompletionWriter::new(WIDTH),
             waiting: VecDeque::new(),
             offered: None,
-            messages: VecDeque::new(),
-            agent: None,
+            messages: Messages::default(),
             in_reset: false,
             rules: RequestRules::default(),
         }
@@ -184,35 +179,16 @@ impl Endpoint {
 
     /// The message that is on offer in this cycle, at the completer request stream.
     pub fn message<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<CqBeat> {
-        while let Some(request) = pcie.take_invalidation(self.port) {
-            let message = InvalidateRequest {
-                requester: request.requester.id(),
-                device: request.device.id(),
-                tag: request.tag,
-                address: request.iova,
-                len: request.len,
-            };
-            self.agent = Some(message.requester);
-            self.messages.push_back(CqBeat {
-                beat: Beat::new(&message.to_bytes(), true),
-                byte_enables: 0,
-            });
-        }
-        self.messages.front().cloned()
+        self.messages.offer(self.port, pcie)
     }
 
     /// The card has taken the message.
     pub fn message_taken(&mut self) {
-        self.messages.pop_front();
+        self.messages.taken();
     }
 
-    /// The card completes invalidations.
     fn invalidated(&mut self, message: InvalidateCompletion) {
-        assert_eq!(
-            (Some(message.target), message.count),
-            (self.agent, 1),
-            "the card completes invalidations: {message:?}"
-        );
+        self.messages.check(&message);
         self.held.push_back(Held::Message(message));
     }
 

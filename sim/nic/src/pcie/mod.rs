@@ -2,14 +2,13 @@
 
 mod bus;
 mod endpoint;
+mod invalidations;
 mod platform;
 mod stream_rates;
 
-use sim_pcie::ats::{InvalidateRequest, InvalidationDone, Message};
 use sim_pcie::iommu::{DomainId, Invalidation, MapError, Permission};
 use sim_pcie::{
-    AddressType, Completion, Fabric, FabricError, FlowClass, Location, PortId, Refusal,
-    RequestKind, Tlp,
+    AddressType, Completion, Fabric, FlowClass, Location, PortId, Refusal, RequestKind, Tlp,
 };
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
@@ -216,57 +215,6 @@ impl<M: HostSide> HostPcie<M> {
             // The endpoints have no BAR on the fabric, so no request is routed to them.
             Tlp::Read(_) | Tlp::Write(_) => unreachable!("a request at a card's endpoint"),
         }
-    }
-
-    /// Has the root complex tell a function that translations are invalid, and returns the ITag ([`Fabric::invalidate_device`]).
-    ///
-    /// # Errors
-    /// As of [`Fabric::invalidate_device`].
-    pub fn invalidate(
-        &mut self,
-        function: Function,
-        iova: u64,
-        len: u64,
-    ) -> Result<u8, FabricError> {
-        let now = self.fabric.now();
-        let function = FUNCTIONS[function.endpoint()];
-        self.fabric.invalidate_device(now, function, iova, len)
-    }
-
-    /// The invalidations that functions have completed since the last call, in order.
-    pub fn take_invalidations_done(&mut self) -> Vec<(Function, InvalidationDone)> {
-        let done = self.fabric.take_invalidations_done();
-        let function = |done: &InvalidationDone| {
-            let at = |function: &Function| FUNCTIONS[function.endpoint()] == done.function;
-            Function::ALL.into_iter().find(at)
-        };
-        done.into_iter()
-            .filter_map(|done| Some((function(&done)?, done)))
-            .collect()
-    }
-
-    /// The next Invalidate Request that has arrived at a port.
-    fn take_invalidation(&mut self, port: PortId) -> Option<InvalidateRequest> {
-        match self.fabric.take_message(port).expect("both ports exist")? {
-            Message::InvalidateRequest(request) => Some(request),
-            // The root complex gets these.
-            Message::InvalidateCompletion(_) => unreachable!("a completion at a card's endpoint"),
-        }
-    }
-
-    /// Whether a port can take a message.
-    fn message_ready(&mut self, port: PortId) -> bool {
-        let now = self.fabric.now();
-        self.fabric
-            .ready_for_message(now, port)
-            .expect("both ports exist")
-    }
-
-    fn complete_invalidations(&mut self, port: PortId, tags: u32) {
-        let now = self.fabric.now();
-        self.fabric
-            .complete_invalidations(now, port, tags)
-            .unwrap_or_else(|error| panic!("the card at its PCIe port: {error}"));
     }
 
     /// An endpoint has found an error.

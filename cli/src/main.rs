@@ -8,6 +8,7 @@ mod fuzz;
 mod interop_rxe;
 mod path_mtu;
 mod pcapng;
+mod pcie_options;
 mod progress;
 mod rdma;
 mod scenarios;

@@ -83,10 +83,6 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
         (&["bench", "tx"], &["tx"]),
         (&["bench", "nic", "--packets", "9"], &["--packets"]),
         (&["bench", "nic", "--seed", "one"], &["--seed", "one"]),
-        (
-            &["bench", "nic", "--pcie-read-ns", "99"],
-            &["--pcie-read-ns", "100..=100000"],
-        ),
         (&["verilog"], &["--out"]),
         (
             &["verilog", "--out", "v", "--width", "512", "nic"],
@@ -281,6 +277,48 @@ fn a_demonstration_that_cannot_be_is_refused_before_the_card_is_built() {
     }
     let left = std::fs::read_dir(folder.path()).expect("the folder");
     assert_eq!(left.count(), 0, "a refused demonstration wrote something");
+}
+
+/// Every command that puts a card into a host has the same options, and refuses them before it builds the card.
+#[test]
+fn pcie_settings_that_cannot_be_are_refused_by_every_command() {
+    let folder = scratch();
+    std::fs::write(folder.path().join("pcie.toml"), "rcb = 64\nrcv = 64\n").expect("a file");
+    for command in [
+        &["demo"][..],
+        &["bench", "nic"],
+        &["bench", "modes"],
+        &["bench", "registration"],
+        &["world", "--nic", "rtl"],
+        &["serve"],
+        &["wave", "nic"],
+        &["write_bw", "--sim"],
+        &["devinfo", "--sim"],
+    ] {
+        let with = |more: &[&'static str]| [command, more].concat();
+        let value = with(&["--pcie-read-ns", "99"]);
+        let parts = ["`read_ns` is 99", "use 100 to 100000", "--pcie-"];
+        refuse(folder.path(), &value, 1, &parts);
+        let file = with(&["--pcie", "pcie.toml"]);
+        let parts = ["pcie.toml", "line 2", "unknown field `rcv`", "`rcb`"];
+        refuse(folder.path(), &file, 1, &parts);
+    }
+    for (arguments, parts) in [
+        (
+            &["world", "--pcie-rcb", "128"][..],
+            &["reference", "--nic rtl"][..],
+        ),
+        (
+            &["world", "--scenario", "lost-sacks", "--pcie-rcb", "128"],
+            &["do nothing", "--scenario"],
+        ),
+        (
+            &["write_bw", "--vfio-user", "no.sock", "--pcie-rcb", "128"],
+            &["do nothing", "--sim"],
+        ),
+    ] {
+        refuse(folder.path(), arguments, 1, parts);
+    }
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
 use stellar_wire::host::registers::{
     status, ImmediateArm, Register, TableCommand, COUNTER_SELECT, COUNTER_VALUE, EVENT_CONSUMER,
-    FENCE, IMMEDIATE_ARM, TABLE_COMMAND, TABLE_DATA,
+    FENCE, IMMEDIATE_ARM, QP_COUNTER_SELECT, QP_COUNTER_VALUE, TABLE_COMMAND, TABLE_DATA,
 };
-use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
+use stellar_wire::host::{ConsumerIndex, Doorbell, QpCounter, QpCounterSelect, QpCounters, Wqe};
 use stellar_wire::rows::{ConfigSelect, Row};
 
 use crate::device::{DeviceError, Interrupt, PciFunction, Width};
@@ -159,6 +159,26 @@ impl Card {
         // The value follows its selection after a few cycles: another access bridges them.
         self.read(COUNTER_SELECT)?;
         self.read(COUNTER_VALUE)
+    }
+
+    /// Reads a counter of a queue pair.
+    pub fn qp_counter(&self, select: QpCounterSelect) -> Result<u64, DeviceError> {
+        const WHAT: &str = "read a counter of a queue pair";
+        let _counter = lock(&self.counter);
+        self.finish(QP_COUNTER_SELECT, WHAT)?;
+        self.write(QP_COUNTER_SELECT, select.to_word())?;
+        self.finish(QP_COUNTER_SELECT, WHAT)?;
+        self.read(QP_COUNTER_VALUE)
+    }
+
+    /// Reads every counter of a queue pair.
+    pub fn qp_counters(&self, qp: u32) -> Result<QpCounters, DeviceError> {
+        let mut counters = QpCounters::default();
+        for counter in QpCounter::ALL {
+            let value = self.qp_counter(QpCounterSelect { qp, counter })?;
+            counters.set(counter, value);
+        }
+        Ok(counters)
     }
 
     fn write_page(&self, page: u16, offset: u16, word: [u8; 8]) -> Result<(), DeviceError> {

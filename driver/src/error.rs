@@ -52,6 +52,14 @@ pub enum Error {
         /// How many there are.
         have: u32,
     },
+    /// The card has no queue pair of this number.
+    #[error("no queue pair {qp}: the card has 0 to {}", .queue_pairs - 1)]
+    NoQueuePair {
+        /// The number.
+        qp: u32,
+        /// How many there are.
+        queue_pairs: u32,
+    },
     /// An impossible size of a queue.
     #[error("{queue} queue of {entries} entries; use a power of two from {least} to {most}")]
     QueueSize {

@@ -1,8 +1,9 @@
 //! The event queue, and the contexts that its entries are for.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
 
+use stellar_wire::host::config_space::Function;
 use stellar_wire::host::{Eqe, EventKind, WcStatus};
 
 use crate::error::Error;
@@ -40,6 +41,29 @@ pub enum AsyncEvent {
         page: u32,
         /// The queue pair that the doorbell named.
         qp: u32,
+    },
+    /// A payload to send could not be read by PCIe. [`Self::QueuePairFatal`] follows, unless the queue pair has failed already. Packets whose reads were under way at the same
+    /// time have events of their own.
+    PayloadReadFailed {
+        /// The queue pair.
+        qp: u32,
+        /// Bus address of the first byte of the packet's payload, as the card has it in its translations.
+        address: u64,
+    },
+    /// Send queue entries could not be read by PCIe. [`Self::QueuePairFatal`] follows, unless the queue pair has failed already.
+    EntryReadFailed {
+        /// The queue pair.
+        qp: u32,
+        /// Bus address of the first of up to eight entries.
+        address: u64,
+    },
+    /// Payloads that the card has received may not be in memory: the flush read behind their writes failed. Each context with queue pairs gets this event.
+    /// [`Self::QueuePairFatal`] follows for each queue pair that received one of these payloads.
+    FlushReadFailed {
+        /// The function whose writes they are.
+        function: Function,
+        /// Bus address of the last of these writes.
+        address: u64,
     },
 }
 
@@ -127,9 +151,19 @@ impl Events {
         Ok(self.ring.taken() != before)
     }
 
+    /// Passes an event to each context that has queue pairs.
+    fn tell_all(&mut self, event: AsyncEvent) {
+        let live = self.queue_pairs.values().filter_map(Weak::upgrade);
+        let pages: BTreeSet<u16> = live.map(|shared| shared.page).collect();
+        for page in pages {
+            self.waiting.entry(page).or_default().push_back(event);
+        }
+    }
+
     /// Passes an event to its context.
     fn hand_on(&mut self, eqe: &Eqe) {
         let qp = eqe.source;
+        let address = eqe.data;
         let owner = self.queue_pairs.get(&qp).and_then(Weak::upgrade);
         let page = owner.as_ref().map(|shared| shared.page);
         let (page, event) = match eqe.kind {
@@ -156,6 +190,13 @@ impl Events {
             EventKind::PageFault => {
                 let region = self.regions.get(&eqe.source).and_then(Weak::upgrade);
                 self.faults.extend(region.map(|region| (region, eqe.data)));
+                return;
+            }
+            EventKind::PayloadReadFailed => (page, AsyncEvent::PayloadReadFailed { qp, address }),
+            EventKind::EntryReadFailed => (page, AsyncEvent::EntryReadFailed { qp, address }),
+            EventKind::FlushReadFailed => {
+                let function = Function::ALL[usize::from(eqe.source != 0)];
+                self.tell_all(AsyncEvent::FlushReadFailed { function, address });
                 return;
             }
         };

@@ -65,7 +65,7 @@ pub use events::AsyncEvent;
 pub use functions::PcieErrors;
 pub use limits::Limits;
 pub use on_demand::OnDemandShape;
-pub use open::{Counter, Device, DeviceConfig, PortAddress, PortCount};
+pub use open::{CardCount, Counter, Device, DeviceConfig, PortAddress, PortCount};
 pub use pd::ProtectionDomain;
 pub use probe::{Probe, ProbeError};
 pub use qp::{
@@ -77,7 +77,9 @@ pub use qp::{
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
 pub use stellar_wire::host::config_space::aer::Uncorrectable;
 pub use stellar_wire::host::config_space::Function;
-pub use stellar_wire::host::{CqeOpcode, PortCounter, WcStatus};
+pub use stellar_wire::host::{
+    CardCounter, CqeOpcode, PortCounter, QpCounter, QpCounters, WcStatus,
+};
 pub use stellar_wire::receive::DropReason;
 pub use stellar_wire::rows::PageSize;
 pub use vfio::{Vfio, VfioError};

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use stellar_wire::config::{EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
 use stellar_wire::host::config_space::Function;
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
-use stellar_wire::host::{ConsumerIndex, Eqe, PortCounter};
+use stellar_wire::host::{
+    CardCounter, ConsumerIndex, Eqe, PortCounter, QpCounter, QpCounterSelect, QpCounters,
+};
 use stellar_wire::receive::DropReason;
 use stellar_wire::rows::{
     ConfigSelect, ControlPeerRow, EmttRow, GeneratedEntropy, MrRow, QpRow, RingRow, Row as _,
@@ -106,6 +108,15 @@ pub struct PortCount {
     pub port: u8,
     /// What was counted.
     pub counter: PortCounter,
+    /// Events since the last reset.
+    pub value: u64,
+}
+
+/// A counter that the card has once: of its queues in host memory, doorbells, and acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CardCount {
+    /// What was counted.
+    pub counter: CardCounter,
     /// Events since the last reset.
     pub value: u64,
 }
@@ -220,6 +231,42 @@ impl Probe {
         Ok(all_port_counters(&Card::new(Arc::clone(self.function())))?)
     }
 
+    /// The counters of queues, doorbells and acknowledgements since the last reset. The card is not reset.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn card_counters(&self) -> Result<Vec<CardCount>, Error> {
+        Ok(all_card_counters(&Card::new(Arc::clone(self.function())))?)
+    }
+
+    /// The counters of a queue pair since it was configured. The card is not reset.
+    ///
+    /// # Errors
+    /// [`Error::NoQueuePair`] for a number that the card does not have, [`Error::Device`].
+    pub fn qp_counters(&self, qp: u32) -> Result<QpCounters, Error> {
+        let queue_pairs = 1 << self.features.log2_queue_pairs;
+        if qp >= queue_pairs {
+            return Err(Error::NoQueuePair { qp, queue_pairs });
+        }
+        Ok(Card::new(Arc::clone(self.function())).qp_counters(qp)?)
+    }
+
+    /// The counters of every queue pair that has sent or received a data packet since it was configured, by number. The card is not reset.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn active_qp_counters(&self) -> Result<Vec<(u32, QpCounters)>, Error> {
+        let card = Card::new(Arc::clone(self.function()));
+        let mut active = Vec::new();
+        for qp in 0..1 << self.features.log2_queue_pairs {
+            let moved = |counter| card.qp_counter(QpCounterSelect { qp, counter });
+            if moved(QpCounter::PacketsSent)? > 0 || moved(QpCounter::PacketsReceived)? > 0 {
+                active.push((qp, card.qp_counters(qp)?));
+            }
+        }
+        Ok(active)
+    }
+
     /// Writes the UDP port, and the PCIe sizes that the host has set.
     fn set_sizes(&self, card: &Card, endpoint: &EndpointConfig) -> Result<(), DeviceError> {
         let code = |bytes: u32| u64::from(bytes.ilog2() - 7);
@@ -259,6 +306,14 @@ fn all_port_counters(card: &Card) -> Result<Vec<PortCount>, DeviceError> {
         })
     };
     each.map(read).collect()
+}
+
+fn all_card_counters(card: &Card) -> Result<Vec<CardCount>, DeviceError> {
+    let read = |counter: CardCounter| {
+        let value = card.counter(counter.select())?;
+        Ok(CardCount { counter, value })
+    };
+    CardCounter::ALL.into_iter().map(read).collect()
 }
 
 /// The row of a ring whose entries raise `vector` when it is armed.
@@ -328,6 +383,16 @@ impl Device {
     /// [`Error::Device`].
     pub fn port_counters(&self) -> Result<Vec<PortCount>, Error> {
         let mut counters = all_port_counters(&self.0.card)?;
+        counters.retain(|counter| counter.value > 0);
+        Ok(counters)
+    }
+
+    /// The counters of queues, doorbells and acknowledgements that are not zero.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn card_counters(&self) -> Result<Vec<CardCount>, Error> {
+        let mut counters = all_card_counters(&self.0.card)?;
         counters.retain(|counter| counter.value > 0);
         Ok(counters)
     }

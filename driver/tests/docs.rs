@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use stellar_wire::host::config_space::{Bar, ConfigWord, Function};
 use stellar_wire::host::registers::{self, Access};
+use stellar_wire::host::QpCounter;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/driver.md");
 
@@ -39,6 +40,16 @@ fn register_map() -> String {
             "| {offset:#06x} | {name} | {access} | {reset:#x} | {description} |"
         )
         .expect("a string takes everything");
+    }
+    out
+}
+
+fn qp_counters() -> String {
+    let mut out = String::from("| number | counter | |\n|---|---|---|\n");
+    for counter in QpCounter::ALL {
+        let (number, description) = (counter.index(), line(counter.description()));
+        writeln!(out, "| {number} | `{counter}` | {description} |")
+            .expect("a string takes everything");
     }
     out
 }
@@ -89,6 +100,7 @@ fn with_part(document: &str, name: &str, part: &str) -> String {
 fn the_manual_has_the_definitions_of_wire() {
     let document = std::fs::read_to_string(DOCUMENT).unwrap();
     let fresh = with_part(&document, "registers", &register_map());
+    let fresh = with_part(&fresh, "counters of queue pairs", &qp_counters());
     let fresh = with_part(&fresh, "configuration space", &config_space());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(DOCUMENT, &fresh).unwrap();

@@ -149,7 +149,12 @@ const fn of_event(event: AsyncEvent) -> Option<NicEvent> {
             qp,
             what: Happened::Lost,
         }),
-        AsyncEvent::ImmediateThreshold { .. } | AsyncEvent::DoorbellRefused { .. } => None,
+        // A queue pair that a failed read stops has an event of its own.
+        AsyncEvent::ImmediateThreshold { .. }
+        | AsyncEvent::DoorbellRefused { .. }
+        | AsyncEvent::PayloadReadFailed { .. }
+        | AsyncEvent::EntryReadFailed { .. }
+        | AsyncEvent::FlushReadFailed { .. } => None,
     }
 }
 

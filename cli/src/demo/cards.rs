@@ -17,6 +17,7 @@ use stellar_driver::{
 };
 use stellar_transport::time::Ticks;
 
+use crate::pcie_options::PcieOptions;
 use crate::progress;
 use crate::world::{self, LOSSY_LINK};
 
@@ -132,6 +133,8 @@ pub struct TransferOptions {
     /// Seed of everything random
     #[arg(long, default_value_t = 4)]
     pub seed: u64,
+    #[command(flatten)]
+    pub pcie: PcieOptions,
 }
 
 /// The fabric and transport of the demonstration: leaf and spine switches, of which one link between them loses frames.
@@ -141,7 +144,9 @@ pub fn plan(options: &TransferOptions) -> anyhow::Result<(Plan, MrcPlan)> {
         loss,
         rto_us,
         seed,
+        ref pcie,
     } = *options;
+    let pcie = pcie.settings()?;
     let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, Some((LOSSY_LINK, loss)))?;
     let mut plan = Plan::new(topology, seed)?;
     let mrc = MrcPlan {
@@ -149,6 +154,7 @@ pub fn plan(options: &TransferOptions) -> anyhow::Result<(Plan, MrcPlan)> {
         ..world::sprayed(paths)
     };
     plan.transport = TransportPlan::Mrc(mrc);
+    plan.pcie = pcie;
     plan.check()?;
     Ok((plan, mrc))
 }
@@ -195,7 +201,8 @@ impl<'a> Exchange<'a> {
             succeeded: 1,
             failed: 0,
         };
-        Ok(pair.report(verified, vec![taken], taken))
+        let counters = [sender.qp.counters()?];
+        Ok(pair.report(&counters, verified, vec![taken], taken))
     }
 }
 

@@ -13,10 +13,14 @@ pub struct Arguments {
     /// Also print the sizes of the card's tables
     #[arg(short, long)]
     verbose: bool,
-    /// Also print the counters since the last reset: received packets, accepted (None) and dropped by reason, and what each port and the PCIe endpoint
-    /// beside it have dropped or failed to read. Then the errors that both PCI functions have logged, which this clears
+    /// Also print the counters since the last reset: received packets, accepted (None) and dropped by reason, those of queues, doorbells and acknowledgements, and
+    /// what each port and the PCIe endpoint beside it have dropped or failed to read. Then the errors that both PCI functions have logged, which this clears.
+    /// Then those counters of queue pairs that are not zero, of each queue pair that has sent or received a data packet
     #[arg(short, long)]
     counters: bool,
+    /// Also print every counter of this queue pair; several are possible. With it, --counters prints no other queue pairs
+    #[arg(long, value_name = "N")]
+    qp: Vec<u32>,
 }
 
 /// Prints one card, because both cards of a pair are alike.
@@ -65,6 +69,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         for counter in probe.counters()? {
             line(2, &counter.reason.to_string(), counter.value);
         }
+        line(1, "queues_and_doorbells", "");
+        for count in probe.card_counters()? {
+            line(2, &count.counter.to_string(), count.value);
+        }
         for count in probe.port_counters()? {
             if count.counter.index() == 0 {
                 line(1, &format!("port{}_and_pcie", count.port), "");
@@ -79,6 +87,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 names.join(", ")
             };
             line(1, &format!("pcie_errors_{}", found.function.name()), names);
+        }
+        if arguments.qp.is_empty() {
+            for (qp, counters) in probe.active_qp_counters()? {
+                line(1, &format!("qp{qp}"), "");
+                for (counter, value) in counters.iter().filter(|(_, value)| *value > 0) {
+                    line(2, &counter.to_string(), value);
+                }
+            }
+        }
+    }
+    for &qp in &arguments.qp {
+        line(1, &format!("qp{qp}"), "");
+        for (counter, value) in probe.qp_counters(qp)?.iter() {
+            line(2, &counter.to_string(), value);
         }
     }
     Ok(())

@@ -22,6 +22,7 @@ use sim_nic::CardPair;
 use stellar_driver::{PciFunction, Transport, Vfio, VfioUser};
 
 use crate::path_mtu::PathMtu;
+use crate::pcie_options::PcieOptions;
 use crate::sim_mode::SimModeOption;
 
 /// A card for the driver.
@@ -46,6 +47,8 @@ pub struct Cards {
     /// are: timeouts are that many times longer, and the printed times that many times shorter, than this machine's
     #[arg(long, value_name = "TIMES", requires = "vfio", conflicts_with_all = ["sim", "vfio_user"])]
     slower: Option<NonZeroU32>,
+    #[command(flatten)]
+    pcie: PcieOptions,
     #[command(flatten)]
     sim_mode: SimModeOption,
 }
@@ -77,15 +80,18 @@ impl Cards {
             self.sim || found == N,
             "{found} cards are named; it takes {N}, each with its own --vfio-user or --vfio"
         );
+        if !self.sim {
+            let why = "without --sim: the cards of ./stellar serve have the PCIe that it was told";
+            self.pcie.check_unused(why)?;
+            self.sim_mode.check_unused("--sim")?;
+        }
         let functions = if self.sim {
             self.sim_mode.choose();
-            let pair = CardPair::new()?;
+            let pair = CardPair::with_pcie(&self.pcie.settings()?)?;
             (0..N).map(|host| pair.function(host)).collect()
         } else if self.vfio.is_empty() {
-            self.sim_mode.check_unused("--sim")?;
             open_all(&self.vfio_user, |socket| VfioUser::open(socket))?
         } else {
-            self.sim_mode.check_unused("--sim")?;
             let slowness = self.slower.unwrap_or(NonZeroU32::MIN);
             open_all(&self.vfio, |address| {
                 Vfio::open(address).map(|card| card.slowed(slowness))
@@ -128,11 +134,18 @@ impl Cards {
     }
 
     /// A remark on PCIe.
-    fn pcie(&self) -> &'static str {
-        if self.vfio.is_empty() {
-            "reads take 600 ns; register and memory writes arrive at once"
-        } else {
-            "of this machine"
+    fn pcie(&self) -> Cow<'static, str> {
+        if !self.vfio.is_empty() {
+            return "of this machine".into();
+        }
+        // Options that cannot be were refused when the cards were opened.
+        match self.pcie.settings() {
+            Ok(settings) if self.sim => {
+                let read = settings.reads.latency / 1_000;
+                format!("reads take {read} ns (--pcie-read-ns); register writes arrive at once")
+                    .into()
+            }
+            _ => "as ./stellar serve was told; reads take 600 ns by default".into(),
         }
     }
 }

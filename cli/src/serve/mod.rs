@@ -10,9 +10,11 @@ use anyhow::Context;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use sim_bridge::Bridge;
+use sim_pcie::platform::PcieSettings;
 use sim_serve::Server;
 use tracing_subscriber::EnvFilter;
 
+use crate::pcie_options::PcieOptions;
 use crate::progress;
 use crate::sim_mode::SimModeOption;
 
@@ -53,6 +55,8 @@ pub struct Arguments {
     #[command(flatten)]
     bridge: bridge::Options,
     #[command(flatten)]
+    pcie: PcieOptions,
+    #[command(flatten)]
     sim_mode: SimModeOption,
 }
 
@@ -65,8 +69,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .init();
     arguments.sim_mode.choose();
+    let pcie = arguments.pcie.settings()?;
     let bridge = arguments.bridge.open()?;
-    let served = serve(arguments, bridge.as_ref());
+    let served = serve(arguments, &pcie, bridge.as_ref());
     if let (Err(_), Some(bridge)) = (&served, &bridge) {
         // The simulation may still hold the bridge, whose socket must be removed before this process ends. The first error is reported.
         let _ = bridge.close();
@@ -75,11 +80,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Powers up the cards, and serves them.
-fn serve(arguments: &Arguments, bridge: Option<&Bridge>) -> anyhow::Result<()> {
+fn serve(
+    arguments: &Arguments,
+    pcie: &PcieSettings,
+    bridge: Option<&Bridge>,
+) -> anyhow::Result<()> {
     let Arguments { directory, .. } = arguments;
     let server = progress::building("the card", || match bridge {
-        None => Server::start(directory),
-        Some(bridge) => Server::start_lone(directory, bridge.clone()),
+        None => Server::start(directory, pcie),
+        Some(bridge) => Server::start_lone(directory, bridge.clone(), pcie),
     })?;
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("waiting for signals")?;
     let stopper = server.stopper();

@@ -81,6 +81,8 @@ const BLOCKS: &[&str] = &[
     "interrupts",
     "host_queues",
     "counter_bank",
+    "counter_rows",
+    "qp_counters",
     "registers",
     "doorbells",
 ];

@@ -14,6 +14,7 @@ use sim_world::{
 use stellar_transport::spray::Policy;
 
 use crate::path_mtu::PathMtu;
+use crate::pcie_options::PcieOptions;
 use crate::progress;
 use crate::sim_mode::SimModeOption;
 
@@ -84,6 +85,8 @@ pub struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    pcie: PcieOptions,
     #[command(flatten)]
     sim_mode: SimModeOption,
 }
@@ -163,6 +166,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         arguments.sim_mode.check_unused(needs)?;
     }
     arguments.sim_mode.choose();
+    if arguments.list || arguments.sweep || arguments.scenario.is_some() {
+        let why =
+            "with --list, --sweep and --scenario, which have hosts of their own: leave them out";
+        arguments.pcie.check_unused(why)?;
+    }
     if arguments.list {
         show::scenarios();
         return Ok(());
@@ -196,7 +204,7 @@ fn with<N: Nic>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
 fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Result<()> {
     let scenario = Scenario::<N>::find(name)?;
     let progress = progress::Clock::show(scenario.name)?;
-    let outcome = scenario.run(&Setup {
+    let mut outcome = scenario.run(&Setup {
         seed: arguments.seed,
         shrink: arguments.shrink.unwrap_or(shrink),
         clock: Some(progress.time()),
@@ -286,6 +294,10 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     plan.addressing = arguments.addressing.addressing();
     plan.mtu_log2 = arguments.mtu.log2;
     plan.qps = arguments.qps;
+    plan.pcie = match arguments.nic {
+        NicKind::Reference => arguments.pcie.reads()?.into(),
+        _ => arguments.pcie.settings()?,
+    };
     plan.capture = captured(arguments.bytes * u64::from(arguments.qps));
     plan.check()?;
     Ok(plan)

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use programs::{refuse, stellar, succeed, Serve};
-use stellar_driver::DropReason;
+use stellar_driver::{CardCounter, DropReason};
 
 /// Returns the command that runs the example, which is in a directory beside that of this test.
 fn bring_up() -> Command {
@@ -44,6 +44,10 @@ fn the_same_program_prints_the_same_in_process_and_served() {
     assert!(devinfo.contains("PORT_ACTIVE (4)"), "{devinfo}");
     for reason in DropReason::ALL {
         let name = format!("\t{reason}:");
+        assert!(devinfo.contains(&name), "no {name} in {devinfo}");
+    }
+    for counter in CardCounter::ALL {
+        let name = format!("\t{counter}:");
         assert!(devinfo.contains(&name), "no {name} in {devinfo}");
     }
     let mut program = stellar();

@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
 use stellar_wire::config::{QpConfig, SqRing};
-use stellar_wire::host::{Cqe, Doorbell, WcStatus, Wqe};
+use stellar_wire::host::{Cqe, Doorbell, QpCounters, WcStatus, Wqe};
 
 use crate::card::lock;
 use crate::connect::Connection;
@@ -158,6 +158,16 @@ impl QueuePair {
     /// Work requests that have not completed.
     pub fn outstanding(&self) -> usize {
         lock(&self.core.shared.inner).work.len()
+    }
+
+    /// What the card has counted for the queue pair: for the send side since it was configured in RTR or RTS, for the receive side since RTR. Each value is read at a
+    /// time of its own.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn counters(&self) -> Result<QpCounters, Error> {
+        let card = &self.core.domain.context.device.card;
+        Ok(card.qp_counters(self.number())?)
     }
 
     /// The queue pair's parameters for the peer, if it sends from `psn` on.

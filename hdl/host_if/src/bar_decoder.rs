@@ -80,6 +80,7 @@ impl Logic for BarDecoder {
         } else {
             self.vector_word.data.val()
         };
-        self.word.unsupported.next = unreadable;
+        self.word.unsupported.next =
+            unreadable | (self.vector_word.valid.val() & self.vector_word.unsupported.val());
     }
 }

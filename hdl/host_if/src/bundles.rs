@@ -73,6 +73,18 @@ pub struct AdminRegistersSrc {
     pub error: Signal<In, Bits<8>>,
 }
 
+/// The driving end of reads of queue pairs' counters, one at a time.
+#[bundle(keep)]
+pub struct QpCounterSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    /// Number of a `QpCounter`. A number without a counter has the value 0.
+    pub counter: Signal<Out, Bits<6>>,
+    /// The value is there.
+    pub ready: Signal<In, Bit>,
+    pub value: Signal<In, Bits<64>>,
+}
+
 /// The driving end of a stream of owners of queue pairs: who may ring their doorbells.
 #[bundle(keep)]
 pub struct OwnerSrc {

@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{EventEntry, EventQueueConfig};
+use stellar_wire::hw::read::FailedRead;
 
 use crate::bundles::{
     EventConsumerSnk, HostWriteSrc, OverrunSnk, QpFailureSnk, RaiseSrc, RefusedDoorbellSnk,
@@ -22,10 +23,10 @@ const ENTRY_BITS: u64 = 4;
 /// Double words of an entry.
 const ENTRY_DWORDS: u64 = 4;
 
-/// Writes events into the event queue, one per [`CLOCKS`] cycles unless the output waits. The five sources take turns.
+/// Writes events into the event queue, one per [`CLOCKS`] cycles unless the output waits. The six sources take turns.
 ///
-/// For a page fault, a ring that is half full counts as full. A lost page fault is reported again later, other events are not, so the second half of
-/// the ring is reserved for them. An event that finds the ring full, or no ring, is lost and counted. Arming works as for completion queues. After reset there is no
+/// For a page fault or a failed read, a ring that is half full counts as full. A lost page fault is reported again later, and the queue pair of a failed read
+/// is reported by itself; nothing replaces the other events, so the second half of the ring is reserved for them. An event that finds the ring full, or no ring, is lost and counted. Arming works as for completion queues. After reset there is no
 /// ring. A consumer index is always accepted. It takes effect when no entry is in progress. Another consumer index that comes before that replaces it;
 /// the ring is then armed if either of them arms it. Levels: 4 and carry chains (fullness, whether the write goes).
 #[derive(LogicBlock, Default)]
@@ -44,6 +45,8 @@ pub struct EventQueue {
     pub doorbell_refused: RefusedDoorbellSnk,
     // A page of an on-demand region is not there.
     pub page_fault: PageFaultSnk,
+    // A read by PCIe failed.
+    pub failed_read: Snk<FailedRead>,
 
     // From software: a new ring, and consumer indices.
     pub settings: Snk<EventQueueConfig>,
@@ -60,7 +63,7 @@ pub struct EventQueue {
     /// A consumer index that cannot be.
     pub consumer_refused: Signal<Out, Bit>,
 
-    turns: RoundRobin<5, 3>,
+    turns: RoundRobin<6, 3>,
     /// The ring as configured.
     shape: DFF<EventQueueConfig>,
     ring: DFF<Ring>,
@@ -109,12 +112,13 @@ impl Logic for EventQueue {
         // take_turns
         let acting = self.acting.q.val();
         let takes = !acting & !self.update_waits.q.val() & !self.settings.valid.val();
-        let mut requests = bits::<5>(0);
+        let mut requests = bits::<6>(0);
         requests = requests.replace_bit(0, self.qp_error.valid.val());
         requests = requests.replace_bit(1, self.overrun.valid.val());
         requests = requests.replace_bit(2, self.imm_threshold.valid.val());
         requests = requests.replace_bit(3, self.doorbell_refused.valid.val());
         requests = requests.replace_bit(4, self.page_fault.valid.val());
+        requests = requests.replace_bit(5, self.failed_read.valid.val());
         self.turns.request.next = requests;
         self.turns.accept.next = takes;
         let turn = self.turns.grant.val();
@@ -123,6 +127,8 @@ impl Logic for EventQueue {
         self.imm_threshold.ready.next = takes & turn.get_bit(2);
         self.doorbell_refused.ready.next = takes & turn.get_bit(3);
         self.page_fault.ready.next = takes & turn.get_bit(4);
+        self.failed_read.ready.next = takes & turn.get_bit(5);
+        let failed_read = self.failed_read.record.val();
         let kind = if turn.get_bit(0) {
             bits::<8>(EventKind::QpError.code().into())
         } else if turn.get_bit(1) {
@@ -131,8 +137,10 @@ impl Logic for EventQueue {
             bits::<8>(EventKind::ImmThreshold.code().into())
         } else if turn.get_bit(3) {
             bits::<8>(EventKind::DoorbellRefused.code().into())
-        } else {
+        } else if turn.get_bit(4) {
             bits::<8>(EventKind::PageFault.code().into())
+        } else {
+            failed_read.kind
         };
         let source = if turn.get_bit(0) {
             bit_cast::<24, 10>(self.qp_error.qp.val())
@@ -142,8 +150,10 @@ impl Logic for EventQueue {
             bit_cast::<24, 10>(self.imm_threshold.qp.val())
         } else if turn.get_bit(3) {
             bit_cast::<24, 16>(self.doorbell_refused.page.val())
-        } else {
+        } else if turn.get_bit(4) {
             self.page_fault.region.val()
+        } else {
+            failed_read.source
         };
         let data = if turn.get_bit(0) {
             bit_cast::<64, 8>(self.qp_error.status.val())
@@ -153,17 +163,19 @@ impl Logic for EventQueue {
             bit_cast::<64, 32>(self.imm_threshold.count.val())
         } else if turn.get_bit(3) {
             bit_cast::<64, 24>(self.doorbell_refused.qp.val())
-        } else {
+        } else if turn.get_bit(4) {
             self.page_fault.va.val()
+        } else {
+            failed_read.address
         };
 
         // act
         let ring = self.ring.q.val();
         let shape = self.shape.q.val();
         let mask = place_mask(shape.log2_entries);
-        let is_fault = self.event.q.val().kind == (EventKind::PageFault.code() as u64);
+        let gives_way = self.event.q.val().kind >= (EventKind::PageFault.code() as u64);
         let half_full = is_full(ring, mask >> 1);
-        let full = !shape.valid | is_full(ring, mask) | (is_fault & half_full);
+        let full = !shape.valid | is_full(ring, mask) | (gives_way & half_full);
         let write_taken = self.write_waits.q.val() & self.write.ready.val();
         let loses = acting & full;
         let writes = acting & !full & (!self.write_waits.q.val() | write_taken);

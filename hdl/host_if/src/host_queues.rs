@@ -7,6 +7,7 @@ use hdl_primitives::{
 use rust_hdl::prelude::*;
 use stellar_wire::hw::host_queues::{CompletionQueueConfig, EventQueueConfig};
 use stellar_wire::hw::messages::Completion;
+use stellar_wire::hw::read::FailedRead;
 
 use crate::bundles::{ConsumerSnk, EventConsumerSnk, QpFailureSnk, RefusedDoorbellSnk};
 use crate::completion_queues::CompletionQueues;
@@ -31,6 +32,7 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     pub imm_threshold: ThresholdSnk,
     pub doorbell_refused: RefusedDoorbellSnk,
     pub page_fault: PageFaultSnk,
+    pub failed_read: Snk<FailedRead>,
 
     // Configuration.
     pub completion_config: QpSettingsSnk<CompletionQueueConfig>,
@@ -85,6 +87,7 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             imm_threshold => events.imm_threshold,
             doorbell_refused => events.doorbell_refused,
             page_fault => events.page_fault,
+            failed_read => events.failed_read,
             completions.overrun => events.overrun,
             event_config => events.settings,
             event_consumer => events.consumer,

@@ -51,9 +51,9 @@ pub use bar_decoder::BarDecoder;
 pub use bundles::{
     AdminRegistersSnk, AdminRegistersSrc, ConsumerSnk, ConsumerSrc, DoorbellWriteSnk,
     DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc, HostWriteSnk, HostWriteSrc, OverrunSnk,
-    OverrunSrc, OwnerSnk, OwnerSrc, QpFailureSnk, QpFailureSrc, RaiseSnk, RaiseSrc,
-    RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk, RegisterReadSrc, RegisterWriteSnk,
-    RegisterWriteSrc,
+    OverrunSrc, OwnerSnk, OwnerSrc, QpCounterSnk, QpCounterSrc, QpFailureSnk, QpFailureSrc,
+    RaiseSnk, RaiseSrc, RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk, RegisterReadSrc,
+    RegisterWriteSnk, RegisterWriteSrc,
 };
 pub use completion_queues::CompletionQueues;
 pub use doorbells::Doorbells;

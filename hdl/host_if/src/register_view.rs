@@ -28,6 +28,8 @@ pub struct RegisterState {
     pub fence_busy: Bit,
     pub fence_done: Bit,
     pub arm_busy: Bit,
+    pub count_busy: Bit,
+    pub qp_counter: Bits<64>,
     pub table_busy: Bit,
     pub admin_done: Bits<16>,
     pub admin_error: Bits<8>,
@@ -99,6 +101,8 @@ impl Logic for RegisterView {
         fence = fence.replace_bit(status::DONE_BIT, state.fence_done);
         let mut arming = bits::<64>(0);
         arming = arming.replace_bit(status::BUSY_BIT, state.arm_busy);
+        let mut counting = bits::<64>(0);
+        counting = counting.replace_bit(status::BUSY_BIT, state.count_busy);
         let mut commit = bits::<64>(0);
         commit = commit.replace_bit(status::BUSY_BIT, state.table_busy);
         let admin = bit_cast::<64, 16>(state.admin_done)
@@ -131,6 +135,8 @@ impl Logic for RegisterView {
             | shown(is_at(at, map::UNMAPPED.index()), unmapped)
             | shown(is_at(at, map::FENCE.index()), fence)
             | shown(is_at(at, map::IMMEDIATE_ARM.index()), arming)
+            | shown(is_at(at, map::QP_COUNTER_SELECT.index()), counting)
+            | shown(is_at(at, map::QP_COUNTER_VALUE.index()), state.qp_counter)
             | shown(is_at(at, map::TABLE_COMMAND.index()), commit)
             | shown(is_at(at, map::ADMIN_STATE.index()), admin);
         let mut table_word = bits::<64>(0);

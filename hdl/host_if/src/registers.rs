@@ -4,11 +4,14 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{ArmSrc, Counter, FenceSrc, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
-use stellar_wire::host::ConsumerIndex;
+use stellar_wire::host::{ConsumerIndex, QpCounterSelect};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
+use stellar_wire::hw::Qpn;
 
-use crate::bundles::{AdminRegistersSrc, EventConsumerSrc, RegisterReadSnk, RegisterWriteSnk};
+use crate::bundles::{
+    AdminRegistersSrc, EventConsumerSrc, QpCounterSrc, RegisterReadSnk, RegisterWriteSnk,
+};
 use crate::config_entry::config_select;
 use crate::register_address::{any, byte_mask, command, hit, is_at, merged, places, read_only};
 use crate::register_view::{RegisterState, RegisterView};
@@ -76,6 +79,8 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub arm: ArmSrc,
     // To and from the admin queue.
     pub admin: AdminRegistersSrc,
+    // To the counters of queue pairs.
+    pub qp_counter: QpCounterSrc,
     // To event_queue, which always takes it.
     pub event_consumer: EventConsumerSrc,
 
@@ -96,6 +101,11 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     arm_busy: DFF<Bit>,
     armed_qp: DFF<Bits<10>>,
     armed_threshold: DFF<Bits<32>>,
+    count_busy: DFF<Bit>,
+    count_qp: DFF<Qpn>,
+    count_number: DFF<Bits<6>>,
+    /// The counter that was read last.
+    count: DFF<Bits<64>>,
     renews: DFF<Bit>,
     produces: DFF<Bit>,
     consumer_valid: DFF<Bit>,
@@ -132,6 +142,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             renews,
             produces
         );
+        dff_setup!(self, clock, count_busy, count_qp, count_number, count);
         clock_reset!(self, refused, unmapped, view);
 
         // take_write
@@ -187,6 +198,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         let to_commit = is_at(write.address, map::TABLE_COMMAND.index());
         let to_fence = is_at(write.address, map::FENCE.index());
         let to_arm = is_at(write.address, map::IMMEDIATE_ARM.index());
+        let to_count = is_at(write.address, map::QP_COUNTER_SELECT.index());
         let to_consumer = is_at(write.address, map::EVENT_CONSUMER.index());
         let fence = self.fence_step.q.val();
         let fence_busy = fence != Fence::Idle;
@@ -208,6 +220,18 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             self.armed_threshold.d.next = write.data.get_bits::<32>(ImmediateArm::THRESHOLD_BIT);
         } else if self.arm.ready.val() {
             self.arm_busy.d.next = false;
+        }
+        if commands & to_count & !self.count_busy.q.val() {
+            self.count_busy.d.next = true;
+            self.count_qp.d.next = write.data.get_bits::<10>(QpCounterSelect::QP_BIT);
+            self.count_number.d.next = write
+                .data
+                .get_bits::<{ QpCounterSelect::COUNTER_BITS }>(QpCounterSelect::COUNTER_BIT);
+        } else if self.qp_counter.ready.val() {
+            self.count_busy.d.next = false;
+        }
+        if self.count_busy.q.val() & self.qp_counter.ready.val() {
+            self.count.d.next = self.qp_counter.value.val();
         }
         self.consumer_valid.d.next = commands & to_consumer;
         self.renews.d.next = commands & is_at(write.address, map::ADMIN_RING.index());
@@ -247,6 +271,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         let in_turn = !((to_commit & !may_commit)
             | (to_fence & fence_busy)
             | (to_arm & self.arm_busy.q.val())
+            | (to_count & self.count_busy.q.val())
             | (to_table.any() & table_busy));
         let short = to_command.any() & !write.enable.all();
         let refuses = writes & (to_read_only.any() | short | !in_turn);
@@ -290,6 +315,8 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             fence_busy,
             fence_done: self.fenced.q.val(),
             arm_busy: self.arm_busy.q.val(),
+            count_busy: self.count_busy.q.val(),
+            qp_counter: self.count.q.val(),
             table_busy,
             admin_done: self.admin.done.val(),
             admin_error: self.admin.error.val(),
@@ -304,6 +331,9 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         self.arm.valid.next = self.arm_busy.q.val();
         self.arm.qp.next = self.armed_qp.q.val();
         self.arm.threshold.next = self.armed_threshold.q.val();
+        self.qp_counter.valid.next = self.count_busy.q.val();
+        self.qp_counter.qp.next = self.count_qp.q.val();
+        self.qp_counter.counter.next = self.count_number.q.val();
         self.event_consumer.valid.next = self.consumer_valid.q.val();
         let written = self.written.q.val();
         self.event_consumer.index.next = written.get_bits::<24>(ConsumerIndex::INDEX_BIT);
@@ -330,6 +360,8 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
             self.fence_step.d.next = Fence::Idle;
             self.fenced.d.next = false;
             self.arm_busy.d.next = false;
+            self.count_busy.d.next = false;
+            self.count.d.next = bits::<64>(map::QP_COUNTER_VALUE.reset);
             self.consumer_valid.d.next = false;
             self.renews.d.next = false;
             self.produces.d.next = false;

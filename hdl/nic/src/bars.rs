@@ -2,14 +2,14 @@
 
 use hdl_host_if::{
     AdminRegistersSrc, BarDecoder, ConsumerSrc, Doorbells, EventConsumerSrc, OwnerSnk,
-    RefusedDoorbellSrc, Registers,
+    QpCounterSrc, RefusedDoorbellSrc, Registers,
 };
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bars::Completer1024;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_primitives::{ArmSrc, BarAccessSrc, BarDataSnk, DoorbellSrc, FenceSrc, Src};
 use rust_hdl::prelude::*;
-use stellar_wire::host::counters::{OF_PORT_BIT, PORT_BIT};
+use stellar_wire::host::counters::{OF_CARD_BIT, OF_PORT_BIT, PORT_BIT};
 use stellar_wire::hw::config::ConfigWrite;
 
 /// Number of bits that select a counter of the receive core.
@@ -38,15 +38,21 @@ pub struct Bars<const Q: usize, const M: usize, const E: usize> {
     pub doorbell: DoorbellSrc,
     pub consumer: ConsumerSrc,
     pub doorbell_refused: RefusedDoorbellSrc,
+    // One cycle each: see `Doorbells`.
+    pub not_owned: Signal<Out, Bit>,
+    pub short_write: Signal<Out, Bit>,
+    pub wrong_offset: Signal<Out, Bit>,
 
     // BAR0: state that software reads.
     pub port_up: Signal<In, Bits<2>>,
     pub interrupt_pending: Signal<In, Bits<64>>,
-    /// Selects a counter of the receive core and one of each port; their values follow.
+    /// Selects a counter of the receive core, and one of the card and of each port; their values follow.
     pub core_counter_select: Signal<Out, Bits<CORE_COUNTER_BITS>>,
     pub core_counter: Signal<In, Bits<48>>,
-    pub port_counter_select: Signal<Out, Bits<PORT_BIT>>,
+    pub counter_select: Signal<Out, Bits<PORT_BIT>>,
+    pub card_counter: Signal<In, Bits<48>>,
     pub port_counter: [Signal<In, Bits<48>>; 2],
+    pub qp_counter: QpCounterSrc,
 
     // BAR0: settings and commands.
     pub udp_port: Signal<Out, Bits<16>>,
@@ -91,8 +97,12 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Bars<Q, M, E> {
             doorbells.doorbell => doorbell,
             doorbells.consumer => consumer,
             doorbells.refused => doorbell_refused,
+            doorbells.not_owned => not_owned,
+            doorbells.short_write => short_write,
+            doorbells.wrong_offset => wrong_offset,
             port_up => registers.port_up,
             interrupt_pending => registers.interrupt_pending,
+            registers.qp_counter => qp_counter,
             registers.udp_port => udp_port,
             registers.mps_code => mps_code,
             registers.mrrs_code => mrrs_code,
@@ -107,8 +117,10 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Bars<Q, M, E> {
 
         let select = self.registers.counter_select.val();
         self.core_counter_select.next = select.get_bits::<CORE_COUNTER_BITS>(0);
-        self.port_counter_select.next = select.get_bits::<PORT_BIT>(0);
-        self.counter.d.next = if !select.get_bit(OF_PORT_BIT) {
+        self.counter_select.next = select.get_bits::<PORT_BIT>(0);
+        self.counter.d.next = if select.get_bit(OF_CARD_BIT) {
+            self.card_counter.val()
+        } else if !select.get_bit(OF_PORT_BIT) {
             self.core_counter.val()
         } else if select.get_bit(PORT_BIT) {
             self.port_counter[1].val()

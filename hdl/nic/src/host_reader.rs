@@ -7,7 +7,7 @@ use hdl_pcie::read::{DmaRead1024, EntryRead1024, EntryReader};
 use hdl_primitives::{CompletionSnk, OfferSnk, OfferSrc, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
-use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
+use stellar_wire::hw::read::{FailedRead, ReadCommand, ReadTlpHeader};
 
 /// Bits above the ones that tell the tags of queue entries apart.
 const TAG_PREFIX_BITS: usize = 8 - ENTRY_TAGS_LOG2;
@@ -27,6 +27,8 @@ pub struct HostReader {
     // Queue entries.
     pub fetch: OfferSnk<WqeFetch>,
     pub fetched: Src<WqeFetched>,
+    /// A read of queue entries failed: see `EntryReader`.
+    pub fault: Src<FailedRead>,
     // Payload.
     pub read: Snk<ReadCommand>,
     pub payload: ReadDataSrc<1024>,
@@ -57,6 +59,7 @@ impl Default for HostReader {
             timeout: Default::default(),
             fetch: Default::default(),
             fetched: Default::default(),
+            fault: Default::default(),
             read: Default::default(),
             payload: Default::default(),
             request: Default::default(),
@@ -81,6 +84,7 @@ impl Logic for HostReader {
             self,
             fetch => entry_reader.fetch,
             entry_reader.fetched => fetched,
+            entry_reader.fault => fault,
             entry_reader.command => entry_engine.command,
             entry_engine.out => entry_reader.in_,
             read => payload_engine.command,

@@ -2,7 +2,9 @@
 
 pub mod ack_order_queue;
 pub mod bars;
+pub mod card_counters;
 pub mod counter_bank;
+pub mod counter_rows;
 pub mod drop_counters;
 pub mod failure_fork;
 pub mod fence_barrier;
@@ -12,6 +14,8 @@ pub mod nic_config;
 pub mod pcie_endpoint;
 pub mod placed_credits;
 pub mod port_counters;
+pub mod qp_counters;
+pub mod read_faults;
 pub mod requester_pair;
 pub mod rx_core;
 pub mod rx_dual_lane;
@@ -23,7 +27,9 @@ pub mod tx_dual_lane;
 
 pub use ack_order_queue::AckOrderQueue;
 pub use bars::Bars;
+pub use card_counters::CardCounters;
 pub use counter_bank::CounterBank;
+pub use counter_rows::CounterRows;
 pub use drop_counters::DropCounters;
 pub use failure_fork::FailureFork;
 pub use fence_barrier::FenceBarrier;
@@ -33,6 +39,8 @@ pub use nic_config::NicConfig;
 pub use pcie_endpoint::PcieEndpoint;
 pub use placed_credits::PlacedCredits;
 pub use port_counters::PortCounters;
+pub use qp_counters::QpCounters;
+pub use read_faults::ReadFaults;
 pub use requester_pair::RequesterPair;
 pub use rx_core::RxCore;
 pub use rx_dual_lane::{RxDualLane, RxDualLane1024, RxDualLane512};

@@ -6,7 +6,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
-use hdl_requester::StatPulses;
+use hdl_requester::{ConfigureKind, StatPulses};
 use hdl_responder::Responder;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ats::CqMessage;
@@ -16,9 +16,12 @@ use stellar_wire::hw::FromBits;
 use stellar_wire::pcie::sideband::completer_request::discontinue;
 
 use crate::bars::Bars;
+use crate::card_counters::CardCounters;
 use crate::failure_fork::FailureFork;
 use crate::nic_config::NicConfig;
 use crate::pcie_endpoint::PcieEndpoint;
+use crate::qp_counters::QpCounters;
+use crate::read_faults::ReadFaults;
 use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
 use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
@@ -76,7 +79,10 @@ pub struct Nic {
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     queues: HostQueues<QP_BITS, 1024>,
     failures: FailureFork,
+    counters: CardCounters,
+    faults: ReadFaults,
     transmit: TxDualLane,
+    qp_counters: QpCounters,
     endpoints: [PcieEndpoint; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
@@ -89,9 +95,9 @@ impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, cycles);
-        clock_reset!(self, bars, admin, nic_config);
+        clock_reset!(self, bars, admin, nic_config, counters);
         clock_reset!(self, receive, responder, requester, locate, queues, failures);
-        clock_reset!(self, transmit, endpoints[..], writer);
+        clock_reset!(self, transmit, faults, qp_counters, endpoints[..], writer);
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
@@ -175,7 +181,9 @@ impl Logic for Nic {
             port_up => requester.plane_up,
             port_up => transmit.port_up,
             requester.tx => transmit.request,
-            transmit.fault => requester.fault,
+            transmit.fault => faults.payload,
+            faults.message => requester.fault,
+            faults.report => queues.failed_read,
             transmit.mac => tx,
             transmit.payload_mismatch => payload_mismatch,
             requester.xlate_req => locate.request,
@@ -192,6 +200,50 @@ impl Logic for Nic {
             requester.refused => doorbell_out_of_range,
         );
 
+        // counters
+        join!(
+            self,
+            bars.counter_select => counters.select,
+            counters.value => bars.card_counter,
+            bars.not_owned => counters.not_owned,
+            bars.short_write => counters.short_write,
+            bars.wrong_offset => counters.wrong_offset,
+            requester.refused => counters.producers_refused,
+            queues.completions_written => counters.completions_written,
+            queues.completions_lost => counters.completions_lost,
+            queues.consumers_refused => counters.consumers_refused,
+            queues.events_written => counters.events_written,
+            queues.events_lost => counters.events_lost,
+            queues.event_consumers_refused => counters.event_consumers_refused,
+            queues.interrupts_sent => counters.interrupts_sent,
+            responder.answered_ack => counters.answered_ack,
+            responder.answered_nak => counters.answered_nak,
+            responder.answered_sack => counters.answered_sack,
+            responder.answered_nack => counters.answered_nack,
+            responder.wimm_exceeded => counters.wimm_exceeded,
+            responder.ignored => counters.ignored,
+        );
+
+        // counters of queue pairs
+        let is_requester = self.nic_config.configure.record.val() == ConfigureKind::Requester;
+        let settings = self.nic_config.settings.requester.val();
+        self.qp_counters.configured.next = self.nic_config.configure.valid.val()
+            & self.requester.configure.ready.val()
+            & is_requester
+            & settings.valid;
+        self.qp_counters.configured_qp.next = self.nic_config.configure.qp.val();
+        join!(
+            self,
+            requester.event0_qp => qp_counters.event_qp[0],
+            requester.stats0 => qp_counters.stats[0],
+            requester.event1_qp => qp_counters.event_qp[1],
+            requester.stats1 => qp_counters.stats[1],
+            receive.qp_count => qp_counters.received,
+            qp_counters.pause => receive.pause,
+            responder.qp_count => qp_counters.answered,
+            bars.qp_counter => qp_counters.read,
+        );
+
         // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the
         // admin queue.
         for p in 0..2 {
@@ -202,8 +254,9 @@ impl Logic for Nic {
                 transmit.read[p] => endpoints[p].read,
                 endpoints[p].payload => transmit.payload[p],
                 endpoints[p].placement => receive.placement[p],
+                endpoints[p].flush_fault => faults.flush[p],
                 transmit.events[p] => endpoints[p].transmit,
-                bars.port_counter_select => endpoints[p].counter_select,
+                bars.counter_select => endpoints[p].counter_select,
                 endpoints[p].counter_value => bars.port_counter[p],
                 endpoints[p].rq => rq[p],
                 rc[p] => endpoints[p].rc,
@@ -213,6 +266,7 @@ impl Logic for Nic {
             self,
             requester.fetch => endpoints[0].fetch,
             endpoints[0].fetched => requester.fetched,
+            endpoints[0].fetch_fault => faults.entries,
             admin.fetch => endpoints[1].fetch,
             endpoints[1].fetched => admin.fetched,
             receive.tlp[0] => writer.in_[0],
@@ -236,5 +290,7 @@ impl Logic for Nic {
         self.endpoints[1].cq.message.next = CqMessage::from_bits(self.cq1.tdata.val());
         self.endpoints[1].request_refused.next = false;
         self.endpoints[1].request_damaged.next = self.cq1.tvalid.val() & damaged;
+        // The admin queue tells software itself what it could not read.
+        self.endpoints[1].fetch_fault.ready.next = true;
     }
 }

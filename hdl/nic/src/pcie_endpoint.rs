@@ -9,7 +9,7 @@ use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::PORT_BIT;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
-use stellar_wire::hw::read::ReadCommand;
+use stellar_wire::hw::read::{FailedRead, ReadCommand};
 
 use crate::host_reader::HostReader;
 use crate::port_counters::PortCounters;
@@ -35,12 +35,14 @@ pub struct PcieEndpoint {
     // Reads of queue entries and of payload.
     pub fetch: OfferSnk<WqeFetch>,
     pub fetched: Src<WqeFetched>,
+    pub fetch_fault: Src<FailedRead>,
     pub read: Snk<ReadCommand>,
     pub payload: ReadDataSrc<1024>,
 
     // Writes, and how many of them are in memory.
     pub write: TlpSnk<1024>,
     pub placement: PlacementSrc,
+    pub flush_fault: Src<FailedRead>,
 
     // Counters.
     pub transmit: Signal<In, TxEvents>,
@@ -78,11 +80,13 @@ impl Logic for PcieEndpoint {
             read_timeout => flush.timeout,
             fetch => reader.fetch,
             reader.fetched => fetched,
+            reader.fault => fetch_fault,
             read => reader.read,
             reader.payload => payload,
             reader.request => flush.read,
             write => flush.write,
             flush.placement => placement,
+            flush.fault => flush_fault,
             flush.tlp => requests.write,
             flush.request => requests.read,
             requests.rq => rq,
@@ -100,6 +104,7 @@ impl Logic for PcieEndpoint {
             reader.entry_events => counters.entries,
             flush.failed => counters.flush_failed,
             flush.timed_out => counters.flush_timed_out,
+            flush.fault_dropped => counters.flush_fault_dropped,
             request_refused => counters.request_refused,
             request_damaged => counters.request_damaged,
             counter_select => counters.select,

@@ -24,6 +24,7 @@ pub struct PortCounters {
     pub entries: Signal<In, ReadEvents>,
     pub flush_failed: Signal<In, Bit>,
     pub flush_timed_out: Signal<In, Bit>,
+    pub flush_fault_dropped: Signal<In, Bit>,
     pub request_refused: Signal<In, Bit>,
     pub request_damaged: Signal<In, Bit>,
 
@@ -58,7 +59,8 @@ impl Logic for PortCounters {
             .replace_bit(12, self.flush_failed.val())
             .replace_bit(13, self.flush_timed_out.val())
             .replace_bit(14, self.request_refused.val())
-            .replace_bit(15, self.request_damaged.val());
+            .replace_bit(15, self.request_damaged.val())
+            .replace_bit(16, self.flush_fault_dropped.val());
         join!(self, select => bank.select, bank.value => value);
     }
 }

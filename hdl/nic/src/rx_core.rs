@@ -11,7 +11,7 @@ use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
-use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
 
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 
@@ -51,6 +51,11 @@ pub struct RxCore {
 
     /// The result of each packet.
     pub verdict: VerdictSrc,
+
+    /// What is counted for a queue pair.
+    pub qp_count: FlowSrc<ReceiveCount>,
+    /// No token is issued while this is high: the counters need a cycle without one.
+    pub pause: Signal<In, Bit>,
 
     /// A packet needed a page of an on-demand region that has no translation.
     pub fault: PageFaultSrc,
@@ -110,6 +115,7 @@ impl Logic for RxCore {
             mr_check.out => emtt_lookup.in_,
             emtt_lookup.out => psn_track.in_,
             psn_track.outcome => outcome,
+            psn_track.qp_count => qp_count,
             psn_track.out.counted => verdict.valid,
             psn_track.out.reason => verdict.reason,
 
@@ -138,7 +144,7 @@ impl Logic for RxCore {
             } else {
                 self.outcome1_room.val()
             };
-            self.core_issue.room[i].next = place_room & outcome_room;
+            self.core_issue.room[i].next = place_room & outcome_room & !self.pause.val();
             join!(
                 self,
                 frame[i] => core_issue.packet[i],

@@ -3,13 +3,13 @@
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
 use hdl_primitives::{
-    FenceSnk, MacRxSnk, PageFaultSrc, PlacementSnk, QpRowFlowSnk, QpSnk, Src, TableWriteSnk,
-    TlpSrc, VerdictSrc,
+    FenceSnk, FlowSrc, MacRxSnk, PageFaultSrc, PlacementSnk, QpRowFlowSnk, QpSnk, Src,
+    TableWriteSnk, TlpSrc, VerdictSrc,
 };
 use hdl_rx_pipeline::{OwnAddress, RxPort};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::ControlPeer;
-use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
 use stellar_wire::hw::requester::ControlPacket;
 
 use crate::ack_order_queue::AckOrderQueue;
@@ -66,6 +66,11 @@ pub struct RxDualLane<const W: usize, const B: usize, const N: usize> {
 
     /// The result of each packet.
     pub verdict: VerdictSrc,
+
+    /// What is counted for a queue pair, before the outcome leaves.
+    pub qp_count: FlowSrc<ReceiveCount>,
+    /// The core takes no packets while this is high.
+    pub pause: Signal<In, Bit>,
 
     /// A packet needed a page of an on-demand region that has no translation.
     pub fault: PageFaultSrc,
@@ -128,6 +133,8 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, 
             error => core.error,
             fence => core.fence,
             core.fault => fault,
+            core.qp_count => qp_count,
+            pause => core.pause,
 
             core.outcome.valid => outcomes.in_valid,
             core.outcome.record => outcomes.in_outcome,

@@ -91,6 +91,8 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxLane<W, B, N> {
             counters.value => counter_value,
         );
 
+        // Nothing counts for queue pairs.
+        self.core.pause.next = false;
         // There is no address, no control path, no second lane, no source of errors and no event queue for page faults.
         self.front.own.next = OwnAddress::default();
         self.front.in_finding.next = ControlCheckResult::default();

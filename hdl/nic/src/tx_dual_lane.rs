@@ -1,7 +1,7 @@
 //! Two transmit lanes: they turn decided packets, and payload from memory, into the MAC frames of two ports.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{MacTxSrc, QpRowFlowSnk, ReadDataSnk, ReadFaultSrc, Snk, Src};
+use hdl_primitives::{MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src};
 use hdl_tx_pipeline::{AnswerQueue, LinkFilter, TxLane1024};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
@@ -42,7 +42,7 @@ pub struct TxDualLane {
     pub payload: [ReadDataSnk<1024>; 2],
 
     /// Payload that could not be read.
-    pub fault: [ReadFaultSrc; 2],
+    pub fault: [PayloadFaultSrc; 2],
 
     pub mac: [MacTxSrc<1024>; 2],
 

@@ -1,9 +1,9 @@
-//! Counters of drops and of ports, counted and read in Verilog.
+//! Counters of drops, of the card and of ports, counted and read in Verilog.
 
-use hdl_nic::{CounterBank, DropCounters, PortCounters, TxEvents};
+use hdl_nic::{CardCounters, CounterBank, DropCounters, PortCounters, TxEvents};
 use hdl_pcie::read::records::ReadEvents;
 use hdl_testkit::Dut;
-use stellar_wire::host::PortCounter;
+use stellar_wire::host::{CardCounter, PortCounter};
 use stellar_wire::receive::DropReason;
 
 /// Reads counters 0 to `selects` - 1.
@@ -149,6 +149,10 @@ fn every_event_of_a_port_has_its_counter_and_reset_clears_them() {
             PortCounter::HostRequestsDamaged,
             Raise::Flag("request_damaged"),
         ),
+        (
+            PortCounter::FlushReportsDropped,
+            Raise::Flag("flush_fault_dropped"),
+        ),
     ];
     let mut dut = Dut::new::<PortCounters>();
     dut.reset(1);
@@ -175,6 +179,48 @@ fn every_event_of_a_port_has_its_counter_and_reset_clears_them() {
     assert_eq!(
         values(&mut dut, SELECTS),
         ascending(PortCounter::COUNT, SELECTS)
+    );
+    dut.reset(1);
+    assert_eq!(values(&mut dut, SELECTS), [0; SELECTS as usize]);
+}
+
+/// The port of each counter; an event of `producers_refused` is a bit.
+const CARD_EVENTS: [(&str, u64); CardCounter::COUNT] = [
+    ("completions_written", 1),
+    ("completions_lost", 1),
+    ("consumers_refused", 1),
+    ("events_written", 1),
+    ("events_lost", 1),
+    ("event_consumers_refused", 1),
+    ("interrupts_sent", 1),
+    ("not_owned", 1),
+    ("short_write", 1),
+    ("wrong_offset", 1),
+    ("producers_refused", 0b01),
+    ("producers_refused", 0b10),
+    ("answered_ack", 1),
+    ("answered_nak", 1),
+    ("answered_sack", 1),
+    ("answered_nack", 1),
+    ("wimm_exceeded", 1),
+    ("ignored", 1),
+];
+
+#[test]
+fn every_event_of_the_card_has_its_counter_and_reset_clears_them() {
+    const SELECTS: u64 = 32;
+    let mut dut = Dut::new::<CardCounters>();
+    dut.reset(1);
+    for (counter, (port, event)) in CardCounter::ALL.into_iter().zip(CARD_EVENTS) {
+        dut.set(port, event);
+        for _ in 0..=counter.index() {
+            dut.clock();
+        }
+        dut.set(port, 0);
+    }
+    assert_eq!(
+        values(&mut dut, SELECTS),
+        ascending(CardCounter::COUNT, SELECTS)
     );
     dut.reset(1);
     assert_eq!(values(&mut dut, SELECTS), [0; SELECTS as usize]);

@@ -6,5 +6,7 @@ mod failure_fork;
 mod fence_barrier;
 mod lanes;
 mod nic_config;
+mod qp_counters;
+mod read_faults;
 mod rx_blocks;
 mod verilog;

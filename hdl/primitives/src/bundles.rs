@@ -157,6 +157,16 @@ pub struct ReadFaultSrc {
     pub ready: Signal<In, Bit>,
 }
 
+/// The driving end of a stream of payloads that could not be read, as [`ReadFaultSrc`], with the bus address of the payload's first byte.
+#[bundle(keep)]
+pub struct PayloadFaultSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    pub slot: Signal<Out, SqIndex>,
+    pub address: Signal<Out, Bits<64>>,
+    pub ready: Signal<In, Bit>,
+}
+
 /// The driving end of a stream of the fates of frames: a pulse for each.
 #[bundle]
 pub struct VerdictSrc {

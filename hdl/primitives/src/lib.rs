@@ -47,10 +47,11 @@ pub use block_fifo::BlockFifo;
 pub use bundles::{
     ArmSnk, ArmSrc, BarAccessSnk, BarAccessSrc, BarDataSnk, BarDataSrc, CompletionSnk,
     CompletionSrc, DoorbellSnk, DoorbellSrc, FenceSnk, FenceSrc, MacRxSnk, MacRxSrc, MacTxSnk,
-    MacTxSrc, PageFaultSnk, PageFaultSrc, PlacementSnk, PlacementSrc, QpRowFlowSnk, QpRowFlowSrc,
-    QpSettingsSnk, QpSettingsSrc, QpSnk, QpSrc, ReadDataSnk, ReadDataSrc, ReadFaultSnk,
-    ReadFaultSrc, ReverseEvSnk, ReverseEvSrc, TableWriteSnk, TableWriteSrc, ThresholdSnk,
-    ThresholdSrc, TlpSnk, TlpSrc, VerdictSnk, VerdictSrc,
+    MacTxSrc, PageFaultSnk, PageFaultSrc, PayloadFaultSnk, PayloadFaultSrc, PlacementSnk,
+    PlacementSrc, QpRowFlowSnk, QpRowFlowSrc, QpSettingsSnk, QpSettingsSrc, QpSnk, QpSrc,
+    ReadDataSnk, ReadDataSrc, ReadFaultSnk, ReadFaultSrc, ReverseEvSnk, ReverseEvSrc,
+    TableWriteSnk, TableWriteSrc, ThresholdSnk, ThresholdSrc, TlpSnk, TlpSrc, VerdictSnk,
+    VerdictSrc,
 };
 pub use byte_mask::{ByteMask, WordMask};
 pub use byte_rotator::ByteRotator;

@@ -7,12 +7,15 @@ use stellar_wire::hw::ack::AckRequest;
 use stellar_wire::hw::core::TokenKind;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::frame::{DropReason, Position};
-use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::psn_stages::{Count, Decision};
 use crate::token_kind::is_packet;
-use crate::verdict::{accepts, answer_kind, answer_syndrome, answers, counted_reason, Verdict};
+use crate::verdict::{
+    accepts, answer_kind, answer_syndrome, answers, concerns_qp, counted_reason, is_reason,
+    refused_by_context, Verdict,
+};
 
 /// Cycles from `in_valid` to `out_valid`.
 pub const LATENCY: usize = 1;
@@ -41,10 +44,14 @@ pub struct PsnAnswer {
     pub in_decision: Signal<In, Decision>,
     pub out: VerdictFlowSrc,
     pub outcome: FlowSrc<RxOutcome>,
+    /// What is counted for a queue pair, in the cycle of `out`.
+    pub qp_count: FlowSrc<ReceiveCount>,
 
     command_valid: DFF<Bit>,
     command: DFF<PlaceCommand>,
     count: DFF<Count>,
+    qp_count_is: DFF<Bit>,
+    qp_counted: DFF<ReceiveCount>,
     outcome_is: DFF<Bit>,
     outcome_held: DFF<RxOutcome>,
 }
@@ -58,6 +65,8 @@ impl Logic for PsnAnswer {
             command_valid,
             command,
             count,
+            qp_count_is,
+            qp_counted,
             outcome_is,
             outcome_held
         );
@@ -103,6 +112,32 @@ impl Logic for PsnAnswer {
             lane: tracked.lane,
             reason,
             payload_bytes: placed_bytes,
+        };
+        let invalid = (verdict == Verdict::RcInvalid)
+            | ((verdict == Verdict::MrcInvalid) & is_reason(tracked.reason));
+        let no_access = (verdict == Verdict::RcAccess)
+            | ((verdict == Verdict::MrcInvalid) & !is_reason(tracked.reason));
+        let wrong_state = (verdict == Verdict::InError)
+            | ((verdict == Verdict::Refused) & (tracked.reason == DropReason::WrongState));
+        let refused = (verdict == Verdict::Refused) & refused_by_context(tracked.reason);
+        let concerns = concerns_qp(verdict);
+        self.qp_count_is.d.next =
+            self.in_valid.val() & (tracked.starts_qp | concerns | wrong_state | refused);
+        self.qp_counted.d.next = ReceiveCount {
+            qp: tracked.row,
+            restarts: tracked.starts_qp,
+            accepted,
+            bytes: placed_bytes,
+            marked: concerns & tracked.ecn_ce,
+            duplicate: (verdict == Verdict::RcDuplicate) | (verdict == Verdict::MrcDuplicate),
+            gap: (verdict == Verdict::RcGap) | (verdict == Verdict::RcGapAgain),
+            outside_window: verdict == Verdict::MrcOutside,
+            invalid,
+            no_access,
+            page_absent: verdict == Verdict::MrcAbsent,
+            probe: verdict == Verdict::Probe,
+            wrong_state,
+            refused,
         };
         let answered = answers(verdict, tracked.ack_req);
         // Completions leave by endpoint 0, to host memory. So do payloads of an RC queue pair of port 0, and PCIe keeps the order. Acknowledgements leave by
@@ -174,6 +209,8 @@ impl Logic for PsnAnswer {
         self.out.counted.next = count.counted;
         self.out.reason.next = count.reason;
         self.out.payload_bytes.next = count.payload_bytes;
+        self.qp_count.valid.next = self.qp_count_is.q.val();
+        self.qp_count.record.next = self.qp_counted.q.val();
         self.outcome.valid.next = self.outcome_is.q.val();
         self.outcome.record.next = self.outcome_held.q.val();
     }

@@ -4,7 +4,7 @@ use hdl_macros::{hdl, join};
 use hdl_primitives::{BypassRam, FlowSrc, TokenFlowSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{TokenKind, TranslatedToken};
-use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
 
 use crate::distance::{distance, place_of};
 use crate::psn_advance::{self, PsnAdvance};
@@ -56,6 +56,8 @@ pub struct PsnTrack<const QP_BITS: usize = 10, const WORD_BITS: usize = 15> {
     pub out: VerdictFlowSrc,
     /// One for every packet that is accepted or acknowledged, in the cycle of its `out`.
     pub outcome: FlowSrc<RxOutcome>,
+    /// What is counted for a queue pair, in the cycle of `out`.
+    pub qp_count: FlowSrc<ReceiveCount>,
 
     flags: BypassRam<WindowFlags, QP_BITS>,
     /// 32 words of each queue pair: address is queue pair, `psn[10:6]`.
@@ -279,6 +281,7 @@ impl<const QP_BITS: usize, const WORD_BITS: usize> Logic for PsnTrack<QP_BITS, W
             advance.out_decision => answer.in_decision,
             answer.out => out,
             answer.outcome => outcome,
+            answer.qp_count => qp_count,
         );
     }
 }

@@ -4,6 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, DmaSegments, RcClass, TokenKind, TranslatedToken};
 use stellar_wire::hw::frame::{DropReason, Position};
+use stellar_wire::hw::tables::QpState;
 use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
 
@@ -16,6 +17,8 @@ pub struct Tracked {
     pub kind: TokenKind,
     pub lane: Bit,
     pub writes_qp: Bit,
+    /// The context that is written makes the queue pair ready to receive.
+    pub starts_qp: Bit,
     /// Queue pair.
     pub row: Qpn,
     pub initial_psn: Psn,
@@ -56,6 +59,7 @@ pub fn tracked(token: TranslatedToken) -> Tracked {
         kind: token.token.kind,
         lane: token.token.lane,
         writes_qp: writes_qp(token.token),
+        starts_qp: writes_qp(token.token) & (token.qp.state == QpState::Ready),
         row: row_of(token.token),
         initial_psn: token.qp.initial_psn,
         mrc: headers.mrc,

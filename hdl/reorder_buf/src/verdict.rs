@@ -134,6 +134,21 @@ pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason)
     }
 }
 
+/// What is counted for the queue pair, beside the reason: a packet that is accepted, answered, or taken for lost.
+#[hdl_fn]
+pub fn concerns_qp(verdict: Verdict) -> Bit {
+    match verdict {
+        Verdict::NotAPacket | Verdict::Refused | Verdict::InError => false,
+        _ => true,
+    }
+}
+
+/// Whether the queue pair exists, and its static context refuses the packet.
+#[hdl_fn]
+pub fn refused_by_context(reason: DropReason) -> Bit {
+    (reason == DropReason::WrongMode) | (reason == DropReason::BadPkey)
+}
+
 /// Whether the packet is acknowledged. An accepted RC packet is acknowledged if it requests that.
 #[hdl_fn]
 pub fn answers(verdict: Verdict, ack_req: Bit) -> Bit {

@@ -3,6 +3,7 @@
 use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::{ControlPacket, RequesterConfig};
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
+use stellar_wire::mtu::LENGTH_BITS;
 
 /// Kind of an operation.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -132,8 +133,10 @@ pub struct StatPulses {
     /// A data packet was sent; it was a retransmission.
     pub packet: Bit,
     pub retransmission: Bit,
-    /// Queue pair of these two, which come while operations of other queue pairs are executed. It is 0 without them.
+    /// Queue pair of these two and of `bytes`, which come while operations of other queue pairs are executed. It is 0 without them.
     pub sent_qp: Qpn,
+    /// Payload bytes of the packet, 0 without one.
+    pub bytes: Bits<LENGTH_BITS>,
     pub probe: Bit,
     pub sack: Bit,
     pub sack_out_of_window: Bit,

@@ -416,6 +416,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.stats.next.packet = sent_stats.packet;
         self.stats.next.retransmission = sent_stats.retransmission;
         self.stats.next.sent_qp = sent_stats.sent_qp;
+        self.stats.next.bytes = sent_stats.bytes;
 
         // next step
         let after_reschedule = if self.schedule.ready.val() {

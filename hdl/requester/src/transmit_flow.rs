@@ -502,6 +502,11 @@ impl Logic for TransmitFlow {
         } else {
             bits::<10>(0)
         };
+        self.stats.next.bytes = if leaves {
+            self.send.tx.record.val().length
+        } else {
+            bits::<LENGTH_BITS>(0)
+        };
 
         // query congestion control
         if self.start.val() {

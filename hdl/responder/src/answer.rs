@@ -4,7 +4,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckKind;
-use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::receive::{ResponderCount, RxOutcome};
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxSeth};
 use stellar_wire::mrc::{NackReason, PathHint};
@@ -16,6 +16,15 @@ const UP_TO_CUMULATIVE: u64 = 0xffc1;
 /// AETH syndrome of the only NAK that is not fatal.
 fn sequence_error() -> u64 {
     Syndrome::Nak(NakCode::PsnSequenceError).to_byte().into()
+}
+
+/// AETH syndromes of the NAKs that are fatal.
+fn invalid_request() -> u64 {
+    Syndrome::Nak(NakCode::InvalidRequest).to_byte().into()
+}
+
+fn remote_access() -> u64 {
+    Syndrome::Nak(NakCode::RemoteAccessError).to_byte().into()
 }
 
 /// NETH reason that is fatal.
@@ -145,5 +154,32 @@ pub fn finish_answer(
             ..neth
         },
         ..draft
+    }
+}
+
+/// What is counted for the queue pair of a packet whose answer is `answer`, if it is `answered`. Levels: 4 (opcode, syndrome).
+#[hdl_fn]
+pub fn count_answer(answer: TxAnswer, answered: Bit) -> ResponderCount {
+    let ack = answered & (answer.opcode == (Opcode::RcAck.code() as u64));
+    let sack = answered & (answer.opcode == (Opcode::MrcSack.code() as u64));
+    let nack = answered & (answer.opcode == (Opcode::MrcNack.code() as u64));
+    let aeth = answer.aeth;
+    let seth = answer.seth;
+    let neth = answer.neth;
+    let nak_sequence = aeth.syndrome == bits::<8>(sequence_error());
+    let nak_invalid = aeth.syndrome == bits::<8>(invalid_request());
+    let nak_access = aeth.syndrome == bits::<8>(remote_access());
+    let unexpected = neth.reason == bits::<8>(unexpected_event());
+    ResponderCount {
+        qp: answer.qp,
+        ack: ack & !nak_sequence & !nak_invalid & !nak_access,
+        nak_sequence: ack & nak_sequence,
+        nak_invalid: ack & nak_invalid,
+        nak_access: ack & nak_access,
+        sack,
+        echo: sack & (seth.path_hint == (PathHint::SkipOnce.code() as u64)),
+        nack_outside_window: nack & !unexpected,
+        nack_unexpected: nack & unexpected,
+        ..ResponderCount::default()
     }
 }

@@ -185,6 +185,8 @@ pub struct UpdateReg {
     pub exceeded: Bit,
     /// The packet is an accepted MRC packet.
     pub notes_psn: Bit,
+    /// It did not arrive right behind the packet before.
+    pub out_of_order: Bit,
     /// The packet is the last one of an RC message.
     pub ends_message: Bit,
     /// The packet is the last one of an RC WRITE with immediate.

@@ -2,17 +2,17 @@
 
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{
-    ArmSnk, BypassRam, Checked, Parameters, QpSettingsSnk, QpSrc, ReverseEvSnk, Snk, Src,
+    ArmSnk, BypassRam, Checked, FlowSrc, Parameters, QpSettingsSnk, QpSrc, ReverseEvSnk, Snk, Src,
     StreamSkid, ThresholdSrc,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckKind;
 use stellar_wire::hw::messages::Completion;
-use stellar_wire::hw::receive::RxOutcome;
+use stellar_wire::hw::receive::{ResponderCount, RxOutcome};
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
 
-use crate::answer::{draft_answer, is_fatal};
+use crate::answer::{count_answer, draft_answer, is_fatal};
 use crate::coalesce::compare;
 use crate::commit::commit;
 use crate::good_paths::GoodPaths;
@@ -75,6 +75,9 @@ pub struct Responder<
     /// The queue pair must move to the error state: fatal NAK or NACK, too many immediates, or a payload that may be lost. Raised once, until it is configured again.
     pub failed: QpSrc,
 
+    /// What is counted for a queue pair.
+    pub qp_count: FlowSrc<ResponderCount>,
+
     // Statistics pulses of one cycle.
     /// A WRITE with immediate beyond MAX_WIMM.
     pub wimm_exceeded: Signal<Out, Bit>,
@@ -97,6 +100,8 @@ pub struct Responder<
     looked_up: DFF<LookupReg>,
     updated_valid: DFF<Bit>,
     updated: DFF<UpdateReg>,
+    qp_count_is: DFF<Bit>,
+    qp_counted: DFF<ResponderCount>,
     /// The stash processes the packet in `updated`.
     called: DFF<Bit>,
     /// The stash has finished that packet.
@@ -130,6 +135,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             looked_up
         );
         dff_setup!(self, clock, updated_valid, updated, called, stashed, whole);
+        dff_setup!(self, clock, qp_count_is, qp_counted);
         clock_reset!(self, operations, stash, output_fifos);
         clock!(self, clock, states, good_paths);
 
@@ -317,6 +323,17 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
 
         // Counters.
         let answered = commits & updated.answers;
+        let out_of_order = commits & updated.out_of_order;
+        let count = count_answer(committed.answer, answered);
+        self.qp_count_is.d.next = answered | out_of_order | (commits & is_configure);
+        self.qp_counted.d.next = ResponderCount {
+            qp: operation.qp,
+            restarts: is_configure,
+            out_of_order,
+            ..count
+        };
+        self.qp_count.valid.next = self.qp_count_is.q.val();
+        self.qp_count.record.next = self.qp_counted.q.val();
         let kind = outcome.ack.kind;
         let nacked = (kind == AckKind::Nack) | updated.exceeded;
         self.wimm_exceeded.next = commits & updated.exceeded;
@@ -333,6 +350,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.called.d.next = false;
             self.stashed.d.next = false;
             self.whole.d.next = false;
+            self.qp_count_is.d.next = false;
         }
     }
 }

@@ -143,6 +143,7 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
         fails,
         exceeded,
         notes_psn: mrc,
+        out_of_order,
         ends_message: rc & ends,
         delivers: rc & ends & outcome.has_immediate,
         stashes: !exceeded & (counts_down | mrc & arrives),

@@ -1,9 +1,9 @@
 //! Outputs payload in the order of its frames, from the DMA or from the work request.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{FlowSnk, ReadDataSnk, ReadFaultSrc, SyncFifo};
+use hdl_primitives::{FlowSnk, PayloadFaultSrc, ReadDataSnk, SyncFifo};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::payload::{read_user, PayloadSource};
+use stellar_wire::hw::payload::{read_user, PayloadSource, READ_ADDRESS};
 
 use crate::tx_frame_builder::REQUEST_ADDRESS;
 
@@ -19,6 +19,7 @@ const FAULT_COUNT: usize = FAULT_ADDRESS + 1;
 pub struct PayloadFault {
     pub qp: Bits<10>,
     pub slot: Bits<16>,
+    pub address: Bits<64>,
 }
 
 /// Inserts inline payload between payload of the DMA, in the order of the frames. It passes one beat of `W` bits per cycle, without a gap between
@@ -46,8 +47,8 @@ pub struct PayloadMux<const W: usize> {
     pub payload_error: Signal<Out, Bit>,
     pub payload_ready: Signal<In, Bit>,
 
-    // Payload that could not be read: the queue pair, and the send queue index of the message.
-    pub fault: ReadFaultSrc,
+    // Payload that could not be read: the queue pair, the send queue index of the message, and where the payload is.
+    pub fault: PayloadFaultSrc,
     /// High for one cycle: a report was dropped.
     pub fault_lost: Signal<Out, Bit>,
 
@@ -94,12 +95,14 @@ impl<const W: usize> Logic for PayloadMux<W> {
         self.faults.in_.data.next = PayloadFault {
             qp: beat.user.get_bits::<10>(read_user::QP),
             slot: beat.user.get_bits::<16>(read_user::SLOT),
+            address: source.inline_data.get_bits::<64>(READ_ADDRESS),
         };
         self.fault_lost.next = failed & !self.faults.in_.ready.val();
         let fault = self.faults.out.data.val();
         self.fault.valid.next = self.faults.out.valid.val();
         self.fault.qp.next = fault.qp;
         self.fault.slot.next = fault.slot;
+        self.fault.address.next = fault.address;
         self.faults.out.ready.next = self.fault.ready.val();
     }
 }

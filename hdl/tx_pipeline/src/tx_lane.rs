@@ -1,7 +1,7 @@
 //! The transmit lane of one port: decided packets and their payload in, reads and frames out.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{MacTxSrc, QpRowFlowSnk, ReadDataSnk, ReadFaultSrc, Snk, Src};
+use hdl_primitives::{MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::read::ReadCommand;
@@ -46,8 +46,8 @@ pub struct TxLane<
     pub read: Src<ReadCommand>,
     pub payload: ReadDataSnk<W>,
 
-    // Payload that could not be read: the queue pair, and the send queue index of the message.
-    pub fault: ReadFaultSrc,
+    // Payload that could not be read: the queue pair, the send queue index of the message, and where the payload is.
+    pub fault: PayloadFaultSrc,
 
     // To the MAC.
     pub mac: MacTxSrc<W>,

@@ -12,7 +12,7 @@ use hdl_primitives::{
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
-use stellar_wire::hw::payload::{read_user, PayloadSource};
+use stellar_wire::hw::payload::{read_user, PayloadSource, READ_ADDRESS};
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::TxPacket;
@@ -235,7 +235,11 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         self.source.valid.next = sending & has_payload;
         self.source.record.next = PayloadSource {
             inline: request.inline,
-            inline_data: request.inline_data,
+            inline_data: if request.inline {
+                request.inline_data
+            } else {
+                bit_cast::<128, 64>(request.segments.first_address) << (READ_ADDRESS as u64)
+            },
         };
         if take_answer | take_request {
             self.state.d.next = BuildState::Address;

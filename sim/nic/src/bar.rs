@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use stellar_wire::host::registers::{
-    status, TableCommand, EVENT_CONSUMER, FENCE, MAX_PAYLOAD, MAX_READ, TABLE_COMMAND, TABLE_DATA,
+    status, TableCommand, EVENT_CONSUMER, FENCE, MAX_PAYLOAD, MAX_READ, QP_COUNTER_SELECT,
+    QP_COUNTER_VALUE, TABLE_COMMAND, TABLE_DATA,
 };
-use stellar_wire::host::{ConsumerIndex, Doorbell, Wqe};
+use stellar_wire::host::{ConsumerIndex, Doorbell, QpCounterSelect, Wqe};
 use stellar_wire::rows::{ConfigSelect, Row};
 
 use crate::mmio::{Mmio, MmioAccess, Progress};
@@ -21,12 +22,15 @@ enum Access {
     Write(MmioAccess),
     /// Reads of this command register, until its command is done.
     Done(u16),
+    /// Read of this register, for [`Bar::take_answer`].
+    Read(u16),
 }
 
 /// Register accesses and doorbells of the software that have not reached the card yet, in order.
 #[derive(Default)]
 pub struct Bar {
     accesses: VecDeque<Access>,
+    answer: Option<u64>,
     mmio: Mmio,
 }
 
@@ -87,6 +91,18 @@ impl Bar {
         self.write(MmioAccess::doorbell(page, ConsumerIndex::OFFSET, word));
     }
 
+    /// Reads a counter of a queue pair.
+    pub fn read_counter(&mut self, select: QpCounterSelect) {
+        self.command(QP_COUNTER_SELECT.offset, select.to_word());
+        let value = Access::Read(QP_COUNTER_VALUE.offset);
+        self.accesses.push_back(value);
+    }
+
+    /// Takes the value of the last register that was read.
+    pub fn take_answer(&mut self) -> Option<u64> {
+        self.answer.take()
+    }
+
     fn write(&mut self, access: MmioAccess) {
         self.accesses.push_back(Access::Write(access));
     }
@@ -106,7 +122,9 @@ impl Bar {
     fn offered(&self) -> Option<MmioAccess> {
         match *self.accesses.front()? {
             Access::Write(access) => Some(access),
-            Access::Done(command) => (!self.mmio.is_reading()).then(|| MmioAccess::read(command)),
+            Access::Done(register) | Access::Read(register) => {
+                (!self.mmio.is_reading()).then(|| MmioAccess::read(register))
+            }
         }
     }
 
@@ -129,8 +147,11 @@ impl Bar {
                 Some(write)
             }
             Progress::Answer(word) => {
-                let word = word.expect("command registers can be read");
-                if word >> status::BUSY_BIT & 1 == 0 {
+                let word = word.expect("registers can be read");
+                if let Some(Access::Read(_)) = self.accesses.front() {
+                    self.answer = Some(word);
+                    self.accesses.pop_front();
+                } else if word >> status::BUSY_BIT & 1 == 0 {
                     self.accesses.pop_front();
                 }
                 None

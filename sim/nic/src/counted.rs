@@ -1,4 +1,4 @@
-//! The card's counters, by queue pair.
+//! Statistics pulses at the card's verification ports, summed by queue pair: tests compare them with the counters that software reads.
 
 use hdl_requester::StatPulses;
 use sim_bfm::Field;
@@ -8,8 +8,9 @@ use stellar_transport::requester::RequesterCounters;
 pub type Counter = fn(&mut RequesterCounters) -> &mut u64;
 
 /// The counters of the reference, with the names of the card's fields.
-const COUNTERS: [(&str, Counter); 19] = [
+const COUNTERS: [(&str, Counter); 20] = [
     ("packet", |to| &mut to.packets),
+    ("bytes", |to| &mut to.bytes),
     ("retransmission", |to| &mut to.retransmissions),
     ("timeout", |to| &mut to.timeouts),
     ("early_loss", |to| &mut to.early_losses),
@@ -31,7 +32,7 @@ const COUNTERS: [(&str, Counter); 19] = [
 ];
 
 /// This number of counters at the start of the list belongs to the queue pair `sent_qp`.
-const SENT: usize = 2;
+const SENT: usize = 3;
 
 /// The fields of the counters in the card's output.
 pub struct CountedFields {

@@ -23,8 +23,8 @@ pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFr
 pub use mixed_nic::MixedNic;
 pub use model::{CqBeat, NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
 pub use pcie::{
-    stream_rates, write_latency, HostSide, PcieSettings, RcBeat, ReadCompletions, RequestSizes,
-    StreamRate,
+    stream_rates, write_latency, AcsSettings, Credits, HostSide, IommuSettings, PcieSettings,
+    RcBeat, ReadCompletions, RequestSizes, StreamRate,
 };
 pub use port::Link;
 pub use rtl_nic::RtlNic;

@@ -2,13 +2,14 @@
 
 use sim_net::Time;
 use sim_world::pair::{RECEIVER, SENDER};
-use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, ReferenceNic, WorldError};
+use sim_world::{
+    CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, ReferenceNic, WorldError,
+};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
-use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
-use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounters};
 
 use crate::rtl_nic::flush_delay;
 use crate::RtlNic;
@@ -67,12 +68,12 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
         host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
         Ok(if host == Self::RTL_HOST {
-            Self::Rtl(Box::new(RtlNic::build(host, config, memory, reads)?))
+            Self::Rtl(Box::new(RtlNic::build(host, config, memory, pcie)?))
         } else {
-            Self::Reference(Box::new(ReferenceNic::build(host, config, memory, reads)?))
+            Self::Reference(Box::new(ReferenceNic::build(host, config, memory, pcie)?))
         })
     }
 
@@ -136,7 +137,7 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
         either!(self, nic => nic.memory_mut())
     }
 
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters> {
         either!(self, nic => nic.qp_counters(qp))
     }
 

@@ -10,7 +10,7 @@ fn round_trips<N: Nic>(mtu_log2: u8, read_latency: u64) -> (u64, u64) {
     let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None).expect("a topology");
     let mut plan = Plan::new(topology, 5).expect("a plan");
     plan.mtu_log2 = mtu_log2;
-    plan.pcie.latency = read_latency;
+    plan.pcie.reads.latency = read_latency;
     let lone = Transfer {
         bytes: 1 << mtu_log2,
         messages: 4,

@@ -49,7 +49,7 @@ fn run(transport: Option<TransportPlan>, loss: f64, lengths: &[u32]) -> Report {
     }
     world.run(TIMEOUT_PS).expect("an end");
     let verified = verify(&world).expect("every byte where it belongs");
-    Report::of(&plan, &world, verified)
+    Report::of(&plan, &mut world, verified)
 }
 
 /// Lengths around multiples of the MTU, and their packets.

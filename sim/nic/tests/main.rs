@@ -2,10 +2,12 @@
 
 mod addressing;
 mod base_round_trip;
+mod counters;
 mod large_mtu;
 mod mixed;
 mod model_spec;
 mod scenarios;
 mod times;
 mod transfer;
+mod twin;
 mod verbs;

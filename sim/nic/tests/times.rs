@@ -48,14 +48,14 @@ fn a_small_write_is_seen_at_every_pin_on_its_way() {
     // Two links, the switch between them and the GPU take five eighths of a read's latency; the TLP itself and the world's sampling of every second cycle
     // add a few cycles.
     let late = placed.expect("the bytes are in memory") - way[way.len() - 1];
-    let least = sim_nic::write_latency(plan.pcie);
+    let least = sim_nic::write_latency(plan.pcie.reads);
     assert!(
         (least..least + 4 * CLOCK_PS).contains(&late),
         "seen {late} ps late"
     );
     // The read takes at least the latency of the link.
     let (asked, came) = (way[4], way[5]);
-    assert!(came - asked >= plan.pcie.latency, "{asked} to {came}");
+    assert!(came - asked >= plan.pcie.reads.latency, "{asked} to {came}");
     // The budgets of `architecture.md`, section 9: doorbell to first header beat without the read, last beat to first TLP.
     let clocks = |from: usize, to: usize| (way[to] - way[from]) / CLOCK_PS;
     let (sends, receives) = (clocks(3, 4) + clocks(5, 6), clocks(7, 8));

@@ -141,6 +141,10 @@ impl<M: Memories> Fabric<M> {
                 completions.iter_mut().for_each(|c| c.poisoned = true);
                 self.record_refusal(link, Refusal::Poisoned, &packet);
             }
+            Some(FaultKind::Corruption) => {
+                completions.iter_mut().for_each(|c| c.damaged = true);
+                self.record_refusal(link, Refusal::Corrupted, &packet);
+            }
             Some(FaultKind::LostCompletion) => {
                 completions.remove(self.faults.lose_one_of(completions.len()));
                 self.record_refusal(link, Refusal::LostCompletion, &packet);

@@ -180,6 +180,7 @@ impl Tlp {
                     lower_address: header.lower_address,
                     data: exact_payload(payload, header.length_dw)?,
                     poisoned: header.poisoned,
+                    damaged: false,
                 }))
             }
         }

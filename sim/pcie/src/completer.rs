@@ -54,6 +54,7 @@ pub fn successful(
             lower_address: ((read.address + first_byte as u64) & 0x7f) as u8,
             data: data[at..next].to_vec(),
             poisoned: false,
+            damaged: false,
         });
         at = next;
     }
@@ -77,6 +78,7 @@ pub fn unsuccessful(completer: Bdf, status: CompletionStatus, read: &MemRead) ->
         lower_address: ((read.address + first as u64) & 0x7f) as u8,
         data: Vec::new(),
         poisoned: false,
+        damaged: false,
     }
 }
 

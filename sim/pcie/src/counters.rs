@@ -84,6 +84,9 @@ pub enum Refusal {
     /// An injected fault: a read of which a completion is never sent.
     #[error("injected: lost completion")]
     LostCompletion,
+    /// An injected fault: a read whose data the requester's PCIe block damages.
+    #[error("injected: corruption in the requester's PCIe block")]
+    Corrupted,
     /// The receiver of a link found it malformed.
     #[error("malformed: {0}")]
     Malformed(Malformed),

@@ -51,6 +51,7 @@ pub mod iommu;
 mod link;
 mod memories;
 mod memory;
+pub mod platform;
 mod port;
 mod port_api;
 mod responder;

@@ -64,6 +64,8 @@ pub struct Completion {
     pub data: Vec<u8>,
     /// EP bit: the payload is known to be wrong.
     pub poisoned: bool,
+    /// The requester's PCIe block finds the payload damaged when it hands it over. No bit of the TLP says so.
+    pub damaged: bool,
 }
 
 /// A transaction layer packet.

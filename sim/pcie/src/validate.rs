@@ -140,7 +140,11 @@ pub(crate) fn check_fault(rule: &FaultRule) -> Result<(), ConfigError> {
     if rule.per_million > 1_000_000 {
         return Err(ConfigError::FaultRate(rule.per_million));
     }
-    if rule.fault == FaultKind::LostCompletion && rule.only == Some(RequestKind::Write) {
+    let of_reads = matches!(
+        rule.fault,
+        FaultKind::LostCompletion | FaultKind::Corruption
+    );
+    if of_reads && rule.only == Some(RequestKind::Write) {
         return Err(ConfigError::LostWrite);
     }
     Ok(())

@@ -118,6 +118,24 @@ fn a_failing_write_is_dropped_and_reported() {
     }
 }
 
+/// Nothing in the TLPs says that they are damaged.
+#[test]
+fn a_damaged_read_is_marked_in_every_completion_and_not_in_its_bytes() {
+    let mut fabric = fabric(vec![FaultRule::new(FaultKind::Corruption)], 0);
+    fabric.submit(0, PORT, read(0, 0, ADDRESS, 600)).unwrap();
+    fabric.run_until_idle();
+    let completions = completions(&mut fabric, PORT);
+    assert_eq!(completions.len(), 3);
+    assert!(completions.iter().all(|completion| completion.damaged));
+    let intact = Completion {
+        damaged: false,
+        ..completions[0].clone()
+    };
+    let bytes = Tlp::Completion(completions[0].clone()).to_bytes().unwrap();
+    assert_eq!(Tlp::from_bytes(&bytes).unwrap(), Tlp::Completion(intact));
+    assert_eq!(only_report(&mut fabric).refusal, Refusal::Corrupted);
+}
+
 #[test]
 fn a_poisoned_read_has_the_ep_bit_in_every_completion() {
     let mut fabric = fabric(vec![FaultRule::new(FaultKind::Poison)], 0);

@@ -12,6 +12,7 @@ mod functions;
 mod gpu_direct;
 mod litmus;
 mod mixed_traffic;
+mod platform;
 mod refusals;
 mod routing_table;
 mod timing;

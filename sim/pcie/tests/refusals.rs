@@ -120,6 +120,7 @@ fn completions_nobody_asked_for_are_reported() {
             lower_address: 0,
             data: vec![0; 4],
             poisoned: false,
+            damaged: false,
         });
         fabric.submit(now, PORT, completion).unwrap();
         now = fabric.run_until_idle();

@@ -11,7 +11,7 @@ use std::thread;
 
 use rustix::event::{eventfd, EventfdFlags};
 use sim_bridge::Bridge;
-use sim_nic::{Hosts, NicError};
+use sim_nic::{Hosts, NicError, PcieSettings};
 use stellar_wire::host::simulation::data_socket;
 
 use crate::backend::Backend;
@@ -58,13 +58,13 @@ pub struct Server {
 
 impl Server {
     /// Builds the model, if it is not in the cache, and powers up both cards. Then makes the sockets `nic0.sock` and `nic1.sock` in `directory`,
-    /// which is created if it does not exist.
+    /// which is created if it does not exist. The PCIe of both hosts is that of `pcie`.
     ///
     /// # Errors
     /// [`ServeError`].
-    pub fn start(directory: &Path) -> Result<Self, ServeError> {
+    pub fn start(directory: &Path, pcie: &PcieSettings) -> Result<Self, ServeError> {
         Self::with_cards(directory, 2, || {
-            let hosts = Hosts::new(Default::default())?;
+            let hosts = Hosts::new(Default::default(), pcie)?;
             Ok((hosts, None))
         })
     }
@@ -73,9 +73,13 @@ impl Server {
     ///
     /// # Errors
     /// [`ServeError`].
-    pub fn start_lone(directory: &Path, bridge: Bridge) -> Result<Self, ServeError> {
+    pub fn start_lone(
+        directory: &Path,
+        bridge: Bridge,
+        pcie: &PcieSettings,
+    ) -> Result<Self, ServeError> {
         Self::with_cards(directory, 1, || {
-            let hosts = Hosts::lone(PeerMemory::default(), Box::new(bridge.clone()))?;
+            let hosts = Hosts::lone(PeerMemory::default(), Box::new(bridge.clone()), pcie)?;
             Ok((hosts, Some(bridge)))
         })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sim_bridge::{Bridge, BridgeConfig, HostAddresses, Impairment, LinkAddress};
+use sim_nic::PcieSettings;
 use sim_serve::Server;
 use stellar_driver::{
     Counter, Device, DeviceConfig, DropReason, PciFunction, PortAddress, Probe, VfioUser,
@@ -52,7 +53,8 @@ impl Bench {
         })
         .unwrap();
         peer.connect(&local).unwrap();
-        let server = Server::start_lone(folder.path(), bridge.clone()).unwrap();
+        let server =
+            Server::start_lone(folder.path(), bridge.clone(), &PcieSettings::default()).unwrap();
         assert_eq!(server.sockets(), [folder.path().join("nic0.sock")]);
         Self {
             folder,

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sim_nic::PcieSettings;
 use sim_serve::Server;
 use stellar_driver::{
     AsyncEvent, Context, DeviceConfig, Interrupt, PciFunction, PortAddress, Probe, VfioUser,
@@ -48,7 +49,7 @@ fn is_raised(vector: &Arc<dyn Interrupt>, within: Duration) -> bool {
 #[test]
 fn a_vector_that_is_pointed_elsewhere_in_use_loses_no_interrupt() {
     let directory = tempfile::tempdir().unwrap();
-    let server = Server::start(directory.path()).unwrap();
+    let server = Server::start(directory.path(), &PcieSettings::default()).unwrap();
     let (function, context) = bring_up(server.sockets()[0]);
     let mut old = function.interrupt(EVENTS).unwrap();
     for round in 0..12 {

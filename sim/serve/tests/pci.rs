@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use sim_nic::PcieSettings;
 use sim_serve::Server;
 use stellar_driver::{PciFunction, VfioUser, VfioUserError};
 use stellar_wire::host::config_space::{
@@ -31,7 +32,8 @@ fn within(test: impl FnOnce() + Send + 'static) {
 
 fn serve() -> (tempfile::TempDir, Server) {
     let directory = tempfile::tempdir().unwrap();
-    let server = Server::start(&directory.path().join("sockets")).unwrap();
+    let server =
+        Server::start(&directory.path().join("sockets"), &PcieSettings::default()).unwrap();
     (directory, server)
 }
 

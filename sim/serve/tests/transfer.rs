@@ -6,6 +6,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sim_nic::PcieSettings;
 use sim_serve::{Counts, Server};
 use stellar_driver::*;
 
@@ -211,7 +212,7 @@ fn drive_the_other_card(sockets: [PathBuf; 2], server: &Server) {
 #[test]
 fn a_driver_dies_in_the_middle_of_a_transfer_between_two_processes() {
     let directory = tempfile::tempdir().unwrap();
-    let server = Server::start(directory.path()).unwrap();
+    let server = Server::start(directory.path(), &PcieSettings::default()).unwrap();
     let sockets = [0, 1].map(|host| server.sockets()[host].to_owned());
     let (tell, told) = std::sync::mpsc::channel();
     let test = std::thread::spawn(move || {

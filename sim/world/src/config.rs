@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
-use serde::Serialize;
 use sim_net::topology::{LinkSettings, OverrideSpec, TopologySpec};
-use sim_net::{HostId, Time, Topology};
+use sim_net::{HostId, Topology};
+use sim_pcie::platform::PcieSettings;
 use stellar_transport::requester::Backoff;
 use stellar_transport::responder::default_sack_every;
 use stellar_transport::spray::Policy;
@@ -20,32 +20,6 @@ pub const MAX_QPS: u32 = 1022;
 pub const MAX_BYTES: u64 = 1 << 30;
 /// Maximum number of paths of a queue pair.
 pub const MAX_PATHS: u8 = 128;
-
-/// Cost of a NIC's reads of payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct PcieReads {
-    /// From the request to its last byte on an idle link, without the time of the bytes themselves, in picoseconds.
-    pub latency: Time,
-    /// Payload bandwidth of one port's PCIe endpoint in Mb/s.
-    pub rate_mbps: u64,
-}
-
-impl Default for PcieReads {
-    /// 600 ns, and 225 Gb/s: PCIe 4.0 x16 (252 Gb/s after encoding) less the headers of 256-byte completions.
-    fn default() -> Self {
-        Self {
-            latency: 600_000,
-            rate_mbps: 225_000,
-        }
-    }
-}
-
-impl PcieReads {
-    /// Time of `bytes` at the bandwidth, rounded up to a picosecond.
-    pub const fn transfer_time(self, bytes: u64) -> Time {
-        (bytes * 8_000_000).div_ceil(self.rate_mbps)
-    }
-}
 
 /// Registers of an MRC requester that an experiment changes.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +132,7 @@ pub struct Plan {
     /// log2 of the entries of every send queue.
     pub sq_log2: u8,
     /// PCIe of both NICs.
-    pub pcie: PcieReads,
+    pub pcie: PcieSettings,
     /// Keep every frame for captures.
     pub capture: bool,
     /// Shows the world's time in picoseconds to other threads while it runs.
@@ -195,7 +169,7 @@ impl Plan {
             mtu_log2: 12,
             first_psn: 0,
             sq_log2: 6,
-            pcie: PcieReads::default(),
+            pcie: PcieSettings::default(),
             capture: false,
             clock: None,
         })

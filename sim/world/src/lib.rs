@@ -32,9 +32,11 @@ mod world;
 pub use addressing::Addressing;
 pub use capture::Recorder;
 pub use config::{
-    check_bytes, lossy_topology, policy_name, MrcPlan, PcieReads, Plan, TransportPlan, MAX_BYTES,
-    MAX_PATHS, MAX_QPS,
+    check_bytes, lossy_topology, policy_name, MrcPlan, Plan, TransportPlan, MAX_BYTES, MAX_PATHS,
+    MAX_QPS,
 };
+pub use sim_pcie::platform::{PcieReads, PcieSettings};
+
 pub use error::{CheckError, WorldError};
 pub use host::{Completed, Host};
 pub use memory::{Backing, BadAccess, HostMemory, MappingChange};

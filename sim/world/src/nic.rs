@@ -4,12 +4,11 @@ use sim_net::Time;
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, Endpoint, EndpointConfig, QpConfig, TableWriteError,
 };
-use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_transport::time::Ticks;
-use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounters};
 
-use crate::{HostMemory, PcieReads, WorldError};
+use crate::{HostMemory, PcieReads, PcieSettings, WorldError};
 
 /// A frame that a NIC sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +46,7 @@ pub trait Nic: Sized {
     fn base_delay(payload: usize, reads: PcieReads) -> Time;
 
     /// Makes a NIC without queue pairs and with both ports up. `host` is the number of its host in the world; of two hosts, 0 is the sender. `memory`
-    /// is behind PCIe links whose cost is `reads`.
+    /// is behind the PCIe fabric of `pcie`.
     ///
     /// # Errors
     /// [`WorldError::Config`] for a configuration that the NIC does not support, [`WorldError::Nic`] if the NIC cannot be made.
@@ -55,7 +54,7 @@ pub trait Nic: Sized {
         host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError>;
 
     /// Accepts a frame that arrived at `port`.
@@ -100,8 +99,8 @@ pub trait Nic: Sized {
     /// Memory of its host, for the host's own accesses.
     fn memory_mut(&mut self) -> &mut HostMemory;
 
-    /// Counters of a queue pair's requester.
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters>;
+    /// Counters of a queue pair, as software reads them. The NIC's time goes on meanwhile, if reads of its registers take time.
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters>;
     /// Counters of the receive side, by reason.
     fn rx_counters(&self) -> &Counters;
     /// Data packets a queue pair sent on each entropy value, by index; empty for one path.
@@ -153,9 +152,9 @@ impl Nic for ReferenceNic {
         _host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
-        Ok(Self::new(Endpoint::new(config, memory)?, reads))
+        Ok(Self::new(Endpoint::new(config, memory)?, pcie.reads))
     }
 
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
@@ -238,8 +237,8 @@ impl Nic for ReferenceNic {
         self.endpoint.memory_mut()
     }
 
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
-        self.endpoint.qp_counters(qp).copied()
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters> {
+        self.endpoint.all_qp_counters(qp)
     }
 
     fn rx_counters(&self) -> &Counters {

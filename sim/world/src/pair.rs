@@ -56,7 +56,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
             control_dscp: CONTROL_DSCP,
             event_entries: 4096,
         };
-        world.add_host(id, N::build(host, config, memory, plan.pcie)?)?;
+        world.add_host(id, N::build(host, config, memory, &plan.pcie)?)?;
     }
     if plan.capture {
         world.capture()?;
@@ -192,7 +192,7 @@ pub fn rate_gbps(plan: &Plan) -> u32 {
 /// [`WorldError::Unreachable`] if no SACK arrives.
 pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
     let mtu = 1usize << plan.mtu_log2;
-    let read = plan.pcie.latency + plan.pcie.transfer_time(mtu as u64);
+    let read = plan.pcie.reads.latency + plan.pcie.reads.transfer_time(mtu as u64);
     let mut slowest = 0;
     for plane in 0..2 {
         // The probes have IPv4 headers. Longer headers are modelled as payload.
@@ -216,7 +216,7 @@ pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
             plane,
         })?);
     }
-    Ok(slowest + read + N::base_delay(mtu, plan.pcie))
+    Ok(slowest + read + N::base_delay(mtu, plan.pcie.reads))
 }
 
 /// A data packet of the sender, or the receiver's SACK.

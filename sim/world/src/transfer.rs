@@ -97,6 +97,6 @@ pub fn run_watched<N: Nic>(
     }
     world.run_watched(transfer.limit, watch)?;
     let verified = verify(&world)?;
-    let report = Report::of(plan, &world, verified);
+    let report = Report::of(plan, &mut world, verified);
     Ok(Run { world, report })
 }

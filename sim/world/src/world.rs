@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sim_net::{Fabric, HostId, LinkId, Time};
 use stellar_transport::rx::Owner;
-use stellar_wire::host::{Doorbell, Wqe, WqeOpcode};
+use stellar_wire::host::{Doorbell, QpCounters, Wqe, WqeOpcode};
 
 use crate::capture::Recorder;
 use crate::host::Host;
@@ -158,6 +158,14 @@ impl<N: Nic> World<N> {
     /// Every host.
     pub fn hosts(&self) -> &[Host<N>] {
         &self.hosts
+    }
+
+    /// Counters of a queue pair of the host at `index`, as its software reads them ([`Nic::qp_counters`]).
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn qp_counters(&mut self, index: usize, qp: u32) -> Option<QpCounters> {
+        self.hosts[index].nic.qp_counters(qp)
     }
 
     pub(crate) fn host_mut(&mut self, index: usize) -> &mut Host<N> {

@@ -44,6 +44,7 @@ mod model;
 mod observe;
 mod packet;
 mod qp;
+mod qp_counts;
 mod qp_table;
 mod receive;
 pub mod scheduler;

@@ -1,5 +1,7 @@
 //! One queue pair of the card.
 
+use stellar_wire::host::QpCounters;
+
 use super::{Peer, QpConfig, TransportConfig};
 use crate::requester::{
     CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
@@ -28,6 +30,8 @@ pub(super) struct QueuePair {
     pub timer: Option<Ticks>,
     /// Its error has been reported.
     pub failed: bool,
+    /// Counters of the receive side.
+    pub received: QpCounters,
 }
 
 impl QueuePair {
@@ -81,6 +85,7 @@ impl QueuePair {
             reverse: ReversePaths::default(),
             timer: None,
             failed: false,
+            received: QpCounters::default(),
         })
     }
 

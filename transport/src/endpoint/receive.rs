@@ -93,6 +93,7 @@ impl<M: Memory> Endpoint<M> {
         reason: DropReason,
         ack: Option<AckRequest>,
     ) {
+        self.count_data(headers, reason, ack.is_some());
         let accepted = reason == DropReason::None;
         let exceeded = accepted && self.accept(headers).is_err();
         let due = ack.and_then(|request| match accepted {
@@ -148,6 +149,7 @@ impl<M: Memory> Endpoint<M> {
     }
 
     fn push_answer(&mut self, port: usize, qp: u32, answer: Answer) {
+        self.count_answer(qp, &answer);
         let plane = if self.port_up[port] { port } else { 1 - port };
         self.answers[plane].push_back((qp, answer));
     }
@@ -204,6 +206,7 @@ impl<M: Memory> Endpoint<M> {
         let answer = qp
             .responder
             .answer_probe(peth, packet.entropy, packet.ecn_ce, track);
+        self.count_probe(number, packet.ecn_ce);
         self.push_answer(port, number, answer);
     }
 }

@@ -1,5 +1,7 @@
 //! Counters of a requester.
 
+use stellar_wire::host::{QpCounter, QpCounters};
+
 /// Counters of one queue pair's requester. The hardware's have 48 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequesterCounters {
@@ -43,4 +45,54 @@ pub struct RequesterCounters {
     pub naks: u64,
     /// RC ACKs and NAKs that were ignored, because their PSN is not in flight.
     pub acks_ignored: u64,
+}
+
+/// Selects one counter.
+type Select = fn(&mut RequesterCounters) -> &mut u64;
+
+/// The counters of the card, and those of the reference.
+const COUNTERS: [(QpCounter, Select); 20] = [
+    (QpCounter::PacketsSent, |of| &mut of.packets),
+    (QpCounter::BytesSent, |of| &mut of.bytes),
+    (QpCounter::Retransmissions, |of| &mut of.retransmissions),
+    (QpCounter::Timeouts, |of| &mut of.timeouts),
+    (QpCounter::EarlyLosses, |of| &mut of.early_losses),
+    (QpCounter::SpuriousLosses, |of| &mut of.spurious_losses),
+    (QpCounter::Sacks, |of| &mut of.sacks),
+    (QpCounter::StaleSacks, |of| &mut of.stale_sacks),
+    (QpCounter::SacksOutOfWindow, |of| {
+        &mut of.sacks_out_of_window
+    }),
+    (QpCounter::SacksInconsistent, |of| {
+        &mut of.sacks_inconsistent
+    }),
+    (QpCounter::EcnReported, |of| &mut of.ecn_marks),
+    (QpCounter::NacksTrimmed, |of| &mut of.nacks_trimmed),
+    (QpCounter::NacksRecoverable, |of| &mut of.nacks_recoverable),
+    (QpCounter::NacksFatal, |of| &mut of.nacks_fatal),
+    (QpCounter::NacksIgnored, |of| &mut of.nacks_ignored),
+    (QpCounter::ProbesSent, |of| &mut of.probes),
+    (QpCounter::ProbeAnswers, |of| &mut of.probe_answers),
+    (QpCounter::Acks, |of| &mut of.acks),
+    (QpCounter::Naks, |of| &mut of.naks),
+    (QpCounter::AcksIgnored, |of| &mut of.acks_ignored),
+];
+
+impl RequesterCounters {
+    /// Sets the requester's counters among those of a queue pair.
+    pub fn put(mut self, all: &mut QpCounters) {
+        for (counter, select) in COUNTERS {
+            all.set(counter, *select(&mut self));
+        }
+    }
+}
+
+impl From<&QpCounters> for RequesterCounters {
+    fn from(all: &QpCounters) -> Self {
+        let mut counters = Self::default();
+        for (counter, select) in COUNTERS {
+            *select(&mut counters) = all.get(counter);
+        }
+        counters
+    }
 }

@@ -29,8 +29,8 @@ pub struct Responder {
     completions: bool,
     /// First PSN missing before the current packet.
     expected: Psn,
-    /// Packets accepted out of order, 15 bits, wrapping.
-    out_of_order: u16,
+    /// Packets accepted out of order. A SACK carries 15 bits of it.
+    out_of_order: u64,
     /// Payload bytes accepted, modulo 2^32; a SACK carries bits 31:8.
     bytes: u32,
     /// RC: bytes of the message in progress, and messages completed (24 bits).
@@ -60,6 +60,11 @@ impl Responder {
             message_bytes: 0,
             messages: 0,
         }
+    }
+
+    /// MRC packets accepted that did not arrive right behind the packet before.
+    pub const fn out_of_order(&self) -> u64 {
+        self.out_of_order
     }
 
     /// Counter of WRITEs with immediate.
@@ -116,7 +121,7 @@ impl Responder {
         cq: &mut CompletionQueue,
     ) -> Result<bool, WimmExceeded> {
         if packet.psn != self.expected {
-            self.out_of_order = (self.out_of_order + 1) % (1 << 15);
+            self.out_of_order += 1;
         }
         self.expected = track.epsn();
         let whole = self
@@ -270,7 +275,7 @@ impl Responder {
     fn cc_state(&self, timestamp: Option<u16>) -> CcState {
         CcState {
             tx_timestamp: timestamp.unwrap_or_default(),
-            ooo_count: self.out_of_order,
+            ooo_count: (self.out_of_order % (1 << 15)) as u16,
             restore_cwnd: false,
             rcv_cwnd_pen: 0,
             rcvd_bytes: self.bytes >> 8,

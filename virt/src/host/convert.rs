@@ -112,7 +112,11 @@ pub fn event(event: AsyncEvent) -> Option<GuestEvent> {
         }
         AsyncEvent::CompletionLost { qp, wr_id } => (Event::CompletionLost, qp, wr_id),
         AsyncEvent::DoorbellRefused { qp, .. } => (Event::DoorbellRefused, qp, 0),
-        AsyncEvent::ImmediateThreshold { .. } => return None,
+        // A guest has no use for bus addresses. It hears of its queue pairs by the events of these.
+        AsyncEvent::ImmediateThreshold { .. }
+        | AsyncEvent::PayloadReadFailed { .. }
+        | AsyncEvent::EntryReadFailed { .. }
+        | AsyncEvent::FlushReadFailed { .. } => return None,
     };
     Some(GuestEvent { kind, qp, data })
 }

@@ -40,6 +40,68 @@ record_enum! {
         HostRequestsRefused,
         /// Beats of the host's requests that the PCIe block marked as damaged. What they write is dropped.
         HostRequestsDamaged,
+        /// Failed flush reads whose event was dropped. Their queue pairs fail all the same.
+        FlushReportsDropped,
+    }
+}
+
+record_enum! {
+    /// What the card counts once, beside received packets: queues of the host, doorbells, acknowledgements. The order is the index of the counter.
+    pub enum CardCounter {
+        /// Completions that were written.
+        CompletionsWritten,
+        /// Completions that were lost, because their ring was full or not there.
+        CompletionsLost,
+        /// Consumer indices of completion queues that were refused, because the ring has no such entry.
+        ConsumersRefused,
+        /// Events that were written.
+        EventsWritten,
+        /// Events that were lost, because the ring was full or not there.
+        EventsLost,
+        /// Consumer indices of the event queue that were refused.
+        EventConsumersRefused,
+        /// MSI-X messages.
+        InterruptsSent,
+        /// Doorbells and consumer indices of a page that does not own the queue pair.
+        DoorbellsNotOwned,
+        /// Writes to a doorbell page of less than 64 bits.
+        DoorbellsShort,
+        /// Writes to a place of a doorbell page that has no meaning.
+        DoorbellsMisplaced,
+        /// Producer indices of even queue pairs that were refused, because they are beyond the send queue.
+        ProducersRefusedEven,
+        /// The same of odd queue pairs.
+        ProducersRefusedOdd,
+        /// Acknowledgements of RC.
+        AcksSent,
+        /// Negative acknowledgements of RC.
+        NaksSent,
+        /// Selective acknowledgements of MRC.
+        SacksSent,
+        /// Negative acknowledgements of MRC.
+        NacksSent,
+        /// WRITEs with immediate beyond those that a queue pair may have outstanding.
+        ImmediatesExceeded,
+        /// Packets of queue pairs in the error state, which are not acknowledged.
+        PacketsIgnored,
+    }
+}
+
+/// Bit of [`super::registers::COUNTER_SELECT`]: a [`CardCounter`], in the bits below [`PORT_BIT`].
+pub const OF_CARD_BIT: usize = 7;
+const _: () = assert!(CardCounter::COUNT <= 1 << PORT_BIT);
+
+impl CardCounter {
+    /// Value of [`super::registers::COUNTER_SELECT`] for this counter.
+    pub const fn select(self) -> u8 {
+        1 << OF_CARD_BIT | self.index()
+    }
+}
+
+impl std::fmt::Display for CardCounter {
+    /// The name of the variant, as reports print it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(self, f)
     }
 }
 

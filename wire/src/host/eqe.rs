@@ -19,6 +19,15 @@ code_enum! {
         /// A packet was not placed, for a page of an on-demand region is not there yet: `source` is the index of the region, `data` the address of the
         /// packet's first byte. The packet touches this page or the next. It may not be reported again before it is retransmitted.
         PageFault = 5,
+        /// A payload to send could not be read by PCIe: `source` is the queue pair, `data` the bus address of the first byte of the packet's payload. The queue
+        /// pair fails, which is another event.
+        PayloadReadFailed = 6,
+        /// Send queue entries could not be read by PCIe: `source` is the queue pair, `data` the bus address of the first of up to eight entries. The queue
+        /// pair fails, which is another event.
+        EntryReadFailed = 7,
+        /// A flush read failed, or was not answered in time, so payloads that an endpoint wrote before it may not be in memory: `source` is the endpoint,
+        /// 0 or 1, `data` the bus address of the last of these writes. Every queue pair that received one of these payloads fails, each with another event.
+        FlushReadFailed = 8,
     }
 }
 
@@ -36,7 +45,7 @@ pub struct Eqe {
     pub kind: EventKind,
     /// The phase bit, as in a completion.
     pub phase: bool,
-    /// Queue pair, doorbell page or region, 24 bits.
+    /// Queue pair, doorbell page, region or endpoint, 24 bits.
     pub source: u32,
     /// Data whose meaning depends on the kind.
     pub data: u64,

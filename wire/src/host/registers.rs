@@ -72,7 +72,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0002_0000;
+    VERSION[1] at 0x0008: ReadOnly = 0x0002_0001;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32.
     FEATURES[1] at 0x0010: ReadOnly = 0;
@@ -88,8 +88,8 @@ registers! {
     MAX_READ[1] at 0x0038: ReadWrite = 0;
     /// Timeout of a PCIe read in cycles, bits 30:0; after reset 50 ms at 250 MHz, the default of PCIe (base specification, section 2.8).
     READ_TIMEOUT[1] at 0x0040: ReadWrite = 12_500_000;
-    /// Number of the counter in [`COUNTER_VALUE`], bits 7:0: a `DropReason` from 0, or bit 6 with the port in bit 5 and a
-    /// `PortCounter` in bits 4:0.
+    /// Number of the counter in [`COUNTER_VALUE`], bits 7:0: a `DropReason` from 0; or bit 6 with the port in bit 5 and a
+    /// `PortCounter` in bits 4:0; or bit 7 with a `CardCounter` in bits 4:0.
     COUNTER_SELECT[1] at 0x0048: ReadWrite = 0;
     /// Value of the selected counter, bits 47:0.
     COUNTER_VALUE[1] at 0x0050: ReadOnly = 0;
@@ -100,6 +100,11 @@ registers! {
     REFUSED[1] at 0x0060: ReadOnly = 0;
     /// Interrupt vectors that are pending because they are masked, bit n: vector n.
     INTERRUPT_PENDING[1] at 0x0068: ReadOnly = 0;
+    /// Value of the counter that the last write of [`QP_COUNTER_SELECT`] selected.
+    QP_COUNTER_VALUE[1] at 0x0070: ReadOnly = 0;
+    /// Write: reads a counter of a queue pair (bits 9:0) into [`QP_COUNTER_VALUE`]: that with the number in bits 37:32 (`QpCounter`); a number without a
+    /// counter reads as zero. Read: bit 1, the value is not there yet.
+    QP_COUNTER_SELECT[1] at 0x0078: Command = 0;
     /// Write of any value: starts a fence, which is done when every packet and table write accepted before has left for memory.
     /// Read: bit 0, the last fence is done; bit 1, a fence is in progress.
     FENCE[1] at 0x0080: Command = 0;

@@ -5,10 +5,14 @@ use rust_hdl::prelude::*;
 /// Source of the payload of the next frame that has a payload.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PayloadSource {
-    /// High: the payload is `inline_data`, with byte 0 in bits 7:0. Low: it is the next read of the DMA engine.
+    /// High: the payload is `inline_data`, with byte 0 in bits 7:0. Low: it is the next read of the DMA engine, and `inline_data` has, from
+    /// [`READ_ADDRESS`] on, the bus address of its first byte.
     pub inline: Bit,
     pub inline_data: Bits<128>,
 }
+
+/// Lowest bit of the address in [`PayloadSource::inline_data`], 64 bits.
+pub const READ_ADDRESS: usize = 0;
 
 /// Lowest bits of the fields of [`super::read::ReadCommand::user`], which identifies the requester of a read.
 pub mod read_user {

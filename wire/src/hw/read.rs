@@ -63,6 +63,17 @@ pub struct ReadBeat {
     pub user: Bits<32>,
 }
 
+/// A read that failed, for the event queue.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct FailedRead {
+    /// Code of the event ([`crate::host::EventKind`]): what was read.
+    pub kind: Bits<8>,
+    /// Queue pair, or endpoint of a flush read.
+    pub source: Bits<24>,
+    /// Bus address.
+    pub address: Bits<64>,
+}
+
 /// Bit offsets in the requester completion descriptor of AMD's PCIe blocks, first in the AXI stream (PG213, PG346: requester completion
 /// descriptor format). The same layout as [`crate::pcie::descriptor::RequesterCompletion`].
 pub mod rc_descriptor {

@@ -37,3 +37,43 @@ pub struct RxOutcome {
     /// Nobody knows whether the payload has reached memory, so the queue pair fails. The packet is neither accepted nor answered.
     pub lost: Bit,
 }
+
+/// What the receive core counts for a queue pair: at most one token.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ReceiveCount {
+    pub qp: Bits<10>,
+    /// The token makes the queue pair ready to receive: its counters restart.
+    pub restarts: Bit,
+    pub accepted: Bit,
+    /// Payload bytes, if it is accepted.
+    pub bytes: Bits<14>,
+    /// It has a congestion mark, and is accepted, answered or taken for lost.
+    pub marked: Bit,
+    pub duplicate: Bit,
+    pub gap: Bit,
+    pub outside_window: Bit,
+    pub invalid: Bit,
+    pub no_access: Bit,
+    pub page_absent: Bit,
+    pub probe: Bit,
+    pub wrong_state: Bit,
+    pub refused: Bit,
+}
+
+/// What the responder counts for a queue pair: at most one operation.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ResponderCount {
+    pub qp: Bits<10>,
+    /// The operation configures the queue pair: its counters restart.
+    pub restarts: Bit,
+    pub out_of_order: Bit,
+    pub ack: Bit,
+    pub nak_sequence: Bit,
+    pub nak_invalid: Bit,
+    pub nak_access: Bit,
+    pub sack: Bit,
+    /// The SACK reports a congestion mark.
+    pub echo: Bit,
+    pub nack_outside_window: Bit,
+    pub nack_unexpected: Bit,
+}

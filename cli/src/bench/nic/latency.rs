@@ -90,7 +90,7 @@ pub fn rows(effort: Effort) -> anyhow::Result<Vec<Row>> {
     for bytes in BYTES {
         let plan = plan(effort, 1, 12)?;
         let (parts, seen) = progress::measuring(&format!("latency {bytes}"), || one(&plan, bytes))?;
-        let way = sim_nic::write_latency(plan.pcie);
+        let way = sim_nic::write_latency(plan.pcie.reads);
         let total = parts.total() + way;
         anyhow::ensure!(
             (total..total + LOOK + BYTES_ON_LINKS).contains(&seen),

@@ -7,9 +7,10 @@ mod speed;
 
 use sim_nic::RtlNic;
 use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{lossy_topology, PcieReads, Plan, TransportPlan};
+use sim_world::{lossy_topology, PcieSettings, Plan, TransportPlan};
 
 use super::Row;
+use crate::pcie_options::PcieOptions;
 use crate::sim_mode::SimModeOption;
 use crate::{progress, world};
 
@@ -24,9 +25,8 @@ pub struct Arguments {
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Latency of a PCIe read of both hosts, in nanoseconds
-    #[arg(long, value_name = "NS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(100..=100_000))]
-    pcie_read_ns: u64,
+    #[command(flatten)]
+    pcie: PcieOptions,
     #[command(flatten)]
     sim_mode: SimModeOption,
 }
@@ -40,21 +40,18 @@ struct Effort {
     messages: u32,
     seed: u64,
     /// PCIe of both hosts.
-    pcie: PcieReads,
+    pcie: PcieSettings,
 }
 
 impl Effort {
-    fn of(arguments: &Arguments) -> Self {
+    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
         let share = if arguments.quick { 8 } else { 1 };
-        Self {
+        Ok(Self {
             packets: 8192 / share,
             messages: 4096 / share,
             seed: arguments.seed,
-            pcie: PcieReads {
-                latency: 1_000 * arguments.pcie_read_ns,
-                ..PcieReads::default()
-            },
-        }
+            pcie: arguments.pcie.settings()?,
+        })
     }
 }
 
@@ -64,8 +61,8 @@ const QPS: [u32; 2] = [1, 16];
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.sim_mode.choose();
+    let effort = Effort::of(arguments)?;
     progress::building("the card", RtlNic::prepare)?;
-    let effort = Effort::of(arguments);
     let mut speed = speed::Speed::default();
     let mut rows = goodput::goodput(effort, &mut speed)?;
     rows.extend(goodput::message_rate(effort)?);

@@ -6,13 +6,14 @@ mod counting;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sim_nic::LoneCard;
+use sim_nic::{LoneCard, PcieSettings};
 use stellar_driver::{
     AccessFlags, DeviceConfig, Error, MemoryRegion, PageSize, Pages, PciFunction, PortAddress,
     Probe, ProtectionDomain,
 };
 
 use super::Row;
+use crate::pcie_options::PcieOptions;
 use crate::progress;
 use crate::sim_mode::SimModeOption;
 use counting::{Accesses, Counting};
@@ -25,6 +26,8 @@ pub struct Arguments {
     /// Registers a 64th of the memory, for a quick look
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    pcie: PcieOptions,
     #[command(flatten)]
     sim_mode: SimModeOption,
 }
@@ -69,8 +72,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> anyhow::Result<Self> {
-        let card = progress::building("the card", LoneCard::new)?;
+    fn new(pcie: &PcieSettings) -> anyhow::Result<Self> {
+        let card = progress::building("the card", || LoneCard::with_pcie(pcie))?;
         let function = Arc::new(Counting::new(card.function(0)));
         let ports = [0, 1].map(|plane| PortAddress {
             mac: [2, 0, 0, plane, 0, 1],
@@ -157,7 +160,7 @@ fn costs(name: &str, accesses: Accesses, time: Duration) -> Vec<Row> {
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.sim_mode.choose();
-    let bench = Bench::new()?;
+    let bench = Bench::new(&arguments.pcie.settings()?)?;
     let share = if arguments.quick { 64 } else { 1 };
     let mut rows = Vec::new();
     for case in CASES {

@@ -2,6 +2,7 @@
 //! current Verilator, besides the one that builds the models; and Icarus. No tool may print a warning.
 
 mod names;
+mod unread;
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -100,4 +100,11 @@ fn the_word_of_a_read_comes_back_from_the_bar_that_has_it() {
         dut.settle();
         assert!(!dut.is("word_valid"));
     }
+    // The refusal of a BAR counts in the cycle of its answer only.
+    dut.set("vector_word_unsupported", 1);
+    dut.settle();
+    assert!(!dut.is("word_unsupported"));
+    dut.set("vector_word_valid", 1);
+    dut.settle();
+    assert!(dut.is("word_valid") && dut.is("word_unsupported"));
 }

@@ -10,6 +10,7 @@ use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::RingConfig;
 use stellar_wire::hw::messages::{Completion, WqeFetched};
+use stellar_wire::hw::read::FailedRead;
 
 fn bits<const N: usize>(rng: &mut TestRng, below: u64) -> Bits<N> {
     rng.random_range(0..below).to_bits()
@@ -228,6 +229,12 @@ fn event_queue() {
             uut.page_fault.valid.next = rng.random_ratio(1, 4);
             uut.page_fault.region.next = Bits::random(rng);
             uut.page_fault.va.next = Bits::random(rng);
+            uut.failed_read.valid.next = rng.random_ratio(1, 4);
+            uut.failed_read.record.next = FailedRead {
+                kind: Bits::random(rng),
+                source: Bits::random(rng),
+                address: Bits::random(rng),
+            };
             uut.settings.valid.next = rng.random_ratio(1, 50);
             uut.settings.record.next = ring(rng);
             uut.consumer.valid.next = rng.random_ratio(1, 3);
@@ -256,6 +263,7 @@ fn bar_decoder() {
             uut.vector_access.ready.next = Bit::random(rng);
             uut.vector_word.valid.next = rng.random_ratio(1, 4);
             uut.vector_word.data.next = Bits::random(rng);
+            uut.vector_word.unsupported.next = rng.random();
         },
         500,
         9,
@@ -338,6 +346,12 @@ fn host_queues() {
             uut.page_fault.valid.next = rng.random_ratio(1, 4);
             uut.page_fault.region.next = Bits::random(rng);
             uut.page_fault.va.next = Bits::random(rng);
+            uut.failed_read.valid.next = rng.random_ratio(1, 4);
+            uut.failed_read.record.next = FailedRead {
+                kind: Bits::random(rng),
+                source: Bits::random(rng),
+                address: Bits::random(rng),
+            };
             uut.completion_config.valid.next = rng.random_ratio(1, 30);
             uut.completion_config.qp.next = bits(rng, 4);
             uut.completion_config.record.next = ring(rng);

@@ -6,14 +6,17 @@ use hdl_host_if::event_queue::{EventQueue, CLOCKS};
 use hdl_testkit::stream::{stall, Source};
 use hdl_testkit::Dut;
 use proptest::prelude::*;
+use rand::seq::IndexedRandom;
 use rand::Rng;
+use rust_hdl::prelude::ToBits;
 use stellar_wire::host::{Eqe, EventKind};
+use stellar_wire::hw::read::FailedRead;
 
 use crate::bench::{generator, reset, HostWrite};
 use crate::ring_reference::{Due, Ring, Settings};
 
-/// Sources in the order of [`EventKind::ALL`]: valid, ready, source, data, and the bits of these two.
-const SOURCES: [(&str, &str, &str, &str, u32, u32); 5] = [
+/// Sources in the order of [`EventKind::ALL`]: valid, ready, source, data, and the bits of these two. The last one has three kinds in one record.
+const SOURCES: [(&str, &str, &str, &str, u32, u32); 6] = [
     (
         "qp_error_valid",
         "qp_error_ready",
@@ -54,7 +57,26 @@ const SOURCES: [(&str, &str, &str, &str, u32, u32); 5] = [
         24,
         64,
     ),
+    (
+        "failed_read_valid",
+        "failed_read_ready",
+        FAILED_READ,
+        FAILED_READ,
+        24,
+        64,
+    ),
 ];
+
+/// The record of the last source.
+const FAILED_READ: &str = "failed_read";
+
+fn failed_read(event: &Eqe) -> FailedRead {
+    FailedRead {
+        kind: u64::from(event.kind.code()).to_bits(),
+        source: u64::from(event.source).to_bits(),
+        address: event.data.to_bits(),
+    }
+}
 
 fn configure(dut: &mut Dut, settings: Settings) {
     dut.set("settings_valid", 1);
@@ -66,22 +88,29 @@ fn configure(dut: &mut Dut, settings: Settings) {
 fn random_event(rng: &mut impl Rng, source: usize) -> Eqe {
     let (.., source_bits, data_bits) = SOURCES[source];
     Eqe {
-        kind: EventKind::ALL[source],
+        kind: match source {
+            5 => *EventKind::ALL[5..].choose(rng).unwrap(),
+            _ => EventKind::ALL[source],
+        },
         phase: false,
         source: rng.random::<u32>() >> (32 - source_bits),
         data: rng.random::<u64>() >> (64 - data_bits),
     }
 }
 
-fn sources() -> [Source<Eqe>; 5] {
+fn sources() -> [Source<Eqe>; 6] {
     SOURCES.map(|(valid, ready, ..)| Source::new(valid, ready))
 }
 
-fn drive(dut: &mut Dut, sources: &[Source<Eqe>; 5]) {
+fn drive(dut: &mut Dut, sources: &[Source<Eqe>; 6]) {
     for (source, (_, _, source_port, data_port, ..)) in sources.iter().zip(SOURCES) {
         source.drive(dut, |dut, event| {
-            dut.set(source_port, event.source.into());
-            dut.set(data_port, event.data);
+            if source_port == FAILED_READ {
+                dut.set_record(FAILED_READ, failed_read(event));
+            } else {
+                dut.set(source_port, event.source.into());
+                dut.set(data_port, event.data);
+            }
         });
     }
 }
@@ -125,8 +154,8 @@ proptest! {
             let taken: Vec<Eqe> = sources.iter_mut().filter_map(|source| source.taken(&dut)).collect();
             prop_assert!(taken.len() <= 1);
             for event in taken {
-                // A page fault, which is reported again when it is lost, leaves half of the ring to other events.
-                let gives_way = event.kind == EventKind::PageFault && ring.is_half_full();
+                // Page faults and failed reads leave half of the ring to other events.
+                let gives_way = event.kind.code() >= EventKind::PageFault.code() && ring.is_half_full();
                 match (!gives_way).then(|| ring.push(Eqe::LEN as u64)).flatten() {
                     Some((address, phase, raises)) => {
                         let bytes = Eqe { phase, ..event }.to_bytes().to_vec();
@@ -165,9 +194,16 @@ fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
     for (valid, ..) in SOURCES {
         dut.set(valid, 1);
     }
+    let first = Eqe {
+        kind: EventKind::ALL[5],
+        phase: false,
+        source: 0,
+        data: 0,
+    };
+    dut.set_record(FAILED_READ, failed_read(&first));
     dut.set("write_ready", 1);
     let mut kinds = VecDeque::new();
-    for clock in 0..20 * CLOCKS {
+    for clock in 0..24 * CLOCKS {
         dut.settle();
         let taken: u64 = SOURCES.iter().map(|source| dut.get(source.1)).sum();
         assert_eq!(taken == 1, clock % CLOCKS == 0, "clock {clock}");
@@ -179,7 +215,7 @@ fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
         dut.clock();
     }
     for (n, kind) in kinds.iter().enumerate() {
-        assert_eq!(*kind, EventKind::ALL[n % 5].code());
+        assert_eq!(*kind, EventKind::ALL[n % 6].code());
     }
 }
 

@@ -7,7 +7,7 @@ use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{
     self as map, Access, Features, ImmediateArm, Register, TableCommand,
 };
-use stellar_wire::host::ConsumerIndex;
+use stellar_wire::host::{ConsumerIndex, QpCounterSelect};
 use stellar_wire::hw::config::ConfigWrite;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
@@ -55,6 +55,8 @@ pub struct World {
     pub fence_ready: bool,
     pub fence_done: bool,
     pub arm_ready: bool,
+    /// The value of a queue pair's counter, if it is there.
+    pub qp_counter: Option<u64>,
     pub admin_done: u64,
     pub admin_error: u64,
 }
@@ -77,6 +79,9 @@ pub struct Model {
     fence: Fence,
     fence_done: bool,
     arm: Option<(u64, u64)>,
+    /// Queue pair and number of the counter that is being read.
+    count: Option<(u64, u64)>,
+    counted: u64,
     consumer: Option<(u64, u64)>,
     admin_ring: Option<u64>,
     admin_producer: Option<u64>,
@@ -96,6 +101,8 @@ impl Model {
             fence: Fence::Idle,
             fence_done: false,
             arm: None,
+            count: None,
+            counted: 0,
             consumer: None,
             admin_ring: None,
             admin_producer: None,
@@ -120,6 +127,8 @@ impl Model {
             map::UNMAPPED => self.unmapped,
             map::FENCE => Self::status(self.fence_done, self.fence != Fence::Idle),
             map::IMMEDIATE_ARM => Self::status(false, self.arm.is_some()),
+            map::QP_COUNTER_SELECT => Self::status(false, self.count.is_some()),
+            map::QP_COUNTER_VALUE => self.counted,
             map::TABLE_COMMAND => Self::status(false, self.commit.is_some()),
             map::EVENT_CONSUMER | map::ADMIN_RING | map::ADMIN_PRODUCER | map::COUNTER_VALUE => 0,
             map::ADMIN_STATE => world.admin_done | world.admin_error << AdminState::ERROR_BIT,
@@ -135,6 +144,11 @@ impl Model {
         }
         if world.arm_ready {
             self.arm = None;
+        }
+        if let Some(value) = world.qp_counter {
+            if self.count.take().is_some() {
+                self.counted = value;
+            }
         }
         self.fence = match before.fence {
             Fence::Queued if before.commit.is_none() => Fence::Asked,
@@ -204,6 +218,14 @@ impl Model {
                 }
                 may
             }
+            map::QP_COUNTER_SELECT => {
+                let may = before.count.is_none();
+                if may {
+                    let number = data >> QpCounterSelect::COUNTER_BIT & 0x3f;
+                    self.count = Some((data >> QpCounterSelect::QP_BIT & 0x3ff, number));
+                }
+                may
+            }
             map::ADMIN_RING => {
                 self.admin_ring = Some(data);
                 true
@@ -238,6 +260,11 @@ impl Model {
         assert_eq!(dut.is("arm_valid"), self.arm.is_some());
         if let Some(arm) = self.arm {
             assert_eq!((dut.get("arm_qp"), dut.get("arm_threshold")), arm);
+        }
+        assert_eq!(dut.is("qp_counter_valid"), self.count.is_some());
+        if let Some(count) = self.count {
+            let asked = (dut.get("qp_counter_qp"), dut.get("qp_counter_counter"));
+            assert_eq!(asked, count);
         }
         assert_eq!(dut.is("event_consumer_valid"), self.consumer.is_some());
         if let Some(consumer) = self.consumer {

@@ -67,9 +67,17 @@ proptest! {
             dut.set("read_address", read.unwrap_or_default().into());
             let counter = rng.random::<u64>() >> 16;
             dut.set("counter_value", counter);
-            for ready in ["settings_ready", "fence_ready", "fence_done", "arm_ready"] {
+            for ready in [
+                "settings_ready",
+                "fence_ready",
+                "fence_done",
+                "arm_ready",
+                "qp_counter_ready",
+            ] {
                 stall(&mut dut, rng, ready, 2);
             }
+            let qp_counter = rng.random();
+            dut.set("qp_counter_value", qp_counter);
             let world = World {
                 port_up: rng.random_range(0..4),
                 pending: rng.random(),
@@ -77,6 +85,7 @@ proptest! {
                 fence_ready: dut.is("fence_ready"),
                 fence_done: dut.is("fence_done"),
                 arm_ready: dut.is("arm_ready"),
+                qp_counter: dut.is("qp_counter_ready").then_some(qp_counter),
                 admin_done: rng.random_range(0..1 << 16),
                 admin_error: rng.random_range(0..3),
             };

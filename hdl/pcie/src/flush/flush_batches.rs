@@ -1,12 +1,13 @@
 //! Batches of writes whose flush reads are on their way.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn};
-use hdl_primitives::{FlowSnk, Snk, Src, SyncFifo};
+use hdl_primitives::{FlowSnk, FlowSrc, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::FlushedBatch;
 
 use super::records::{
-    ClosedBatch, FlushAnswer, OpenBatch, BATCH_BITS, GENERATIONS_BITS, GENERATION_BITS, READ_BITS,
+    ClosedBatch, FailedFlush, FlushAnswer, OpenBatch, BATCH_BITS, GENERATIONS_BITS,
+    GENERATION_BITS, READ_BITS,
 };
 
 const COUNT_BITS: usize = BATCH_BITS + 1;
@@ -58,6 +59,8 @@ pub struct FlushBatches {
     pub drained: Signal<Out, Bit>,
     /// One cycle: a batch was not answered in time.
     pub timed_out: Signal<Out, Bit>,
+    /// A flush read failed. Of a batch that was not answered in time it is one of those without an answer.
+    pub failed_flush: FlowSrc<FailedFlush>,
 
     order: SyncFifo<OpenBatch, BATCH_BITS, COUNT_BITS>,
     head: DFF<Bits<3>>,
@@ -124,7 +127,9 @@ impl Logic for FlushBatches {
         let of_head = bits::<READ_BITS>(0b11) << first_read(head);
         let open = (waiting & of_head).any();
         let is_late = !(now - first.deadline).get_bit(31);
-        let expires = valid & open & is_late & self.timeout.val().any();
+        // One failure is reported per cycle.
+        let refused = answers & answer.failed;
+        let expires = valid & open & is_late & self.timeout.val().any() & !refused;
         let is_failed = ((failed >> bit_cast::<BATCHES, 3>(head)) & 1).any();
         let arrived = valid & !open;
         let counts = first.commands.any();
@@ -138,6 +143,16 @@ impl Logic for FlushBatches {
         self.fence_done.next = leaves & first.fence;
         self.drained.next = leaves & first.drain;
         self.timed_out.next = expires;
+        let host_waits = ((waiting >> first_read(head)) & 1).any();
+        self.failed_flush.valid.next = refused | expires;
+        self.failed_flush.record.next = FailedFlush {
+            batch: if refused { answer.tag.batch } else { head },
+            of_peer: if refused {
+                answer.tag.of_peer
+            } else {
+                !host_waits
+            },
+        };
         if leaves {
             self.head.d.next = head + 1;
         }

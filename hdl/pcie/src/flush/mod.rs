@@ -13,10 +13,13 @@
 //! | block | does | cycles |
 //! |---|---|---|
 //! | [`flush_batches`] | batches whose flush reads are on their way, in order, with deadlines | 1 |
+//! | [`flush_faults`] | addresses of flush reads that failed, for the event queue | 1 |
 //! | [`write_flush`] | sees writes leave, closes batches, and sends their flush reads | 0 for writes and completions, 1 for reads |
 
 pub mod flush_batches;
+pub mod flush_faults;
 pub mod records;
 pub mod write_flush;
 
+pub use flush_faults::FlushFaults;
 pub use write_flush::{WriteFlush, WriteFlush1024, WriteFlush512};

@@ -54,6 +54,21 @@ pub struct ClosedBatch {
     pub reads_peer: Bit,
 }
 
+/// Addresses of the flush reads of a batch, in double words. One without a read may have any value.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct BatchAddresses {
+    pub batch: Bits<3>,
+    pub host_dw: Bits<62>,
+    pub peer_dw: Bits<62>,
+}
+
+/// A flush read that failed.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct FailedFlush {
+    pub batch: Bits<3>,
+    pub of_peer: Bit,
+}
+
 /// A batch on its way.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct OpenBatch {

@@ -2,13 +2,14 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{
-    CompletionSnk, CompletionSrc, OfferSnk, OfferSrc, PlacementSrc, SyncFifo, TlpSnk, TlpSrc,
+    CompletionSnk, CompletionSrc, OfferSnk, OfferSrc, PlacementSrc, Src, SyncFifo, TlpSnk, TlpSrc,
 };
 use rust_hdl::prelude::*;
-use stellar_wire::hw::read::{ReadTlpHeader, STATUS_SUCCESSFUL};
+use stellar_wire::hw::read::{FailedRead, ReadTlpHeader, STATUS_SUCCESSFUL};
 
 use super::flush_batches::FlushBatches;
-use super::records::{ClosedBatch, FlushAnswer, FlushTag, WriteLeft};
+use super::flush_faults::FlushFaults;
+use super::records::{BatchAddresses, ClosedBatch, FlushAnswer, FlushTag, WriteLeft};
 use crate::read::records::FLUSH_TAGS;
 
 /// For an endpoint of 1,024 bits.
@@ -133,9 +134,14 @@ pub struct WriteFlush<const W: usize> {
     pub failed: Signal<Out, Bit>,
     /// One cycle: a batch was not answered in time.
     pub timed_out: Signal<Out, Bit>,
+    /// The address of a flush read that failed: see [`FlushFaults`].
+    pub fault: Src<FailedRead>,
+    /// One cycle: such a report was dropped.
+    pub fault_dropped: Signal<Out, Bit>,
 
     left: SyncFifo<WriteLeft, LEFT_ADDRESS, LEFT_COUNT>,
     batches: FlushBatches,
+    faults: FlushFaults,
 
     host: DFF<Written>,
     peer: DFF<Written>,
@@ -169,7 +175,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             before_drain,
             now
         );
-        clock_reset!(self, left, batches);
+        clock_reset!(self, left, batches, faults);
         self.now.d.next = self.now.q.val() + 1;
 
         // pass_writes
@@ -266,6 +272,20 @@ impl<const W: usize> Logic for WriteFlush<W> {
             failed: fails,
         };
         self.failed.next = answers & fails;
+
+        // report_failures
+        self.faults.closed.valid.next = closes;
+        self.faults.closed.record.next = BatchAddresses {
+            batch,
+            host_dw: host.address_dw,
+            peer_dw: peer.address_dw,
+        };
+        join!(
+            self,
+            batches.failed_flush => faults.failed,
+            faults.fault => fault,
+            faults.dropped => fault_dropped,
+        );
 
         // fence
         let between = self.between.q.val();

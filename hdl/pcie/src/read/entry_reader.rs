@@ -3,17 +3,20 @@
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{Credit, OfferSnk, ReadDataSnk, Src, StreamSkid, SyncFifo};
 use rust_hdl::prelude::*;
+use stellar_wire::host::EventKind;
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::payload::read_user;
-use stellar_wire::hw::read::{ReadBeat, ReadCommand};
+use stellar_wire::hw::read::{FailedRead, ReadBeat, ReadCommand};
 use stellar_wire::mtu::LENGTH_BITS;
 
 /// log2 of the bytes of a send queue entry: a beat has one or two.
 const ENTRY_LOG2: u64 = 6;
 /// Outstanding reads of entries, of at most 8 entries each.
 const FETCHES: usize = 8;
-const FETCHES_BITS: usize = 4;
+const FETCHES_LOG2: usize = 3;
+const FETCHES_BITS: usize = FETCHES_LOG2 + 1;
+const _: () = assert!(FETCHES == 1 << FETCHES_LOG2);
 /// Space for their beats: 8 each in a lane of 512 bits.
 const BEAT_ADDRESS: usize = 6;
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
@@ -39,6 +42,8 @@ pub struct EntryReader<const W: usize> {
     pub fetch: OfferSnk<WqeFetch>,
     /// Each entry, in the order of the fetches. If a read failed, all of its entries did.
     pub fetched: Src<WqeFetched>,
+    /// A read that failed, with the address of its first entry. Its entries follow when this was accepted.
+    pub fault: Src<FailedRead>,
 
     // To and from the engine.
     pub command: Src<ReadCommand>,
@@ -48,6 +53,10 @@ pub struct EntryReader<const W: usize> {
     fetch_credit: Credit<FETCHES_BITS>,
     beats: SyncFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
     of_beats: SyncFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
+    /// Addresses of the outstanding reads.
+    addresses: SyncFifo<Bits<64>, FETCHES_LOG2, FETCHES_BITS>,
+    /// The failure of the oldest read was reported.
+    reported: DFF<Bit>,
     /// Number of entries of the oldest read that were passed on.
     given: DFF<Bits<4>>,
 }
@@ -63,12 +72,15 @@ impl<const W: usize> Default for EntryReader<W> {
             reset: Default::default(),
             fetch: Default::default(),
             fetched: Default::default(),
+            fault: Default::default(),
             command: Default::default(),
             in_: Default::default(),
             commands: Default::default(),
             fetch_credit: Credit::new(FETCHES),
             beats: Default::default(),
             of_beats: Default::default(),
+            addresses: Default::default(),
+            reported: Default::default(),
             given: Default::default(),
         }
     }
@@ -77,8 +89,8 @@ impl<const W: usize> Default for EntryReader<W> {
 impl<const W: usize> Logic for EntryReader<W> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, given);
-        clock_reset!(self, commands, fetch_credit, beats, of_beats);
+        dff_setup!(self, clock, given, reported);
+        clock_reset!(self, commands, fetch_credit, beats, of_beats, addresses);
 
         // command
         let may_fetch = self.fetch_credit.room.val();
@@ -100,6 +112,12 @@ impl<const W: usize> Logic for EntryReader<W> {
                 | bit_cast::<32, 4>(fetch.entries),
         };
         join!(self, commands.out => command);
+        self.addresses.in_.valid.next = fetches;
+        self.addresses.in_.data.next = fetch.address;
+        assert!(
+            !fetches | self.addresses.in_.ready.val(),
+            "an address without a place"
+        );
 
         // return
         let returned = self.in_.valid.val();
@@ -113,23 +131,39 @@ impl<const W: usize> Logic for EntryReader<W> {
             "an entry without a place"
         );
 
-        // give_on: a failed read has one beat, whatever its length.
+        // report
         let front = self.of_beats.out.data.val();
+        let qp = front.user.get_bits::<10>(read_user::QP);
+        let waits = self.of_beats.out.valid.val();
+        let fails = waits & front.error;
+        let reported = self.reported.q.val();
+        self.fault.valid.next = fails & !reported;
+        self.fault.record.next = FailedRead {
+            kind: bits::<8>(EventKind::EntryReadFailed.code().into()),
+            source: bit_cast::<24, 10>(qp),
+            address: self.addresses.out.data.val(),
+        };
+
+        // give_on: a failed read has one beat, whatever its length.
+        let offers = waits & (!fails | reported);
         let given = self.given.q.val();
         let is_last = (given + 1) == front.user.get_bits::<4>(read_user::ENTRIES);
         let is_second = given.get_bit(0) & two_a_beat(W as u64) & !front.error;
         let beat_ends = is_last | (!front.error & (is_second | !two_a_beat(W as u64)));
-        let taken = self.of_beats.out.valid.val() & self.fetched.ready.val();
+        let taken = offers & self.fetched.ready.val();
+        let ends = taken & is_last;
+        self.addresses.out.ready.next = ends;
+        self.reported.d.next = !ends & (reported | (fails & self.fault.ready.val()));
         if taken {
             self.given.d.next = if is_last { bits(0) } else { given + 1 };
         }
-        self.fetch_credit.give.next = taken & is_last;
+        self.fetch_credit.give.next = ends;
         self.beats.out.ready.next = taken & beat_ends;
         self.of_beats.out.ready.next = taken & beat_ends;
         let entries = self.beats.out.data.val();
-        self.fetched.valid.next = self.of_beats.out.valid.val();
+        self.fetched.valid.next = offers;
         self.fetched.record.next = WqeFetched {
-            qp: front.user.get_bits::<10>(read_user::QP),
+            qp,
             error: front.error,
             entry: if is_second {
                 (entries >> (W as u64 / 2)).get_bits::<512>(0)
@@ -140,6 +174,7 @@ impl<const W: usize> Logic for EntryReader<W> {
 
         if self.reset.val() {
             self.given.d.next = bits(0);
+            self.reported.d.next = false;
         }
     }
 }

@@ -7,9 +7,10 @@ use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
+use stellar_wire::host::EventKind;
 use stellar_wire::hw::dma::{FlushedBatch, WriteTlpHeader};
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::read::{CompletionHeader, ReadTlpHeader};
+use stellar_wire::hw::read::{CompletionHeader, FailedRead, ReadTlpHeader};
 
 use super::paths::{Fault, Flaw, Paths};
 
@@ -85,6 +86,9 @@ pub struct Report {
     pub fences: u64,
     pub drains: u64,
     pub failed_commands: u64,
+    /// Addresses of failed flush reads that were reported, and reports that were dropped.
+    pub faults: u64,
+    pub dropped: u64,
     /// Pulses of the block's outputs.
     pub failed: u64,
     pub timed_out: u64,
@@ -117,6 +121,10 @@ pub struct Bench {
     offered: bool,
     /// The target of each address written.
     target_of: HashMap<u64, u64>,
+    /// Address of each flush read on its way, by its tag.
+    asked: HashMap<u64, u64>,
+    /// Addresses of the flush reads whose completions have said that they failed.
+    refused: VecDeque<u64>,
     report: Report,
     now: u64,
 }
@@ -146,6 +154,8 @@ impl Bench {
             data_reads: 0,
             offered: false,
             target_of: HashMap::new(),
+            asked: HashMap::new(),
+            refused: VecDeque::new(),
             report: Report::default(),
             now: 0,
         };
@@ -209,7 +219,10 @@ impl Bench {
         self.dut.set("tlp_ready", ready.into());
         self.dut
             .set("placement_flushed_ready", flushed_ready.into());
+        let fault_ready = self.rng.random_ratio(self.load.ready, 8);
+        self.dut.set("fault_ready", fault_ready.into());
         self.dut.eval();
+        self.take_fault(fault_ready);
         self.take_reports(flushed_ready);
         self.take_request();
         self.take_write(ready);
@@ -328,6 +341,9 @@ impl Bench {
             let damaged = flaw == Some(Flaw::Damaged);
             self.dut.set("completion_error", damaged.into());
             self.dut.eval();
+            if flaw.is_some() && tag >= 192 {
+                self.refused.push_back(self.asked[&tag]);
+            }
             let of_data = tag < 192;
             assert_eq!(self.dut.is("data_valid"), of_data);
             if of_data {
@@ -368,10 +384,34 @@ impl Bench {
         assert!(tag >= 192, "the tag of a read of data");
         assert_eq!((request.u64("length_dw"), request.u64("first_be")), (1, 0));
         self.report.flush_reads += 1;
+        self.asked.insert(tag, 4 * request.u64("address_dw"));
         self.report.sent_at.push(self.now);
         let target = self.target_of[&request.u64("address_dw")];
         assert_eq!(request.u64("at"), if target == HOST { 0b00 } else { 0b10 });
         self.paths.read(target as usize, tag);
+    }
+
+    /// The report of a flush read that failed has its address. Without completions the read is one that nobody has answered.
+    fn take_fault(&mut self, ready: bool) {
+        self.report.dropped += self.dut.get("fault_dropped");
+        if !(ready && self.dut.is("fault_valid")) {
+            return;
+        }
+        self.report.faults += 1;
+        let words = self.dut.words("fault");
+        let fault = Record::<FailedRead>::new(&words);
+        assert_eq!(
+            fault.u64("kind"),
+            u64::from(EventKind::FlushReadFailed.code())
+        );
+        let address = fault.u64("address");
+        match self.load.fault {
+            Some(Fault::Lost { .. }) => assert!(
+                self.asked.values().any(|asked| *asked == address),
+                "{address:#x} was not asked"
+            ),
+            _ => assert_eq!(Some(address), self.refused.pop_front()),
+        }
     }
 
     fn take_reports(&mut self, flushed_ready: bool) {

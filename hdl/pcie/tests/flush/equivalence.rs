@@ -1,8 +1,8 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle.
 
 use hdl_pcie::flush::flush_batches::FlushBatches;
-use hdl_pcie::flush::records::{ClosedBatch, FlushAnswer, FlushTag};
-use hdl_pcie::flush::WriteFlush;
+use hdl_pcie::flush::records::{BatchAddresses, ClosedBatch, FailedFlush, FlushAnswer, FlushTag};
+use hdl_pcie::flush::{FlushFaults, WriteFlush};
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -48,6 +48,32 @@ fn flush_batches() {
     .unwrap();
 }
 
+#[test]
+fn flush_faults() {
+    check(
+        FlushFaults::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.closed.valid.next = Bit::random(rng);
+            uut.closed.record.next = BatchAddresses {
+                batch: Bits::random(rng),
+                host_dw: Bits::random(rng),
+                peer_dw: Bits::random(rng),
+            };
+            uut.failed.valid.next = rng.random_ratio(1, 3);
+            uut.failed.record.next = FailedFlush {
+                batch: Bits::random(rng),
+                of_peer: Bit::random(rng),
+            };
+            uut.fault.ready.next = rng.random_ratio(1, 4);
+        },
+        1_000,
+        3,
+    )
+    .unwrap();
+}
+
 /// The test uses 128 bits, because wide lanes are slow in rust-hdl's simulation, and the width is a parameter of the same text.
 #[test]
 fn write_flush() {
@@ -88,6 +114,7 @@ fn write_flush() {
             uut.completion.last.next = Bit::random(rng);
             uut.completion.error.next = rng.random_ratio(1, 8);
             uut.placement.flushed_ready.next = Bit::random(rng);
+            uut.fault.ready.next = Bit::random(rng);
             // A fence follows when the one before it is done.
             cycle += 1;
             uut.placement.fence.next = cycle % 900 == 20;

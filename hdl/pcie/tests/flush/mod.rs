@@ -36,7 +36,7 @@ proptest! {
     #[test]
     fn no_report_comes_before_its_bytes(load in loads()) {
         let report = Bench::new(&load).run();
-        prop_assert_eq!((report.failed, report.timed_out), (0, 0));
+        prop_assert_eq!((report.failed, report.timed_out, report.faults), (0, 0, 0));
     }
 
     /// A failed flush read fails commands of its own batch, and none is lost or reported twice.
@@ -46,6 +46,8 @@ proptest! {
         let report = Bench::new(&load).run();
         prop_assert!(report.failed_commands == 0 || report.failed > 0);
         prop_assert_eq!(report.timed_out, 0);
+        prop_assert_eq!(report.faults + report.dropped, report.failed);
+        prop_assert_eq!(report.dropped, 0);
     }
 
     /// Completions that never come, and some that come when the read is given up, stop nothing.
@@ -54,6 +56,7 @@ proptest! {
         let load = Load { fault: Some(Fault::Lost { one_in: 5, late }), ..load };
         let report = Bench::new(&load).run();
         prop_assert!(report.failed_commands == 0 || report.timed_out > 0);
+        prop_assert_eq!((report.faults, report.dropped), (report.timed_out, 0));
     }
 }
 

@@ -8,11 +8,12 @@ use hdl_testkit::Dut;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
+use stellar_wire::host::EventKind;
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::payload::read_user;
-use stellar_wire::hw::read::{ReadBeat, ReadCommand};
+use stellar_wire::hw::read::{FailedRead, ReadBeat, ReadCommand};
 
 /// Chances in percent.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,7 @@ struct Pace {
     command: u8,
     returns: u8,
     fetched: u8,
+    fault: u8,
 }
 
 const FULL: Pace = Pace {
@@ -28,6 +30,7 @@ const FULL: Pace = Pace {
     command: 100,
     returns: 100,
     fetched: 100,
+    fault: 100,
 };
 
 fn command_of(fetch: WqeFetch) -> ReadCommand {
@@ -70,7 +73,12 @@ struct Bench {
     /// What the engine returns.
     beats: VecDeque<(Vec<u32>, ReadBeat)>,
     expected: VecDeque<WqeFetched>,
+    /// Reads that failed, each with the number of entries that are expected behind it.
+    faults: VecDeque<(FailedRead, usize)>,
     asked: usize,
+    /// Entries that were accepted, and entries that were ever expected.
+    given: usize,
+    due: usize,
     clock: u64,
 }
 
@@ -85,7 +93,10 @@ impl Bench {
             commands: VecDeque::new(),
             beats: VecDeque::new(),
             expected: VecDeque::new(),
+            faults: VecDeque::new(),
             asked: 0,
+            given: 0,
+            due: 0,
             clock: 0,
         };
         bench.dut.set("reset", 1);
@@ -126,7 +137,9 @@ impl Bench {
         let command_ready = self.chance(pace.command);
         let fetched_ready = self.chance(pace.fetched);
         self.dut.set("command_ready", command_ready.into());
+        let fault_ready = self.chance(pace.fault);
         self.dut.set("fetched_ready", fetched_ready.into());
+        self.dut.set("fault_ready", fault_ready.into());
         self.dut.eval();
 
         if command_ready && self.dut.is("command_valid") {
@@ -137,6 +150,14 @@ impl Bench {
         if fetched_ready && self.dut.is("fetched_valid") {
             let expected = self.expected.pop_front().expect("an entry out of nothing");
             assert_eq!(self.dut.words("fetched"), to_words(expected));
+            let due = self.faults.front().map(|(_, before)| *before);
+            assert_ne!(due, Some(self.given), "an entry before its report");
+            self.given += 1;
+        }
+        if fault_ready && self.dut.is("fault_valid") {
+            let (fault, before) = self.faults.pop_front().expect("a report out of nothing");
+            assert_eq!(self.dut.words("fault"), to_words(fault));
+            assert_eq!(before, self.given, "a report behind its entries");
         }
         if self.offered[0] && self.dut.is("fetch_ready") {
             let fetch = self.fetches.pop_front().expect("a fetch");
@@ -157,6 +178,15 @@ impl Bench {
     fn return_entries(&mut self, fetch: WqeFetch) {
         let error = self.rng.random_bool(0.2);
         let entries = fetch.entries.index();
+        if error {
+            let fault = FailedRead {
+                kind: u64::from(EventKind::EntryReadFailed.code()).to_bits(),
+                source: (fetch.qp.index() as u64).to_bits(),
+                address: fetch.address,
+            };
+            self.faults.push_back((fault, self.due));
+        }
+        self.due += entries;
         let per_beat = self.width / 512;
         let beats = if error { 1 } else { entries.div_ceil(per_beat) };
         for i in 0..beats {
@@ -198,11 +228,12 @@ proptest! {
 
     #[test]
     fn entries_are_those_of_the_reads(
-        seed in any::<u64>(), wide in any::<bool>(), p in prop::array::uniform4(4..=100u8),
+        seed in any::<u64>(), wide in any::<bool>(), p in prop::array::uniform5(4..=100u8),
     ) {
         let mut bench = Bench::new(if wide { 1024 } else { 512 }, seed);
         bench.queue(40);
-        bench.run(Pace { fetch: p[0], command: p[1], returns: p[2], fetched: p[3] });
+        bench.run(Pace { fetch: p[0], command: p[1], returns: p[2], fetched: p[3], fault: p[4] });
+        prop_assert!(bench.faults.is_empty());
     }
 }
 

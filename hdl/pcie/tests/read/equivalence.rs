@@ -289,6 +289,7 @@ fn entry_reader<const W: usize>() {
                 entries: rng.random_range(1..=8_u64).to_bits(),
             };
             u.fetched.ready.next = rng.random_bool(0.3) || phase > ROUND - 12;
+            u.fault.ready.next = rng.random_bool(0.5);
             u.command.ready.next = asking || rng.random_bool(0.8);
             let returns = owed > 0 && phase < ROUND - 12 && rng.random();
             owed -= u32::from(returns);

@@ -24,8 +24,9 @@ fn burst_limit(mtu: u32) -> u32 {
 type Count = fn(&RequesterCounters) -> u64;
 
 /// Names of the hardware's counters, and the counters of the reference.
-const COUNTERS: [(&str, Count); 19] = [
+const COUNTERS: [(&str, Count); 20] = [
     ("packet", |c| c.packets),
+    ("bytes", |c| c.bytes),
     ("retransmission", |c| c.retransmissions),
     ("probe", |c| c.probes),
     ("sack", |c| c.sacks),

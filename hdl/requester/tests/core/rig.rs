@@ -74,8 +74,9 @@ impl Totals {
     }
 }
 
-const STATS: [&str; 19] = [
+const STATS: [&str; 20] = [
     "packet",
+    "bytes",
     "retransmission",
     "probe",
     "sack",

@@ -74,7 +74,8 @@ pub struct Bench {
     part: Vec<u8>,
     begun: Option<u64>,
     pub sent: Vec<Sent>,
-    faults: VecDeque<(u64, u64)>,
+    /// Queue pair, slot, and address of each packet whose payload could not be read.
+    faults: VecDeque<(u64, u64, u64)>,
     pub faults_taken: usize,
     pub faults_lost: u64,
     pub left_out: u64,
@@ -207,7 +208,11 @@ impl Bench {
             self.memory.asked(&words, due);
         }
         if fault && self.dut.get("fault_valid") == 1 {
-            let fault = (self.dut.get("fault_qp"), self.dut.get("fault_slot"));
+            let fault = (
+                self.dut.get("fault_qp"),
+                self.dut.get("fault_slot"),
+                self.dut.get("fault_address"),
+            );
             assert_eq!(Some(fault), self.faults.pop_front());
             self.faults_taken += 1;
         }
@@ -264,8 +269,11 @@ impl Bench {
         if !from_memory || readable {
             self.frames[1].push_back(item.frame);
         } else {
-            self.faults
-                .push_back((request.qp.index() as u64, request.slot.index() as u64));
+            self.faults.push_back((
+                request.qp.index() as u64,
+                request.slot.index() as u64,
+                request.segments.first_address.to_u64(),
+            ));
         }
     }
 

@@ -37,7 +37,7 @@ pub struct Card<M> {
     /// Bytes written at final addresses, such as a GPU's memory.
     pub placed: u64,
     counted: CountedFields,
-    /// Counters of the requesters since the last reset, by queue pair.
+    /// Statistics pulses of the requesters since the last reset, by queue pair.
     pub counters: BTreeMap<u32, RequesterCounters>,
     pub windows: Windows,
 }

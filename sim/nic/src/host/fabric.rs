@@ -7,7 +7,7 @@ use sim_net::{Fabric, Time};
 use sim_verilated::Library;
 use sim_world::report::{Observed, Report};
 use sim_world::{Plan, Recorder, Verified};
-use stellar_transport::requester::RequesterCounters;
+use stellar_wire::host::QpCounters;
 
 use super::sim_hosts::SimHosts;
 use super::watch::Watch;
@@ -46,7 +46,7 @@ impl FabricPair {
     /// # Errors
     /// [`NicError`].
     pub fn with_library(plan: &Plan, library: &Library) -> Result<Self, NicError> {
-        Self::build(plan, library, &plan.pcie.into())
+        Self::build(plan, library, &plan.pcie)
     }
 
     fn build(plan: &Plan, library: &Library, pcie: &PcieSettings) -> Result<Self, NicError> {
@@ -73,14 +73,19 @@ impl FabricPair {
         look(self.hosts.lock().wire().recorder())
     }
 
-    /// The report since [`Self::watch`]. `latencies` are those of the work requests that succeeded, and `duration` is from the first post to the last
+    /// The report since [`Self::watch`]. `counters` are those of the sender's queue pairs, from its driver ([`stellar_driver::QueuePair::counters`]), `latencies` are those of the work requests that succeeded, and `duration` is from the first post to the last
     /// completion, in picoseconds.
     ///
     /// # Panics
     /// If [`Self::watch`] was not called.
-    pub fn report(&self, verified: Verified, latencies: Vec<Time>, duration: Time) -> Report {
+    pub fn report(
+        &self,
+        counters: &[QpCounters],
+        verified: Verified,
+        latencies: Vec<Time>,
+        duration: Time,
+    ) -> Report {
         let mut hosts = self.hosts.lock();
-        let counters: Vec<RequesterCounters> = hosts.card(0).counters.values().copied().collect();
         let plugged = hosts.wire().plugged().expect("both cards are on a fabric");
         let watch = plugged.watch.as_ref().expect("watch comes before report");
         let seen = Observed {
@@ -88,7 +93,7 @@ impl FabricPair {
             verified,
             duration,
             latencies,
-            counters: &counters,
+            counters,
             path_loads: watch.path_loads.clone(),
             record: &watch.record,
             fabric: &plugged.fabric,

@@ -32,18 +32,16 @@ impl<M: HostSide> Hosts<M> {
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn new(memories: [M; 2]) -> Result<Self, NicError> {
-        let pcie = PcieSettings::default();
-        Self::with_library(memories, Wire::cables(false), NicModel::shared()?, &pcie)
+    pub fn new(memories: [M; 2], pcie: &PcieSettings) -> Result<Self, NicError> {
+        Self::with_library(memories, Wire::cables(false), NicModel::shared()?, pcie)
     }
 
     /// One host with a card whose ports are at the near end of `line`.
     ///
     /// # Errors
     /// [`NicError`].
-    pub fn lone(memory: M, line: Box<dyn Line>) -> Result<Self, NicError> {
-        let pcie = PcieSettings::default();
-        Self::with_library([memory], Wire::Line(line), NicModel::shared()?, &pcie)
+    pub fn lone(memory: M, line: Box<dyn Line>, pcie: &PcieSettings) -> Result<Self, NicError> {
+        Self::with_library([memory], Wire::Line(line), NicModel::shared()?, pcie)
     }
 
     /// A card of the model in `library` for each of the memories.

@@ -4,6 +4,8 @@ use std::ops::Deref;
 
 use super::sim_hosts::SimHosts;
 use super::wire::{Line, SentFrame, Wire};
+use crate::model::NicModel;
+use crate::pcie::PcieSettings;
 use crate::NicError;
 
 /// One host, number 0, with a Verilated card. The caller acts as its peer with [`Self::receive`] and [`Self::take_sent`].
@@ -17,6 +19,16 @@ impl LoneCard {
     /// [`NicError`].
     pub fn new() -> Result<Self, NicError> {
         Ok(Self(SimHosts::new(1, Wire::Loose(Vec::new()))?))
+    }
+
+    /// Does what [`Self::new`] does, with such a PCIe fabric in the host.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn with_pcie(pcie: &PcieSettings) -> Result<Self, NicError> {
+        let wire = Wire::Loose(Vec::new());
+        let library = NicModel::shared()?;
+        Ok(Self(SimHosts::with_library(1, wire, library, pcie)?))
     }
 
     /// A host whose card has its ports at the near end of `line`: frames come from there and go there, and [`Self::take_sent`] returns nothing.

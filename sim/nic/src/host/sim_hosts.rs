@@ -10,6 +10,7 @@ use sim_verilated::recording::Recording;
 use sim_verilated::Library;
 use sim_world::Backing;
 use stellar_driver::{Function, PciFunction};
+use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::Owner;
 
 use super::function::SimFunction;
@@ -137,6 +138,17 @@ impl SimHosts {
         self.lock().card(host).pcie.fabric().counters().clone()
     }
 
+    /// Statistics pulses of a queue pair's requester at the verification ports of a host's card since its reset, for tests of the counters that the card
+    /// itself keeps ([`stellar_driver::QueuePair::counters`]).
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn pulses(&self, host: usize, qp: u32) -> RequesterCounters {
+        let mut hosts = self.lock();
+        let pulses = hosts.card(host).counters.get(&qp).copied();
+        pulses.unwrap_or_default()
+    }
+
     /// Changes the state of the cable at a port of a host's card.
     ///
     /// # Panics
@@ -189,6 +201,14 @@ impl SimHosts {
     /// If there is no such host.
     pub fn take_invalidations_done(&self, host: usize) -> Vec<(Function, InvalidationDone)> {
         self.lock().card(host).pcie.take_invalidations_done()
+    }
+
+    /// Takes the PCIe link of one function of a host's card down, or up again. What is on it is lost, and what the card wants to send waits in its PCIe block.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn set_pcie_link(&self, host: usize, function: Function, is_up: bool) {
+        self.lock().card(host).pcie.set_link(function, is_up);
     }
 
     /// Accesses of a host's card to memory that is not mapped for it, so far.

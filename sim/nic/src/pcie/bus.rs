@@ -6,6 +6,8 @@ use stellar_transport::rx::WriteTlp;
 
 /// Physical address of the byte that the IOMMU shows at bus address 0. It lies above the GPU's BAR, so no host address is one of the GPU.
 pub const HOST_BASE: u64 = 1 << 46;
+/// Bytes of bus addresses of a host: its memory and its messages are below.
+pub const HOST_BYTES: u64 = 1 << 40;
 /// Address of interrupt messages. A vector's message is a write of its number to this address (x86's range of interrupt addresses).
 pub const MESSAGES: u64 = 0xfee0_0000;
 /// Bytes of that range.

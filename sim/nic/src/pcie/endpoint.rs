@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
+use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::registers::MAX_PAYLOAD;
@@ -12,7 +13,6 @@ use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
 use super::invalidations::Messages;
-use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
 use crate::model::CqBeat;
 
@@ -219,7 +219,7 @@ impl Endpoint {
         };
         let mut stream = descriptor.to_bytes();
         stream.extend(&completion.data);
-        self.completions.push(stream, false);
+        self.completions.push(stream, completion.damaged);
         self.waiting.push_back(self.translated[usize::from(tag)]);
     }
 
@@ -334,6 +334,7 @@ fn flushed(read: &MemRead) -> Completion {
         lower_address: 0,
         data: vec![0; 4],
         poisoned: false,
+        damaged: false,
     }
 }
 

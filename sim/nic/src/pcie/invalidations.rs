@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use sim_bfm::Beat;
 use sim_pcie::ats::{InvalidateRequest, InvalidationDone, Message};
+use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{FabricError, PortId};
 use stellar_wire::host::config_space::Function;
 use stellar_wire::pcie::descriptor;
 use stellar_wire::Header;
 
-use super::platform::FUNCTIONS;
 use super::{HostPcie, HostSide};
 use crate::model::CqBeat;
 

@@ -3,21 +3,22 @@
 mod bus;
 mod endpoint;
 mod invalidations;
-mod platform;
 mod stream_rates;
 
 use sim_pcie::iommu::{DomainId, Invalidation, MapError, Permission};
+use sim_pcie::platform::{self, FUNCTIONS};
 use sim_pcie::{
-    AddressType, Completion, Fabric, FlowClass, Location, PortId, Refusal, RequestKind, Tlp,
+    AddressType, Completion, Fabric, FlowClass, LinkOf, Location, PortId, Refusal, RequestKind, Tlp,
 };
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
 use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::config_space::Function;
 
-use self::bus::{Bus, HOST_BASE};
-use self::platform::FUNCTIONS;
-pub use self::platform::{write_latency, PcieSettings, ReadCompletions, RequestSizes};
+use self::bus::{Bus, HOST_BASE, HOST_BYTES};
+pub use sim_pcie::platform::{
+    write_latency, AcsSettings, Credits, IommuSettings, PcieSettings, ReadCompletions, RequestSizes,
+};
 
 pub use self::bus::{MESSAGES, MESSAGES_LENGTH};
 pub use self::stream_rates::{stream_rates, StreamRate};
@@ -46,6 +47,8 @@ pub struct HostPcie<M> {
     fabric: Fabric<Bus<M>>,
     /// The IOMMU's domain of each function.
     domains: [DomainId; 2],
+    /// All of the host's memory is mapped at all times.
+    passthrough: bool,
     answers_flushes_at_once: bool,
     /// Errors that the endpoints have found and that were not taken yet.
     errors: Vec<(Function, Uncorrectable)>,
@@ -66,10 +69,15 @@ impl<M: HostSide> HostPcie<M> {
         let mut pcie = Self {
             fabric,
             domains,
+            passthrough: settings.iommu.passthrough,
             answers_flushes_at_once: settings.answer_flushes_at_once,
             errors: Vec::new(),
         };
-        pcie.map(Function::Control, MESSAGES, MESSAGES_LENGTH);
+        if pcie.passthrough {
+            pcie.map_all();
+        } else {
+            pcie.map(Function::Control, MESSAGES, MESSAGES_LENGTH);
+        }
         pcie
     }
 
@@ -145,11 +153,25 @@ impl<M: HostSide> HostPcie<M> {
         }
     }
 
-    /// Maps host memory for a function, at its own address.
+    /// Maps all of the host's memory for both functions, as far as there are bus addresses of the host.
+    fn map_all(&mut self) {
+        let domains = self.domains;
+        let iommu = self.fabric.iommu_mut();
+        for domain in domains {
+            iommu
+                .map_range(domain, 0, HOST_BASE, HOST_BYTES, Permission::READ_WRITE)
+                .expect("an empty domain, and whole pages");
+        }
+    }
+
+    /// Maps host memory for a function, at its own address. With passthrough it is mapped at all times.
     ///
     /// # Panics
     /// If some of it is mapped already.
     pub fn map(&mut self, function: Function, address: u64, length: u64) {
+        if self.passthrough {
+            return;
+        }
         let domain = self.domains[function.endpoint()];
         let (first, bytes) = whole_pages(address, length);
         let physical = HOST_BASE + first;
@@ -176,11 +198,14 @@ impl<M: HostSide> HostPcie<M> {
             .try_for_each(|domain| iommu.map_range(domain, iova, address, length, both))
     }
 
-    /// Unmaps memory of a function.
+    /// Unmaps memory of a function. With passthrough it stays mapped.
     ///
     /// # Panics
     /// If it was not mapped.
     pub fn unmap(&mut self, function: Function, address: u64, length: u64) {
+        if self.passthrough {
+            return;
+        }
         let (iova, len) = whole_pages(address, length);
         let domain = self.domains[function.endpoint()];
         let iommu = self.fabric.iommu_mut();
@@ -238,6 +263,15 @@ impl<M: HostSide> HostPcie<M> {
     pub fn set_ats(&mut self, function: Function, on: bool) {
         let function = FUNCTIONS[function.endpoint()];
         self.fabric.iommu_mut().set_ats(function, on);
+    }
+
+    /// Takes the link of an endpoint down, or up again.
+    pub fn set_link(&mut self, function: Function, is_up: bool) {
+        let now = self.fabric.now();
+        let link = LinkOf::Nic(PortId(function.endpoint()));
+        self.fabric
+            .set_link(now, link, is_up)
+            .expect("both ports exist");
     }
 
     /// Function-level reset of a function.

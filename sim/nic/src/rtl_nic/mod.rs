@@ -8,25 +8,25 @@ use std::collections::{BTreeMap, VecDeque};
 use sim_bfm::CLOCK_PS;
 use sim_net::Time;
 use sim_verilated::{Library, Profile};
-use sim_world::{HostMemory, PcieReads};
+use sim_world::{HostMemory, PcieSettings};
 use stellar_transport::endpoint::EndpointConfig;
 use stellar_transport::rx::{Counters, DropReason, Tables};
+use stellar_wire::host::{QpCounter, QpCounterSelect};
 use stellar_wire::rows::{ConfigSelect, RingRow};
 
 pub use self::nic::flush_delay;
 use self::queue_pair::Pair;
 use crate::bar::Bar;
-use crate::counted::CountedFields;
 use crate::mmio::MmioAccess;
 use crate::model::{NicInputs, NicModel, NicOutputs, RqBeat};
-use crate::pcie::{HostPcie, RequestSizes};
+use crate::pcie::HostPcie;
 use crate::port::Port;
 use crate::rings::{HostBus, Rings};
 use crate::sampled::Windows;
 use crate::times::{PinTimes, SimRate};
 use crate::NicError;
 
-/// Cycles that writing one table row may take before something is wrong.
+/// Cycles that register accesses may take before something is wrong.
 const PATIENCE: u64 = 1_000_000;
 
 /// The NIC with its host's memory.
@@ -47,7 +47,6 @@ pub struct RtlNic {
     config: EndpointConfig,
     times: PinTimes,
     rate: SimRate,
-    counted: CountedFields,
     windows: Windows,
 }
 
@@ -60,7 +59,7 @@ impl RtlNic {
         library: &Library,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, NicError> {
         let bus = HostBus {
             memory,
@@ -68,7 +67,7 @@ impl RtlNic {
         };
         let mut nic = Self {
             model: NicModel::new(library)?,
-            pcie: HostPcie::new(&reads.into(), bus),
+            pcie: HostPcie::new(pcie, bus),
             ports: Port::both(),
             coming: Default::default(),
             bar: Bar::default(),
@@ -80,11 +79,10 @@ impl RtlNic {
             config,
             times: PinTimes::default(),
             rate: SimRate::default(),
-            counted: CountedFields::new(),
             windows: Windows::new(),
         };
         nic.model.model_mut().start_profile();
-        nic.bar.write_sizes(RequestSizes::default());
+        nic.bar.write_sizes(pcie.sizes);
         for (index, plane) in (0..).zip(config.planes) {
             let row = config.port_row(plane);
             nic.bar.write_table(ConfigSelect::Port, index, &row);
@@ -145,15 +143,27 @@ impl RtlNic {
         if self.started {
             return;
         }
+        self.access();
+        self.origin = -i128::from(self.model.clocks()) * i128::from(CLOCK_PS);
+    }
+
+    /// Runs the card until software's register accesses are complete.
+    fn access(&mut self) {
         let end = self.model.clocks() + PATIENCE;
         while !self.bar.is_idle() {
             assert!(
                 self.model.clocks() < end,
-                "the card does not take its tables"
+                "the card does not complete register accesses"
             );
             self.clock();
         }
-        self.origin = -i128::from(self.model.clocks()) * i128::from(CLOCK_PS);
+    }
+
+    /// Reads a counter of a queue pair.
+    fn read_counter(&mut self, qp: u32, counter: QpCounter) -> u64 {
+        self.bar.read_counter(QpCounterSelect { qp, counter });
+        self.access();
+        self.bar.take_answer().expect("the register was read")
     }
 
     /// Runs one cycle of the card and of everything around it.
@@ -230,13 +240,6 @@ impl RtlNic {
         }
         for words in outputs.sampled.iter().flatten() {
             self.windows.see(words);
-        }
-        for (qp, words) in outputs.counted.iter().flatten() {
-            for (qp, counter, count) in self.counted.of(*qp, words) {
-                if let Some(pair) = self.pairs.get_mut(&qp) {
-                    *counter(&mut pair.counters) += count;
-                }
-            }
         }
     }
 }

@@ -4,13 +4,12 @@ use std::time::Instant;
 
 use sim_bfm::{BEAT, CLOCK_PS};
 use sim_net::Time;
-use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, WorldError};
+use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, WorldError};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
-use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::{Counters, TableWrite};
-use stellar_wire::host::{Cqe, Doorbell, Eqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounter, QpCounters};
 use stellar_wire::rows::ConfigSelect;
 use stellar_wire::RoceFrame;
 
@@ -67,11 +66,11 @@ impl Nic for RtlNic {
         _host: usize,
         config: EndpointConfig,
         memory: HostMemory,
-        reads: PcieReads,
+        pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
         let failed = |error: NicError| WorldError::Nic(error.to_string());
         let library = NicModel::shared().map_err(failed)?;
-        Self::new(library, config, memory, reads).map_err(failed)
+        Self::new(library, config, memory, pcie).map_err(failed)
     }
 
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
@@ -192,8 +191,13 @@ impl Nic for RtlNic {
         &mut self.pcie.memory_mut().memory
     }
 
-    fn qp_counters(&self, qp: u32) -> Option<RequesterCounters> {
-        Some(self.pairs.get(&qp)?.counters)
+    fn qp_counters(&mut self, qp: u32) -> Option<QpCounters> {
+        self.pairs.get(&qp)?;
+        let mut counters = QpCounters::default();
+        for counter in QpCounter::ALL {
+            counters.set(counter, self.read_counter(qp, counter));
+        }
+        Some(counters)
     }
 
     fn rx_counters(&self) -> &Counters {

@@ -1,8 +1,7 @@
-//! What the simulation stores about a queue pair beside the card: its configuration, counters and outstanding work.
+//! What the simulation stores about a queue pair beside the card: its configuration, loads of its paths and outstanding work.
 
 use sim_world::HostMemory;
 use stellar_transport::endpoint::{Memory as _, QpConfig, TransportConfig};
-use stellar_transport::requester::RequesterCounters;
 use stellar_transport::spray::EvIndex;
 use stellar_wire::host::{Doorbell, Wqe};
 use stellar_wire::rows::{ConfigSelect, RingRow};
@@ -20,7 +19,6 @@ pub(super) struct Pair {
     pub(super) config: QpConfig,
     /// Producer index of the last doorbell.
     pub(super) producer: u16,
-    pub(super) counters: RequesterCounters,
     /// Data packets sent, by path.
     pub(super) path_loads: Vec<u64>,
 }
@@ -35,7 +33,6 @@ impl Pair {
         Self {
             config,
             producer: 0,
-            counters: RequesterCounters::default(),
             path_loads: vec![0; paths],
         }
     }
@@ -63,7 +60,6 @@ impl Pair {
         if !frame.bth.opcode.is_write() {
             return;
         }
-        self.counters.bytes += frame.payload.len() as u64;
         let path = match &self.config.transport {
             TransportConfig::Mrc(mrc) => {
                 let entropy = stellar_wire::mrc::Entropy::of(&frame.ip, &frame.udp);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use sim_nic::LoneCard;
 use stellar_driver::PciFunction;
-use stellar_wire::host::config_space::{command, header, Bar, Function};
+use stellar_wire::host::config_space::{command, header, Bar, Function, PAGE_BYTES};
 use stellar_wire::host::registers::{COUNTER_SELECT, COUNTER_VALUE};
 use stellar_wire::host::vector_table::{PENDING_OFFSET, VECTORS};
-use stellar_wire::host::{PortCounter, VectorEntry};
+use stellar_wire::host::{CardCounter, Doorbell, PortCounter, VectorEntry};
 
 /// A card whose BARs respond.
 fn powered() -> (LoneCard, Arc<dyn PciFunction>) {
@@ -57,18 +57,21 @@ fn vectors_are_masked_until_they_are_used_and_again_after_a_reset() {
     assert!(entry(function, last).masked);
 }
 
+/// Reads a counter, by the value of `COUNTER_SELECT`.
+fn count(function: &dyn PciFunction, select: u8) -> u64 {
+    let (select_at, value_at) = (COUNTER_SELECT.offset.into(), COUNTER_VALUE.offset.into());
+    function
+        .write64(Bar::Registers, select_at, select.into())
+        .unwrap();
+    function.read64(Bar::Registers, value_at).unwrap();
+    function.read64(Bar::Registers, value_at).unwrap()
+}
+
 #[test]
 fn a_doorbell_page_cannot_be_read_and_the_card_counts_who_tries() {
     let (_card, function) = powered();
-    let select = PortCounter::HostRequestsRefused.select(0);
-    let refused = || {
-        let (select_at, value_at) = (COUNTER_SELECT.offset.into(), COUNTER_VALUE.offset.into());
-        function
-            .write64(Bar::Registers, select_at, select.into())
-            .unwrap();
-        function.read64(Bar::Registers, value_at).unwrap();
-        function.read64(Bar::Registers, value_at).unwrap()
-    };
+    let function = function.as_ref();
+    let refused = || count(function, PortCounter::HostRequestsRefused.select(0));
     assert_eq!(refused(), 0);
     assert_eq!(function.read64(Bar::Doorbells, 0).unwrap(), u64::MAX);
     assert_eq!(
@@ -76,4 +79,33 @@ fn a_doorbell_page_cannot_be_read_and_the_card_counts_who_tries() {
         u32::MAX
     );
     assert_eq!(refused(), 2);
+}
+
+#[test]
+fn the_card_counts_doorbells_that_have_no_effect_by_their_reason() {
+    let (_card, function) = powered();
+    let function = function.as_ref();
+    let page = 9 * PAGE_BYTES;
+    let foreign = Doorbell { qp: 3, producer: 1 };
+    let word = u64::from_le_bytes(foreign.to_bytes());
+    for _ in 0..3 {
+        let at = page + u64::from(Doorbell::OFFSET);
+        function.write64(Bar::Doorbells, at, word).unwrap();
+    }
+    let in_place = page + u64::from(Doorbell::slot(1));
+    function.write32(Bar::Doorbells, in_place, 0).unwrap();
+    function.write32(Bar::Doorbells, in_place, 0).unwrap();
+    function
+        .write64(Bar::Doorbells, page + 0x300, word)
+        .unwrap();
+    let counted = [
+        (CardCounter::DoorbellsNotOwned, 3),
+        (CardCounter::DoorbellsShort, 2),
+        (CardCounter::DoorbellsMisplaced, 1),
+        // There is no event queue yet.
+        (CardCounter::EventsLost, 3),
+    ];
+    for (counter, expected) in counted {
+        assert_eq!(count(function, counter.select()), expected, "{counter}");
+    }
 }

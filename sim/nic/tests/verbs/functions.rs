@@ -184,9 +184,22 @@ fn memory_has_to_be_mapped_for_both_functions() {
     let slice = source.slice(0, 1 << 16).unwrap();
     let write = WorkRequest::write(1, slice, to.address, to.rkey);
     qps[0].post_send(&write).unwrap();
-    let event = b.context.wait_event(TIMEOUT).unwrap();
-    let is_its_own = |event: &AsyncEvent| matches!(event, AsyncEvent::QueuePairFatal { qp, .. } if *qp == qps[1].number());
-    assert!(event.as_ref().is_some_and(is_its_own), "{event:?}");
+    // Flush reads by this function fail, and then the queue pair.
+    let base = target.address();
+    let fatal = loop {
+        match b.context.wait_event(TIMEOUT).unwrap() {
+            Some(AsyncEvent::FlushReadFailed { function, address }) => {
+                assert_eq!(function, Function::Data);
+                assert!((base..base + (1 << 16)).contains(&address), "{address:#x}");
+            }
+            event => break event,
+        }
+    };
+    let its_own = AsyncEvent::QueuePairFatal {
+        qp: qps[1].number(),
+        status: Some(WcStatus::WrFlushErr),
+    };
+    assert_eq!(fatal, Some(its_own));
     pair.run(5_000);
     assert!(a.cq.poll(1).unwrap().is_empty());
     assert_eq!(pair.bad_accesses(0), 0);

@@ -3,12 +3,15 @@
 mod addresses;
 mod bars;
 mod campaign;
+mod counters;
 mod functions;
 mod hosts;
 mod invalidations;
 mod on_demand;
 mod order;
 mod pages;
+mod pcie_failures;
+mod pcie_settings;
 mod push;
 mod rc;
 mod reset;

@@ -75,6 +75,8 @@ fn pages_come_when_they_are_sent_from_and_written_to_and_go_when_they_are_discar
     assert!((8 * PAGE..=9 * PAGE).contains(&came), "{came:#x} are there");
     let lost = absent(&cards.devices[1]) - lost;
     assert!((1..=16).contains(&lost), "{lost} packets were lost");
+    let counters = qb.counters().unwrap();
+    assert_eq!(counters.get(QpCounter::PagesAbsent), lost);
 
     // Pages that are present are not requested again.
     qa.post_send(&write(2)).unwrap();

@@ -175,6 +175,7 @@ impl<M: Memories> Fabric<M> {
             lower_address: 0,
             data: entry.to_bytes().to_vec(),
             poisoned: false,
+            damaged: false,
         };
         self.links[link.0]
             .responder

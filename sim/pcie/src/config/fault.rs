@@ -17,6 +17,9 @@ pub enum FaultKind {
     Poison,
     /// One of a read's completions, chosen by the seed, is never sent. Only for reads.
     LostCompletion,
+    /// The data of a read's completions are damaged behind the link, in a buffer of the requester's PCIe block, which marks them so (discontinue, PG346). No LCRC
+    /// covers this place, and the card has no ECRC. Only for reads.
+    Corruption,
     /// The IOMMU treats the address as not mapped. Only for requests that reach the root complex.
     IommuFault,
 }

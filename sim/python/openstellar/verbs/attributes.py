@@ -69,8 +69,17 @@ class Completion:
 class Event:
     """An event that has no completion of its own (`ibv_async_event`)."""
 
-    kind: Literal["QueuePairFatal", "CompletionLost", "ImmediateThreshold", "DoorbellRefused"]
-    qp: int
+    kind: Literal[
+        "QueuePairFatal",
+        "CompletionLost",
+        "ImmediateThreshold",
+        "DoorbellRefused",
+        "PayloadReadFailed",
+        "EntryReadFailed",
+        "FlushReadFailed",
+    ]
+    qp: int | None
+    """The queue pair. None for FlushReadFailed, which several may have."""
     status: str | None = None
     """QueuePairFatal: the reason."""
     wr_id: int | None = None
@@ -79,6 +88,10 @@ class Event:
     """ImmediateThreshold: WRITEs with immediate that were received."""
     page: int | None = None
     """DoorbellRefused: the doorbell page that rang for a queue pair of another page."""
+    address: int | None = None
+    """PayloadReadFailed, EntryReadFailed, FlushReadFailed: the bus address."""
+    function: int | None = None
+    """FlushReadFailed: the endpoint that wrote, 0 or 1."""
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,10 @@ class QueuePair:
         """Work requests that have not completed."""
         return self._native.outstanding()
 
+    def counters(self) -> dict[str, int]:
+        """What the card has counted for this queue pair since it was configured, read from the card. The names are explained in docs/driver.md."""
+        return dict(self._native.counters())
+
     def connection(self, psn: int = 0) -> Connection:
         """What its peer needs to connect, if it will send from `psn` on."""
         qp, psn, ports = self._native.connection(psn)

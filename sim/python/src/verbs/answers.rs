@@ -82,6 +82,21 @@ pub fn event(py: Python<'_>, event: AsyncEvent) -> PyResult<Bound<'_, PyDict>> {
             fields.set_item("page", page)?;
             ("DoorbellRefused", qp)
         }
+        AsyncEvent::PayloadReadFailed { qp, address } => {
+            fields.set_item("address", address)?;
+            ("PayloadReadFailed", qp)
+        }
+        AsyncEvent::EntryReadFailed { qp, address } => {
+            fields.set_item("address", address)?;
+            ("EntryReadFailed", qp)
+        }
+        AsyncEvent::FlushReadFailed { function, address } => {
+            fields.set_item("function", function.endpoint())?;
+            fields.set_item("address", address)?;
+            fields.set_item("kind", "FlushReadFailed")?;
+            fields.set_item("qp", None::<u32>)?;
+            return Ok(fields);
+        }
     };
     fields.set_item("kind", kind)?;
     fields.set_item("qp", qp)?;

@@ -57,6 +57,15 @@ impl QueuePair {
         self.0.outstanding()
     }
 
+    /// What the card has counted, by the names of `QpCounter`.
+    fn counters(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
+        let counters = py.detach(|| self.0.counters()).map_err(answers::verb)?;
+        Ok(counters
+            .iter()
+            .map(|(counter, value)| (counter.to_string(), value))
+            .collect())
+    }
+
     /// The values that the peer needs: number, first PSN, ports.
     fn connection(&self, psn: u32) -> Told {
         attributes::told(&self.0.connection(psn))

@@ -257,17 +257,18 @@ impl Hosts {
     /// Counters of a queue pair's requester, counters of the receive side by reason, and packets sent by path.
     #[allow(clippy::type_complexity)] // three things that belong together
     fn counters<'py>(
-        &self,
+        &mut self,
         py: Python<'py>,
         host: usize,
         qp: u32,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<u64>)> {
         self.check_host(host)?;
-        let found = on!(&self.world, world => world.host(host).nic().qp_counters(qp));
+        let found = on!(&mut self.world, world => world.qp_counters(host, qp));
         let Some(found) = found else {
             let known = format!("{FIRST_QP} to {}", FIRST_QP + self.plan.qps - 1);
             return Err(invalid(format!("no queue pair {qp}; there are: {known}")));
         };
+        let found = RequesterCounters::from(&found);
         let requester = counters!(
             py,
             found,
@@ -302,8 +303,8 @@ impl Hosts {
     }
 
     /// Compares memory byte by byte and the order of completions. Returns the report (JSON) and a pcapng file per port.
-    fn report(&self) -> PyResult<super::pair::Outcome> {
-        on!(&self.world, world => {
+    fn report(&mut self) -> PyResult<super::pair::Outcome> {
+        on!(&mut self.world, world => {
             let verified = verify(world).map_err(failed)?;
             let report = Report::of(&self.plan, world, verified);
             Ok((report.json(), files(world.captures()).map_err(failed)?))

@@ -102,7 +102,7 @@ pub fn run_scenario(
 fn play<N: Nic>(py: Python<'_>, name: &str, setup: &Setup) -> PyResult<Outcome> {
     let scenario = Scenario::<N>::find(name).map_err(invalid)?;
     py.detach(|| {
-        let outcome = scenario.run(setup)?;
+        let mut outcome = scenario.run(setup)?;
         Ok::<_, WorldError>((outcome.report().json(), files(outcome.world.captures())?))
     })
     .map_err(failed)

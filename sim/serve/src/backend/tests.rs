@@ -1,11 +1,11 @@
 //! Messages that QEMU sends and the crate's client does not.
 
 use super::*;
-use sim_nic::Hosts;
+use sim_nic::{Hosts, PcieSettings};
 use stellar_transport::endpoint::Memory;
 
 fn backend() -> Backend {
-    let hosts = Hosts::new(Default::default()).unwrap();
+    let hosts = Hosts::new(Default::default(), &PcieSettings::default()).unwrap();
     let vectors = 64;
     let clock_page = Arc::new(ClockPage::new().unwrap());
     let world = World::start(hosts, None, Arc::clone(&clock_page)).unwrap();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sim_nic::PcieSettings;
 use sim_serve::{Server, Traffic};
 use stellar_driver::*;
 
@@ -117,7 +118,7 @@ pub fn connect(ends: &[End; 2]) {
 
 pub fn serve() -> (tempfile::TempDir, Server) {
     let directory = tempfile::tempdir().unwrap();
-    let server = Server::start(directory.path()).unwrap();
+    let server = Server::start(directory.path(), &PcieSettings::default()).unwrap();
     (directory, server)
 }
 

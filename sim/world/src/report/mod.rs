@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Serialize;
 use sim_net::{Fabric, Time, Totals, FCS, GAP, PREAMBLE};
 use stellar_transport::requester::RequesterCounters;
-use stellar_wire::host::WcStatus;
+use stellar_wire::host::{QpCounters, WcStatus};
 use stellar_wire::mrc::Meth;
 use stellar_wire::{icrc, Bth, Ethernet, Header, Ipv4, Reth, Udp};
 
@@ -121,8 +121,8 @@ pub struct Observed<'a> {
     pub duration: Time,
     /// From post to completion of each work request that succeeded, in picoseconds.
     pub latencies: Vec<Time>,
-    /// Counters of the sender's queue pairs.
-    pub counters: &'a [RequesterCounters],
+    /// Counters of the sender's queue pairs, as its software reads them.
+    pub counters: &'a [QpCounters],
     /// Data packets by entropy value index.
     pub path_loads: Vec<u64>,
     /// Arrivals and samples.
@@ -152,7 +152,7 @@ impl Report {
             paths,
             qps: plan.qps,
             mtu: mtu as u32,
-            pcie: plan.pcie,
+            pcie: plan.pcie.reads,
             bytes: seen.verified.bytes,
             duration_ns: seen.duration / 1000,
             goodput_gbps: goodput,
@@ -168,7 +168,8 @@ impl Report {
     }
 
     /// The report of a world of two hosts whose run has ended.
-    pub fn of<N: Nic>(plan: &Plan, world: &World<N>, verified: Verified) -> Self {
+    pub fn of<N: Nic>(plan: &Plan, world: &mut World<N>, verified: Verified) -> Self {
+        let counters = qp_counters(plan, world);
         let start = world.posted().iter().map(|posted| posted.time).min();
         let sent = world.host(SENDER).completions();
         let end = sent.iter().map(|done| done.time).max();
@@ -176,9 +177,6 @@ impl Report {
             .iter()
             .filter(|done| done.cqe.status == WcStatus::Success && !done.cqe.opcode.is_receive());
         let latency = |done: &Completed| done.time - world.posted()[done.cqe.wr_id as usize].time;
-        let nic = world.host(SENDER).nic();
-        let qps = FIRST_QP..FIRST_QP + plan.qps;
-        let counters: Vec<_> = qps.filter_map(|qp| nic.qp_counters(qp)).collect();
         let seen = Observed {
             nics: N::KIND,
             verified,
@@ -241,9 +239,15 @@ fn completions(mut latencies: Vec<Time>, verified: Verified) -> Completions {
     }
 }
 
-fn requester_sums(counters: &[RequesterCounters]) -> RequesterSums {
+fn qp_counters<N: Nic>(plan: &Plan, world: &mut World<N>) -> Vec<QpCounters> {
+    let nic = &mut world.host_mut(SENDER).nic;
+    let qps = FIRST_QP..FIRST_QP + plan.qps;
+    qps.filter_map(|qp| nic.qp_counters(qp)).collect()
+}
+
+fn requester_sums(counters: &[QpCounters]) -> RequesterSums {
     let mut sums = RequesterSums::default();
-    for c in counters {
+    for c in counters.iter().map(RequesterCounters::from) {
         sums.packets += c.packets;
         sums.retransmissions += c.retransmissions;
         sums.timeouts += c.timeouts;

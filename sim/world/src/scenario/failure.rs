@@ -64,7 +64,7 @@ fn plane_dead<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     post_in_turn(&mut world, &[6 << 20, 6 << 20])?;
     world.run_until(BACK - 1)?;
     let while_dead = sent(&world);
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let in_all = sent(&outcome.world);
     require(while_dead < in_all, || {
         "the plane that came back was not used again".into()

@@ -45,7 +45,7 @@ fn lost_sacks<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
         }
     })?;
     post_in_turn(&mut world, &[setup.bytes(1 << 20), setup.bytes(100_000)])?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let report = outcome.report();
     let (taken, dropped) = (
         report.requester.acknowledgements,
@@ -68,7 +68,7 @@ fn lost_last<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
         }
     })?;
     post_in_turn(&mut world, &[setup.bytes(200_000)])?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let sums = outcome.report().requester;
     require((sums.retransmissions, sums.timeouts) == (1, 1), || {
         format!(
@@ -90,7 +90,7 @@ fn every_packet_once<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
         }
     })?;
     post_in_turn(&mut world, &[setup.bytes(500_000)])?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let sums = outcome.report().requester;
     require(sums.retransmissions * 2 == sums.packets, || {
         format!(
@@ -115,7 +115,7 @@ fn go_back_n<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     })?;
     // This length is not reduced, because 1 % of fewer packets may be no packet at all.
     post_in_turn(&mut world, &[2 << 20, 1, 70_000])?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let report = outcome.report();
     let (lost, again) = (
         report.fabric.dropped.total(),

@@ -91,8 +91,8 @@ pub struct Outcome<N = ReferenceNic> {
 
 impl<N: Nic> Outcome<N> {
     /// The scenario's numbers.
-    pub fn report(&self) -> Report {
-        Report::of(&self.plan, &self.world, self.verified)
+    pub fn report(&mut self) -> Report {
+        Report::of(&self.plan, &mut self.world, self.verified)
     }
 }
 

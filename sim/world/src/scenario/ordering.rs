@@ -43,7 +43,7 @@ fn permutation<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
         &mut world,
         &[setup.bytes(4 << 20).max((BLOCK << MTU_LOG2) as u32)],
     )?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let report = outcome.report();
     require(report.requester.retransmissions == 0, || {
         format!(
@@ -64,7 +64,7 @@ fn duplicates<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
         on_packets_of(&mut world, host, |_, _| Fate::Duplicate)?;
     }
     post_in_turn(&mut world, &[setup.bytes(1 << 20), 4096, 1])?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let sent = outcome.report().requester.packets;
     let counters = outcome.world.host(RECEIVER).nic().rx_counters();
     let twice = counters.reason(DropReason::Duplicate);

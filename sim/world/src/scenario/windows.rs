@@ -45,7 +45,7 @@ fn psn_wrap<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
         }
     })?;
     post_in_turn(&mut world, &[50_000, setup.bytes(300_000).max(100_000), 5])?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let again = outcome.report().requester.retransmissions;
     require(again > 0, || "nothing was lost".into())?;
     Ok(outcome)
@@ -102,7 +102,7 @@ fn ecn_everywhere<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let mut world = connect::<N>(&plan)?;
     on_packets_of(&mut world, plan.sender, |_, _| Fate::MarkCe)?;
     post_in_turn(&mut world, &[setup.bytes(1 << 20); 2])?;
-    let outcome = all_succeeded(finish(setup, plan, world)?)?;
+    let mut outcome = all_succeeded(finish(setup, plan, world)?)?;
     let sums = outcome.report().requester;
     require(sums.ecn_marks == sums.packets, || {
         format!("{} packets and {} marks", sums.packets, sums.ecn_marks)

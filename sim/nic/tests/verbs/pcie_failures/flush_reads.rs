@@ -1,0 +1,103 @@
+//! Payload that the receiver has written, and of which it cannot learn whether it is in memory.
+
+use sim_pcie::{FaultKind, Refusal, RequestKind};
+use stellar_driver::*;
+
+use super::rig::*;
+
+/// What is expected of a cause: the counter, what the fabric says, and what the data function logs, if anything.
+type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
+
+/// The flush reads behind the payload of a queue pair on lane 1 fail. Lane 0 is busy meanwhile; lane 1 goes on afterwards, because a packet of another queue
+/// pair that shares the batch shares its fate.
+fn check(fault: FaultKind, (counter, refusal, error): Cause) {
+    let mut rig = Rig::new(&settings());
+    let victim = rig.rc(1, true);
+    let numbers = [0, 1].map(|host: usize| victim[host].number());
+    let source = rig.hosts[0].region(1 << 16, false);
+    let target = rig.hosts[1].region(1 << 16, true);
+    let base = target.address();
+    rig.changed_counters(1);
+    rig.add_fault(1, rule(fault, RequestKind::Read, base, BAD_BYTES));
+    rig.post_bystander(0);
+    post(&victim[0], 1, source.slice(0, 1 << 16).unwrap(), &target);
+    victim[0].post_send(&WorkRequest::nop(2)).unwrap();
+    rig.post_bystander(0);
+
+    // The receiver: address and endpoint, then the queue pair.
+    let (before, status) = rig.events_until_fatal(1, numbers[1]);
+    assert_eq!(status, WcStatus::WrFlushErr);
+    assert!(!before.is_empty(), "no event has an address");
+    for event in &before {
+        let AsyncEvent::FlushReadFailed { function, address } = *event else {
+            panic!("{event:?}");
+        };
+        assert_eq!(function, Function::Data);
+        assert!((base..base + BAD_BYTES).contains(&address), "{address:#x}");
+    }
+    assert_eq!(victim[1].state(), QpState::Error);
+    // The sender gets no acknowledgement.
+    let lost = [(1, WcStatus::RetryExcErr), (2, WcStatus::WrFlushErr)];
+    assert_eq!(rig.ends_of(0, numbers[0], 2), lost);
+    let (before, status) = rig.events_until_fatal(0, numbers[0]);
+    assert_eq!((before, status), (vec![], WcStatus::RetryExcErr));
+    rig.finish_bystander(0);
+
+    assert_eq!(rig.changed_counters(1), [(1, counter)]);
+    assert!(rig.refusals(1).contains(&refusal));
+    let logged = rig.logged(1);
+    assert!(logged[0].is_empty());
+    assert_eq!(logged[1], error.into_iter().collect::<Vec<_>>());
+    rig.pair.clear_pcie_faults(1);
+    for port in 0..2 {
+        rig.bystander_goes_on(port);
+    }
+}
+
+#[test]
+fn unsupported_request() {
+    let refusal = Refusal::UnsupportedRequest;
+    check(
+        FaultKind::UnsupportedRequest,
+        (PortCounter::FlushReadsFailed, refusal, None),
+    );
+}
+
+#[test]
+fn completer_abort() {
+    let refusal = Refusal::CompleterAbort;
+    check(
+        FaultKind::CompleterAbort,
+        (PortCounter::FlushReadsFailed, refusal, None),
+    );
+}
+
+#[test]
+fn poisoned_completion() {
+    let error = Some(Uncorrectable::PoisonedTlp);
+    check(
+        FaultKind::Poison,
+        (PortCounter::FlushReadsFailed, Refusal::Poisoned, error),
+    );
+}
+
+#[test]
+fn completion_timeout() {
+    let error = Some(Uncorrectable::CompletionTimeout);
+    check(
+        FaultKind::LostCompletion,
+        (
+            PortCounter::FlushReadTimeouts,
+            Refusal::LostCompletion,
+            error,
+        ),
+    );
+}
+
+#[test]
+fn corruption_that_the_block_marks() {
+    check(
+        FaultKind::Corruption,
+        (PortCounter::FlushReadsFailed, Refusal::Corrupted, None),
+    );
+}

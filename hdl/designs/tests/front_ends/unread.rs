@@ -100,6 +100,31 @@ const UNREAD: &[(&str, &str, &str)] = &[
     ),
     ("request_words_", "cq_tkeep", "tuser has the byte enables"),
     (
+        "nic",
+        "cq1_tkeep",
+        "a message of ATS is whole in its first 16 bytes",
+    ),
+    (
+        "dma_read_",
+        "asked",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
+        "dma_read_",
+        "asked_valid",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
+        "dma_read_",
+        "ended",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
+        "dma_read_",
+        "ended_valid",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
         "pcie_endpoint",
         "fetch_fault",
         "the admin queue of endpoint 1 reports entries that it could not read by itself",

@@ -15,9 +15,9 @@ use crate::device::{DeviceError, Interrupt, PciFunction, Width};
 
 /// Longest time for one command of the card, on its own clock.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// Longest time that packets of a stopped queue pair may still read memory: a large multiple of 24 KiB at 200 Gb/s plus PCIe reads of a
-/// microsecond. The card has no fence for its transmit side.
-const QUIET: Duration = Duration::from_micros(20);
+/// Longest time for a fence, on the card's clock. It waits for reads that are under way. A read that nobody completes ends after the read timeout, 50 ms by
+/// default; the packets of a port that wait behind it follow in rounds of what its read engine holds, at most five.
+const FENCE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Locks a mutex, also after a thread panicked with it locked: every guarded value of this crate is consistent between two statements.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -29,6 +29,8 @@ pub struct Card {
     function: Arc<dyn PciFunction>,
     /// Guards the table registers while a row is written, because they form one set.
     table: Mutex<()>,
+    /// Guards the fence register while a fence is in progress. Table rows may be written meanwhile.
+    fence: Mutex<()>,
     /// Guards the counter registers while a counter is read.
     counter: Mutex<()>,
     /// Guards the space for pushed entries in a page until the doorbell behind it is written.
@@ -41,6 +43,7 @@ impl Card {
         Self {
             function,
             table: Mutex::new(()),
+            fence: Mutex::new(()),
             counter: Mutex::new(()),
             push: Mutex::new(()),
         }
@@ -73,6 +76,15 @@ impl Card {
 
     /// Waits until a command register is not busy.
     fn finish(&self, register: Register, what: &'static str) -> Result<(), DeviceError> {
+        self.finish_within(PATIENCE, register, what)
+    }
+
+    fn finish_within(
+        &self,
+        patience: Duration,
+        register: Register,
+        what: &'static str,
+    ) -> Result<(), DeviceError> {
         let began = self.function.now();
         loop {
             let word = self.read_state(register, what)?;
@@ -80,7 +92,7 @@ impl Card {
                 return Ok(());
             }
             let waited = self.function.now() - began;
-            if waited > PATIENCE {
+            if waited > patience {
                 return Err(DeviceError::NoAnswer { what, waited });
             }
             self.function.relax();
@@ -136,20 +148,16 @@ impl Card {
         self.function.interrupt(vector)
     }
 
-    /// Returns when the memory writes of every packet and table write that the card accepted before have left the card.
+    /// Returns when nothing is under way that used a table row from before a write that the card has accepted: the memory writes of packets, completions and
+    /// events have reached memory, the memory reads of payload and of send queue entries are complete, and the packets that waited for a port are with it.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoAnswer`] if that takes too long. Then the memory must not be used for anything else.
     pub fn fence(&self) -> Result<(), DeviceError> {
-        let _table = lock(&self.table);
-        self.finish(FENCE, "finish an earlier fence")?;
+        let _fence = lock(&self.fence);
+        self.finish_within(FENCE_PATIENCE, FENCE, "finish an earlier fence")?;
         self.write(FENCE, 1)?;
-        self.finish(FENCE, "finish a fence")
-    }
-
-    /// Waits until a queue pair that was stopped no longer reads memory.
-    pub fn quiesce(&self) {
-        let end = self.function.now() + QUIET;
-        while self.function.now() < end {
-            self.function.relax();
-        }
+        self.finish_within(FENCE_PATIENCE, FENCE, "finish a fence")
     }
 
     /// Reads a drop counter.

@@ -208,7 +208,7 @@ impl Registered {
         card.write_row(ConfigSelect::Mr, self.index, &row)
     }
 
-    /// Removes the region from the card. When this returns, no packet that used it is in flight.
+    /// Removes the region from the card. When this returns, no packet that used it is in flight, and no read of it.
     fn invalidate(&self) -> Result<(), DeviceError> {
         let device = &self.domain.context.device;
         let none = MrRow::default();

@@ -15,6 +15,7 @@ pub mod congestion;
 pub mod control;
 pub mod core;
 pub mod dma;
+pub mod fence;
 pub mod frame;
 pub mod host_queues;
 pub mod layout;

@@ -171,7 +171,8 @@ impl<C: Completions> Core<C> {
         self.completions.ended(&self.shared)
     }
 
-    /// Stops the queue pair. Posting is refused from the start of this call. When it returns, the card neither accepts nor sends packets of the queue pair.
+    /// Stops the queue pair. Posting is refused from the start of this call. When it returns, the card neither accepts packets of the queue pair nor queues any,
+    /// and reads neither its ring nor its payload.
     fn stop(&self) -> Result<(), DeviceError> {
         let card = &self.domain.context.device.card;
         let config = {
@@ -183,7 +184,6 @@ impl<C: Completions> Core<C> {
         if let Some(config) = config {
             rows::stop(card, &config)?;
             card.fence()?;
-            card.quiesce();
             lock(&self.shared.inner).config = None;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{Delay, FlowSrc, Snk, ValidDelay};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse};
 use stellar_wire::hw::tables::TableWrite;
@@ -14,6 +15,13 @@ use crate::region_check::{self, RegionCheck, RegionRequest};
 
 /// Cycles from a request to its response.
 pub const LATENCY: usize = region_check::LATENCY + page_lookup::LATENCY;
+
+/// What a response returns of its request.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Asker {
+    qp: Qpn,
+    epoch: Bit,
+}
 
 /// The range of the packet, while the message is checked.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -35,15 +43,19 @@ pub struct LocalTranslate<const R: usize, const BANK: usize> {
 
     /// `ready` is always high.
     pub request: Snk<TranslateRequest>,
+    /// Epoch of the requests in this cycle, which their responses return.
+    pub epoch: Signal<In, Bit>,
 
     /// [`LATENCY`] cycles after the request. A fault has no segments.
     pub response: FlowSrc<TranslateResponse>,
+    /// The response in this cycle is a fault: no location was given.
+    pub refused: Signal<Out, EpochEnd>,
 
     /// A write to `Mr` or `Emtt`, always accepted; others are ignored. It applies to requests of later cycles, and to no earlier ones.
     pub table_valid: Signal<In, Bit>,
     pub table_write: Signal<In, TableWrite>,
 
-    qp: ValidDelay<Qpn, LATENCY>,
+    asker: ValidDelay<Asker, LATENCY>,
     check: RegionCheck<R>,
     span: DFF<PacketSpan>,
     span_wait: Delay<PacketSpan, { region_check::LATENCY - 1 }>,
@@ -56,14 +68,17 @@ impl<const R: usize, const BANK: usize> Logic for LocalTranslate<R, BANK> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, span);
-        clock_reset!(self, qp);
+        clock_reset!(self, asker);
         clock!(self, clock, check, span_wait, lookup, write_valid, write);
         self.request.ready.next = true;
 
         // check_message
         let request = self.request.record.val();
-        self.qp.in_valid.next = self.request.valid.val();
-        self.qp.in_data.next = request.qp;
+        self.asker.in_valid.next = self.request.valid.val();
+        self.asker.in_data.next = Asker {
+            qp: request.qp,
+            epoch: self.epoch.val(),
+        };
         self.check.table_valid.next = self.table_valid.val();
         self.check.table.next = self.table_write.val();
         self.check.request.next = RegionRequest {
@@ -100,11 +115,18 @@ impl<const R: usize, const BANK: usize> Logic for LocalTranslate<R, BANK> {
         };
 
         let answer = self.lookup.answer.val();
-        self.response.valid.next = self.qp.out_valid.val();
+        let asker = self.asker.out_data.val();
+        let fault = answer.reason != DropReason::None;
+        self.response.valid.next = self.asker.out_valid.val();
         self.response.record.next = TranslateResponse {
-            qp: self.qp.out_data.val(),
-            fault: answer.reason != DropReason::None,
+            qp: asker.qp,
+            fault,
             segments: answer.segments,
+            epoch: asker.epoch,
+        };
+        self.refused.next = EpochEnd {
+            valid: self.asker.out_valid.val() & fault,
+            epoch: asker.epoch,
         };
     }
 }

@@ -181,6 +181,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
             address: self.address.q.val(),
             qp: bits::<10>(0),
             entries: lines,
+            epoch: false,
         };
         if asked {
             self.address.d.next = self.address.q.val() + (bit_cast::<64, 4>(lines) << 6);

@@ -53,7 +53,7 @@ enum State {
 /// output has to wait.
 ///
 /// Send side, receive side and consumer indices take turns; a configuration has priority, and resets its ring. A completion that finds its ring full,
-/// or no ring, is lost, and reported as an overrun. An armed ring raises its interrupt once, after its next entry; arming a ring that holds entries
+/// or no ring, is lost, and reported as an overrun. A configuration waits for an entry that was not accepted. An armed ring raises its interrupt once, after its next entry; arming a ring that holds entries
 /// behind the given index raises at once.
 ///
 /// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 4 and
@@ -136,6 +136,8 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         // take_turns
         let state = self.state.q.val();
         let idle = state == State::Idle;
+        // An entry of the old ring leaves first: who configures a ring may free the old one behind a fence.
+        let may_configure = idle & !self.write_waits.q.val();
         let takes = idle & !self.settings.valid.val();
         let mut requests = bits::<3>(0);
         requests = requests.replace_bit(0, self.send.valid.val());
@@ -147,7 +149,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         self.send.ready.next = takes & turn.get_bit(0);
         self.receive.ready.next = takes & turn.get_bit(1);
         self.consumer.ready.next = takes & turn.get_bit(2);
-        self.settings.ready.next = idle;
+        self.settings.ready.next = may_configure;
         let completion = if turn.get_bit(0) {
             self.send.record.val()
         } else {
@@ -210,7 +212,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         }
 
         // store_row
-        let configures = idle & self.settings.valid.val();
+        let configures = may_configure & self.settings.valid.val();
         self.rows.write_enable.next = configures | writes | (consumes & consumed.accepted);
         let ring = if idle {
             Ring {

@@ -50,6 +50,8 @@ pub struct HostQueues<const Q: usize, const W: usize> {
 
     // To PCIe.
     pub tlp: TlpSrc<W>,
+    /// One cycle: a TLP is on its way to `tlp`.
+    pub accepted: Signal<Out, Bit>,
 
     /// To registers.
     pub interrupt_pending: Signal<Out, Bits<64>>,
@@ -110,6 +112,7 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             events.write => writes.event,
             interrupts.write => writes.interrupt,
             writes.tlp => tlp,
+            writes.accepted => accepted,
         );
 
         join!(

@@ -41,6 +41,9 @@ pub struct HostWrites<const W: usize> {
     // To PCIe, as from `dma_write`: a beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
     pub tlp: TlpSrc<W>,
 
+    /// One cycle: a write was accepted.
+    pub accepted: Signal<Out, Bit>,
+
     turns: RoundRobin<3, 2>,
     output: StreamSkid<HostWrite>,
 }
@@ -72,6 +75,7 @@ impl<const W: usize> Logic for HostWrites<W> {
         self.interrupt.ready.next = room & turn.get_bit(2);
 
         self.output.in_.valid.next = self.turns.valid.val();
+        self.accepted.next = self.turns.valid.val() & room;
         self.output.in_.data.next = if turn.get_bit(0) {
             HostWrite {
                 header: self.completion.header.val(),

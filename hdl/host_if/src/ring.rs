@@ -111,6 +111,7 @@ pub fn write_header(address: Bits<64>, length_dw: Bits<11>) -> WriteTlpHeader {
         ends: false,
         flush: false,
         device: bits(0),
+        of_host_queue: true,
     }
 }
 

@@ -1,17 +1,28 @@
 //! Reads of host memory through one PCIe endpoint: payload of a port, and entries of queues.
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_pcie::ats::ReadDrain;
 use hdl_pcie::read::records::{ReadEvents, ENTRY_TAGS, ENTRY_TAGS_LOG2};
 use hdl_pcie::read::{DmaRead1024, EntryRead1024, EntryReader};
 use hdl_primitives::{CompletionSnk, OfferSnk, OfferSrc, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
-use stellar_wire::hw::read::{FailedRead, ReadCommand, ReadTlpHeader};
+use stellar_wire::hw::payload::read_user;
+use stellar_wire::hw::read::{FailedRead, ReadBeat, ReadCommand, ReadTlpHeader};
 
 /// Bits above the ones that tell the tags of queue entries apart.
 const TAG_PREFIX_BITS: usize = 8 - ENTRY_TAGS_LOG2;
 const TAG_PREFIX: u64 = (ENTRY_TAGS >> ENTRY_TAGS_LOG2) as u64;
+
+/// The end of a read, if this beat moves.
+#[hdl_fn]
+fn end_of(moves: Bit, beat: ReadBeat) -> EpochEnd {
+    EpochEnd {
+        valid: moves & beat.last,
+        epoch: beat.user.get_bit(read_user::EPOCH),
+    }
+}
 
 /// Two read engines of 1,024 bits at one endpoint. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
 /// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 8 are outstanding. LUT levels: 3 (request, tag).
@@ -32,6 +43,9 @@ pub struct HostReader {
     // Payload.
     pub read: Snk<ReadCommand>,
     pub payload: ReadDataSrc<1024>,
+    /// A read is complete, of queue entries and of payload: none of its requests is under way.
+    pub entries_ended: Signal<Out, EpochEnd>,
+    pub payload_ended: Signal<Out, EpochEnd>,
 
     // PCIe.
     pub request: OfferSrc<ReadTlpHeader>,
@@ -62,6 +76,8 @@ impl Default for HostReader {
             fault: Default::default(),
             read: Default::default(),
             payload: Default::default(),
+            entries_ended: Default::default(),
+            payload_ended: Default::default(),
             request: Default::default(),
             completion: Default::default(),
             entry_events: Default::default(),
@@ -107,6 +123,16 @@ impl Logic for HostReader {
             completion.last => payload_engine.completion.last,
             completion.error => entry_engine.completion.error,
             completion.error => payload_engine.completion.error,
+        );
+
+        // The entry reader takes every beat at once.
+        self.entries_ended.next = end_of(
+            self.entry_engine.out.valid.val(),
+            self.entry_engine.out.beat.val(),
+        );
+        self.payload_ended.next = end_of(
+            self.payload_engine.out.valid.val() & self.payload.ready.val(),
+            self.payload_engine.out.beat.val(),
         );
 
         let entries_ask = self.entry_engine.request.valid.val();

@@ -1,17 +1,15 @@
 //! The card: two lanes of 1,024 bits around one transport core.
 
-use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, HostQueues};
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
-use hdl_requester::{ConfigureKind, StatPulses};
+use hdl_requester::StatPulses;
 use hdl_responder::Responder;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ats::CqMessage;
 use stellar_wire::hw::congestion::CongestionSample;
-use stellar_wire::hw::requester::ControlKind;
 use stellar_wire::hw::FromBits;
 use stellar_wire::pcie::sideband::completer_request::discontinue;
 
@@ -22,10 +20,9 @@ use crate::nic_config::NicConfig;
 use crate::pcie_endpoint::PcieEndpoint;
 use crate::qp_counters::QpCounters;
 use crate::read_faults::ReadFaults;
-use crate::requester_pair::RequesterPair;
 use crate::rx_dual_lane::RxDualLane1024;
-use crate::table_bits::{EMTT_BANK_BITS, EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
-use crate::tx_dual_lane::TxDualLane;
+use crate::table_bits::{EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
+use crate::transmit_side::TransmitSide;
 
 /// Cycles for which reset has to be asserted: pipelines without a reset of their own run empty meanwhile.
 pub const RESET_HOLD: usize = 128;
@@ -75,33 +72,23 @@ pub struct Nic {
     nic_config: NicConfig,
     receive: RxDualLane1024,
     responder: Responder<QP_BITS, STASHES, STASH_BITS>,
-    requester: RequesterPair,
-    locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
+    transmit: TransmitSide,
     queues: HostQueues<QP_BITS, 1024>,
     failures: FailureFork,
     counters: CardCounters,
     faults: ReadFaults,
-    transmit: TxDualLane,
     qp_counters: QpCounters,
     endpoints: [PcieEndpoint; 2],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<1024, 2, 1>,
-
-    /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
-    cycles: DFF<Bits<33>>,
 }
 
 impl Logic for Nic {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, cycles);
-        clock_reset!(self, bars, admin, nic_config, counters);
-        clock_reset!(self, receive, responder, requester, locate, queues, failures);
-        clock_reset!(self, transmit, faults, qp_counters, endpoints[..], writer);
-
-        // time: ticks of 8 ns
-        self.cycles.d.next = self.cycles.q.val() + 1;
-        self.requester.now.next = self.cycles.q.val().get_bits::<32>(1);
+        clock_reset!(self, bars, admin, nic_config, receive, responder, transmit);
+        clock_reset!(self, queues, failures, faults, counters, qp_counters);
+        clock_reset!(self, endpoints[..], writer);
 
         // BARs
         join!(
@@ -118,13 +105,13 @@ impl Logic for Nic {
             receive.counter_value => bars.core_counter,
             bars.udp_port => receive.udp_port,
             bars.mps_code => receive.mps_code,
-            bars.fence => receive.fence,
-            receive.fence_done => bars.fence_done,
             bars.arm => responder.arm,
+            bars.fence => transmit.fence,
+            transmit.fence_done => bars.fence_done,
             bars.event_consumer => queues.event_consumer,
             bars.consumer => queues.consumer,
             bars.doorbell_refused => queues.doorbell_refused,
-            bars.doorbell => requester.doorbell,
+            bars.doorbell => transmit.doorbell,
         );
 
         // tables
@@ -134,11 +121,11 @@ impl Logic for Nic {
             bars.settings => admin.direct,
             admin.settings => nic_config.write,
             nic_config.table => receive.table,
-            nic_config.table_taken => locate.table_valid,
-            nic_config.table.write => locate.table_write,
-            nic_config.configure => requester.configure,
-            nic_config.settings => requester.settings,
-            nic_config.profile => requester.profile,
+            nic_config.table_taken => transmit.table_valid,
+            nic_config.table.write => transmit.table_write,
+            nic_config.configure => transmit.configure,
+            nic_config.settings => transmit.settings,
+            nic_config.profile => transmit.profile,
             nic_config.owner => bars.owner,
             nic_config.address => transmit.address,
             nic_config.port => transmit.port_config,
@@ -153,16 +140,13 @@ impl Logic for Nic {
             self,
             nic_config.own => receive.own,
             rx => receive.mac,
+            transmit.receive_fence => receive.fence,
+            receive.fence_done => transmit.receive_fence_done,
             receive.outcome => responder.outcome,
+            receive.control => transmit.control,
             receive.verdict => verdict,
             receive.fault => queues.page_fault,
         );
-        // Probes come as outcomes too, which the responder answers.
-        let control = self.receive.control.record.val();
-        let for_requester = control.kind != ControlKind::Probe;
-        self.requester.control.valid.next = self.receive.control.valid.val() & for_requester;
-        self.requester.control.record.next = control;
-        self.receive.control.ready.next = self.requester.control.ready.val() | !for_requester;
 
         // responder
         join!(
@@ -171,33 +155,29 @@ impl Logic for Nic {
             responder.answer => transmit.answer,
             responder.completion => queues.receive,
             responder.threshold => queues.imm_threshold,
-            responder.failed => requester.flush,
-            requester.reverse_ev => responder.good,
+            responder.failed => transmit.flush,
+            transmit.reverse_ev => responder.good,
         );
 
-        // requester and transmit lanes
+        // transmit
         join!(
             self,
-            port_up => requester.plane_up,
             port_up => transmit.port_up,
-            requester.tx => transmit.request,
-            transmit.fault => faults.payload,
-            faults.message => requester.fault,
-            faults.report => queues.failed_read,
             transmit.mac => tx,
-            transmit.payload_mismatch => payload_mismatch,
-            requester.xlate_req => locate.request,
-            locate.response => requester.xlate_rsp,
-            requester.cqe => queues.send,
-            requester.failure => failures.failure,
+            transmit.cqe => queues.send,
+            transmit.unread => faults.payload,
+            faults.message => transmit.fault,
+            faults.report => queues.failed_read,
+            transmit.failure => failures.failure,
             failures.to_host => queues.qp_error,
             failures.to_core => receive.error,
-            requester.sampled => sampled,
-            requester.event0_qp => counted0_qp,
-            requester.stats0 => counted0,
-            requester.event1_qp => counted1_qp,
-            requester.stats1 => counted1,
-            requester.refused => doorbell_out_of_range,
+            transmit.payload_mismatch => payload_mismatch,
+            transmit.sampled => sampled,
+            transmit.event0_qp => counted0_qp,
+            transmit.stats0 => counted0,
+            transmit.event1_qp => counted1_qp,
+            transmit.stats1 => counted1,
+            transmit.refused => doorbell_out_of_range,
         );
 
         // counters
@@ -208,7 +188,7 @@ impl Logic for Nic {
             bars.not_owned => counters.not_owned,
             bars.short_write => counters.short_write,
             bars.wrong_offset => counters.wrong_offset,
-            requester.refused => counters.producers_refused,
+            transmit.refused => counters.producers_refused,
             queues.completions_written => counters.completions_written,
             queues.completions_lost => counters.completions_lost,
             queues.consumers_refused => counters.consumers_refused,
@@ -225,19 +205,14 @@ impl Logic for Nic {
         );
 
         // counters of queue pairs
-        let is_requester = self.nic_config.configure.record.val() == ConfigureKind::Requester;
-        let settings = self.nic_config.settings.requester.val();
-        self.qp_counters.configured.next = self.nic_config.configure.valid.val()
-            & self.requester.configure.ready.val()
-            & is_requester
-            & settings.valid;
-        self.qp_counters.configured_qp.next = self.nic_config.configure.qp.val();
         join!(
             self,
-            requester.event0_qp => qp_counters.event_qp[0],
-            requester.stats0 => qp_counters.stats[0],
-            requester.event1_qp => qp_counters.event_qp[1],
-            requester.stats1 => qp_counters.stats[1],
+            transmit.configured => qp_counters.configured,
+            transmit.configured_qp => qp_counters.configured_qp,
+            transmit.event0_qp => qp_counters.event_qp[0],
+            transmit.stats0 => qp_counters.stats[0],
+            transmit.event1_qp => qp_counters.event_qp[1],
+            transmit.stats1 => qp_counters.stats[1],
             receive.qp_count => qp_counters.received,
             qp_counters.pause => receive.pause,
             responder.qp_count => qp_counters.answered,
@@ -253,6 +228,7 @@ impl Logic for Nic {
                 bars.read_timeout => endpoints[p].read_timeout,
                 transmit.read[p] => endpoints[p].read,
                 endpoints[p].payload => transmit.payload[p],
+                endpoints[p].payload_ended => transmit.payload_ended[p],
                 endpoints[p].placement => receive.placement[p],
                 endpoints[p].flush_fault => faults.flush[p],
                 transmit.events[p] => endpoints[p].transmit,
@@ -264,8 +240,9 @@ impl Logic for Nic {
         }
         join!(
             self,
-            requester.fetch => endpoints[0].fetch,
-            endpoints[0].fetched => requester.fetched,
+            transmit.fetch => endpoints[0].fetch,
+            endpoints[0].fetched => transmit.fetched,
+            endpoints[0].entries_ended => transmit.entries_ended,
             endpoints[0].fetch_fault => faults.entries,
             admin.fetch => endpoints[1].fetch,
             endpoints[1].fetched => admin.fetched,
@@ -275,7 +252,10 @@ impl Logic for Nic {
             receive.tlp[1] => endpoints[1].write,
             bars.refused => endpoints[0].request_refused,
             bars.damaged => endpoints[0].request_damaged,
+            queues.accepted => endpoints[0].queue_accepted,
         );
+        // Endpoint 1 writes nothing for the host's queues.
+        self.endpoints[1].queue_accepted.next = false;
 
         // Messages of the host. Endpoint 1 has no BARs, so nothing else comes there, and nothing has to wait.
         self.endpoints[0].cq.moves.next = self.cq.tvalid.val() & self.bars.cq.tready.val();

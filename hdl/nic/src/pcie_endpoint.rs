@@ -8,6 +8,7 @@ use hdl_pcie::requester::{CompletionStream1024, RequestStream1024};
 use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::PORT_BIT;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::read::{FailedRead, ReadCommand};
 
@@ -38,11 +39,16 @@ pub struct PcieEndpoint {
     pub fetch_fault: Src<FailedRead>,
     pub read: Snk<ReadCommand>,
     pub payload: ReadDataSrc<1024>,
+    /// A read is complete, of queue entries and of payload.
+    pub entries_ended: Signal<Out, EpochEnd>,
+    pub payload_ended: Signal<Out, EpochEnd>,
 
     // Writes, and how many of them are in memory.
     pub write: TlpSnk<1024>,
     pub placement: PlacementSrc,
     pub flush_fault: Src<FailedRead>,
+    /// The host's queues have a write on its way to `write`.
+    pub queue_accepted: Signal<In, Bit>,
 
     // Counters.
     pub transmit: Signal<In, TxEvents>,
@@ -83,10 +89,13 @@ impl Logic for PcieEndpoint {
             reader.fault => fetch_fault,
             read => reader.read,
             reader.payload => payload,
+            reader.entries_ended => entries_ended,
+            reader.payload_ended => payload_ended,
             reader.request => flush.read,
             write => flush.write,
             flush.placement => placement,
             flush.fault => flush_fault,
+            queue_accepted => flush.queue_accepted,
             flush.tlp => requests.write,
             flush.request => requests.read,
             requests.rq => rq,

@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src};
-use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk};
+use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc};
 use hdl_requester::{Failure, RequesterEngine, StatPulses};
 use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
@@ -97,6 +97,8 @@ pub struct RequesterPair {
     pub fetch: Src<WqeFetch>,
     pub fetched: Snk<WqeFetched>,
     pub cqe: Src<Completion>,
+    /// What a fence waits for, by engine.
+    pub uses: [EpochUseSrc; 2],
 
     engines: [Engine; 2],
     merge_tx: [StreamMerge<TxRequest>; 2],
@@ -154,6 +156,7 @@ impl Logic for RequesterPair {
                 configure.record => engines[i].configure.record,
                 settings => engines[i].settings,
                 profile => engines[i].profile,
+                engines[i].uses => uses[i],
                 doorbell.producer => engines[i].doorbell.producer,
                 doorbell.pushed => engines[i].doorbell.pushed,
                 doorbell.entry => engines[i].doorbell.entry,

@@ -5,6 +5,7 @@ use hdl_primitives::{MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, 
 use hdl_tx_pipeline::{AnswerQueue, LinkFilter, TxLane1024};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
@@ -40,6 +41,8 @@ pub struct TxDualLane {
     // To the DMA read engines, and what they return, in order.
     pub read: [Src<ReadCommand>; 2],
     pub payload: [ReadDataSnk<1024>; 2],
+    /// A request without payload in memory passed.
+    pub passed: [Signal<Out, EpochEnd>; 2],
 
     /// Payload that could not be read.
     pub fault: [PayloadFaultSrc; 2],
@@ -80,6 +83,7 @@ impl Logic for TxDualLane {
                 address[p] => lanes[p].address,
                 request[p] => lanes[p].request,
                 lanes[p].read => read[p],
+                lanes[p].passed => passed[p],
                 payload[p] => lanes[p].payload,
                 lanes[p].fault => fault[p],
                 lanes[p].mac => filters[p].in_,

@@ -4,6 +4,7 @@ mod ack_order_queue;
 mod counters;
 mod failure_fork;
 mod fence_barrier;
+mod fence_control;
 mod lanes;
 mod nic_config;
 mod qp_counters;

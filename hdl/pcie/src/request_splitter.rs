@@ -220,6 +220,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
                     ends,
                     flush: running.segment.flush,
                     device: running.segment.device,
+                    of_host_queue: false,
                 },
                 position: running.position,
             };

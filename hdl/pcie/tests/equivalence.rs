@@ -29,6 +29,7 @@ fn header(rng: &mut TestRng) -> WriteTlpHeader {
         ends: Bit::random(rng),
         flush: Bit::random(rng),
         device: Bits::random(rng),
+        of_host_queue: Bit::random(rng),
     }
 }
 

@@ -3,6 +3,7 @@
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccConfig;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::spray::SprayConfig;
@@ -71,4 +72,17 @@ pub struct CallSrc<R: Synth> {
     /// Valid with `start`.
     pub request: Signal<Out, R>,
     pub busy: Signal<In, Bit>,
+}
+
+/// The driving end of what a requester engine tells a fence: uses of memory that begin in its current epoch, and locations that it drops.
+#[bundle]
+pub struct EpochUseSrc {
+    /// Epoch of what begins in this cycle.
+    pub epoch: Signal<In, Bit>,
+    /// One cycle: a packet without payload in memory is queued.
+    pub packet: Signal<Out, Bit>,
+    /// One cycle: a read of send queue entries begins.
+    pub fetch: Signal<Out, Bit>,
+    /// The location of a payload is dropped: its packet is not sent.
+    pub dropped: Signal<Out, EpochEnd>,
 }

@@ -3,6 +3,7 @@
 use hdl_macros::hdl;
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, SyncFifo};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::Message;
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::SprayResponse;
@@ -84,6 +85,8 @@ pub struct BurstSend {
     // Local translation. A request is accepted when valid and ready are high. Responses come in the order of the requests.
     pub xlate_req: OfferSrc<TranslateRequest>,
     pub xlate_rsp: FlowSnk<TranslateResponse>,
+    /// The location of a payload is dropped: its packet is not sent.
+    pub dropped: Signal<Out, EpochEnd>,
 
     /// High for one cycle per packet sent.
     pub tx: FlowSrc<TxRequest>,
@@ -200,7 +203,6 @@ impl Logic for BurstSend {
         };
         let ack_req = leaving.last | ack_req_now;
         self.paths.out.ready.next = moves;
-        self.locations.out.ready.next = moves;
         self.tx.valid.next = leaves_now;
         self.tx.record.next = TxRequest {
             qp: sender.qp,
@@ -231,6 +233,7 @@ impl Logic for BurstSend {
             inline: message.inline,
             inline_data: message.inline_data,
             slot: message.slot,
+            epoch: location.epoch,
         };
         self.sent.next = SentPacket {
             ev: path.index,
@@ -258,8 +261,16 @@ impl Logic for BurstSend {
             self.to_locate.d.next = bits::<6>(0);
         }
 
-        // drain: wait for outstanding responses of a burst that ended
-        let drained = self.drains.q.val() & !expects_path & !self.locations_due.q.val().any();
+        // drain: wait for outstanding responses of a burst that ended, and drop locations one by one, because each is counted
+        let drains = self.drains.q.val();
+        let located = self.locations.out.valid.val();
+        let drained = drains & !expects_path & !self.locations_due.q.val().any() & !located;
+        self.locations.out.ready.next = moves | drains;
+        let drops = (moves & burst.in_memory & !leaves_now) | drains;
+        self.dropped.next = EpochEnd {
+            valid: located & !location.fault & drops,
+            epoch: location.epoch,
+        };
         self.done.next = drained | whole;
         self.ended_early.next = drained;
         self.any.next = self.any_left.q.val();

@@ -11,7 +11,7 @@ use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResp
 use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::bundles::{ConfigureSnk, EngineSettingsSnk};
+use crate::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc};
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
 use crate::records::{Failure, StatPulses};
@@ -112,6 +112,8 @@ pub struct RequesterEngine<
     pub fetch: Src<WqeFetch>,
     pub fetched: Snk<WqeFetched>,
     pub cqe: Src<Completion>,
+    /// What a fence waits for. The epoch of a payload comes with its location.
+    pub uses: EpochUseSrc,
 
     core: RequesterCore<Q, S, M, A, E>,
     schedules: [QpSchedule<Q, P>; 2],
@@ -168,6 +170,9 @@ impl<
             core.fetch => fetch,
             fetched => core.fetched,
             core.cqe => cqe,
+            uses.epoch => core.epoch,
+            core.fetch_begun => uses.fetch,
+            core.dropped => uses.dropped,
         );
 
         // queue control packets
@@ -201,7 +206,17 @@ impl<
         join!(self, plane_up => wakes.plane_up, wakes.out => core.wake);
 
         // queue packets
-        let tx = self.core.tx.record.val();
+        let sent = self.core.tx.record.val();
+        let in_memory = sent.length.any() & !sent.inline;
+        let tx = TxRequest {
+            epoch: if in_memory {
+                sent.epoch
+            } else {
+                self.uses.epoch.val()
+            },
+            ..sent
+        };
+        self.uses.packet.next = self.core.tx.valid.val() & !in_memory;
         self.core.tx_space.next = pair(
             has_space(self.packets[0].count.val(), self.bytes[0].q.val()),
             has_space(self.packets[1].count.val(), self.bytes[1].q.val()),

@@ -10,6 +10,7 @@ use hdl_spray_engine::SprayEngine;
 use hdl_tx_window::TxWindow;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::SprayPolicy;
@@ -72,9 +73,14 @@ pub struct RequesterCore<
     // Local translation.
     pub xlate_req: OfferSrc<TranslateRequest>,
     pub xlate_rsp: FlowSnk<TranslateResponse>,
+    /// The location of a payload is dropped: its packet is not sent.
+    pub dropped: Signal<Out, EpochEnd>,
 
     // Ports of the message table.
     pub fetch: Src<WqeFetch>,
+    /// See `MessageTable`.
+    pub epoch: Signal<In, Bit>,
+    pub fetch_begun: Signal<Out, Bit>,
     pub fetched: Snk<WqeFetched>,
     /// High for one cycle when a send queue entry of this queue pair has arrived.
     pub entry_arrived: Signal<Out, Bit>,
@@ -155,6 +161,7 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
             messages.response => sequencer.messages_response,
             sequencer.xlate_req => xlate_req,
             xlate_rsp => sequencer.xlate_rsp,
+            sequencer.dropped => dropped,
         );
 
         // accept doorbells, and the entries that they carry
@@ -175,6 +182,8 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
             self,
             doorbell.producer => messages.pushed_producer,
             messages.fetch => fetch,
+            epoch => messages.epoch,
+            messages.fetch_begun => fetch_begun,
             fetched => messages.fetched,
             messages.wake_valid => entry_arrived,
             messages.wake_qp => entry_arrived_qp,

@@ -6,6 +6,7 @@ use hdl_primitives::{BlockRam, FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{
     ControlKind, ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
@@ -125,6 +126,8 @@ pub struct Sequencer<const Q: usize = 10> {
     pub messages_response: FlowSnk<MessageResponse>,
     pub xlate_req: OfferSrc<TranslateRequest>,
     pub xlate_rsp: FlowSnk<TranslateResponse>,
+    /// The location of a payload is dropped: its packet is not sent.
+    pub dropped: Signal<Out, EpochEnd>,
 
     arbiter: OpArbiter,
     transmit: TransmitFlow,
@@ -568,6 +571,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             transmit.sent_packet => sent_packet,
             transmit.xlate_req => xlate_req,
             xlate_rsp => transmit.xlate_rsp,
+            transmit.dropped => dropped,
         );
 
         if self.reset.val() {

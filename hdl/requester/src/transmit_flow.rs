@@ -6,6 +6,7 @@ use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse};
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Message, MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
@@ -114,6 +115,7 @@ pub struct TransmitFlow {
     // Local translation. A request is accepted when valid and ready are high. Responses come in the order of the requests.
     pub xlate_req: OfferSrc<TranslateRequest>,
     pub xlate_rsp: FlowSnk<TranslateResponse>,
+    pub dropped: Signal<Out, EpochEnd>,
 
     /// High for one cycle per packet sent.
     pub tx: FlowSrc<TxRequest>,
@@ -290,6 +292,7 @@ impl Logic for TransmitFlow {
             path => send.path,
             send.xlate_req => xlate_req,
             xlate_rsp => send.xlate_rsp,
+            send.dropped => dropped,
         );
         self.paths_pending.next = self.send.paths_pending.val();
         let leaves = self.send.tx.valid.val();

@@ -79,6 +79,10 @@ pub struct MessageTable<
 
     /// Reads of entries, one per queue pair at a time. Reads may be answered in any order; the entries of a read come in order.
     pub fetch: Src<WqeFetch>,
+    /// Epoch of reads that begin in this cycle.
+    pub epoch: Signal<In, Bit>,
+    /// One cycle: a read begins. Its address is fixed, and it waits to leave.
+    pub fetch_begun: Signal<Out, Bit>,
     pub fetched: Snk<WqeFetched>,
 
     /// An entry that a doorbell carried, before its `Doorbell` request. If it is the next entry to read, no read is needed.
@@ -423,6 +427,8 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         join!(
             self,
             prefetch.fetch => fetch,
+            epoch => prefetch.epoch,
+            prefetch.fetch_begun => fetch_begun,
             fetched => prefetch.fetched,
         );
         let pushed = self.pushed.record.val();

@@ -147,5 +147,6 @@ pub fn next_read(row: PrefetchState, qp: Qpn) -> WqeFetch {
         } else {
             bits::<4>(0)
         },
+        epoch: false,
     }
 }

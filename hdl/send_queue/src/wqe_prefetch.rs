@@ -48,6 +48,10 @@ pub struct WqePrefetch<const Q: usize, const E: usize> {
     pub entry: Signal<Out, Entry>,
 
     pub fetch: Src<WqeFetch>,
+    /// Epoch of reads that begin in this cycle.
+    pub epoch: Signal<In, Bit>,
+    /// One cycle: a read begins. Its address is fixed, and it waits to leave.
+    pub fetch_begun: Signal<Out, Bit>,
     /// One response for each entry of a read, in order.
     pub fetched: Snk<WqeFetched>,
 
@@ -186,10 +190,15 @@ impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
         if reads {
             self.step.d.next = PrefetchStep::Take;
         }
-        self.queue.in_.valid.next = reads & read.entries.any();
-        self.queue.in_.data.next = read;
+        let begins = reads & read.entries.any();
+        self.fetch_begun.next = begins;
+        self.queue.in_.valid.next = begins;
+        self.queue.in_.data.next = WqeFetch {
+            epoch: self.epoch.val(),
+            ..read
+        };
         assert!(
-            !(reads & read.entries.any()) | self.queue.in_.ready.val(),
+            !begins | self.queue.in_.ready.val(),
             "more than one outstanding read of a queue pair"
         );
         join!(self, queue.out => fetch);

@@ -4,6 +4,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
@@ -45,6 +46,8 @@ pub struct TxLane<
     // Read commands to the DMA, and the payload that it returns, in order.
     pub read: Src<ReadCommand>,
     pub payload: ReadDataSnk<W>,
+    /// A request without payload in memory passed.
+    pub passed: Signal<Out, EpochEnd>,
 
     // Payload that could not be read: the queue pair, the send queue index of the message, and where the payload is.
     pub fault: PayloadFaultSrc,
@@ -85,6 +88,7 @@ impl<
             answer => packets.answer,
             request => packets.request,
             packets.read => read,
+            packets.passed => passed,
         );
 
         join!(

@@ -12,6 +12,7 @@ use hdl_primitives::{
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::payload::{read_user, PayloadSource, READ_ADDRESS};
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
@@ -80,6 +81,8 @@ pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
 
     // To the DMA: one for each packet with payload in memory, in order. An offer stays until it is accepted.
     pub read: Src<ReadCommand>,
+    /// A request without payload in memory passed: its address is read, and nothing is read for it.
+    pub passed: Signal<Out, EpochEnd>,
 
     addresses: BlockRam<FrameAddress, Q>,
     request_credit: Credit<REQUEST_COUNT>,
@@ -128,6 +131,7 @@ impl<const Q: usize, const B: usize, const A: usize> Default for TxPacketBuilder
             payload_freed: Default::default(),
             source: Default::default(),
             read: Default::default(),
+            passed: Default::default(),
             addresses: Default::default(),
             request_credit: Credit::new(1 << REQUEST_ADDRESS),
             answer_credit: Credit::new(1 << ANSWER_ADDRESS),
@@ -203,12 +207,18 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
             self.held_address.d.next = found;
             self.uplink.d.next = entropy_uplink(entropy, found.uplink_low, found.uplink_bits);
         }
-        self.reads.in_.valid.next = addressing & has_payload & !request.inline;
+        let reads = has_payload & !request.inline;
+        self.passed.next = EpochEnd {
+            valid: addressing & !answering & !reads,
+            epoch: request.epoch,
+        };
+        self.reads.in_.valid.next = addressing & reads;
         self.reads.in_.data.next = ReadCommand {
             length: request.length,
             segments: request.segments,
             user: (bit_cast::<32, 16>(request.slot) << (read_user::SLOT as u64))
-                | (bit_cast::<32, 10>(request.qp) << (read_user::QP as u64)),
+                | (bit_cast::<32, 10>(request.qp) << (read_user::QP as u64))
+                | (bit_cast::<32, 1>(request.epoch.into()) << (read_user::EPOCH as u64)),
         };
         join!(self, reads.out => read);
 

@@ -41,7 +41,13 @@ impl<M: Memories> Fabric<M> {
                     self.write(link, target, packet);
                 }
             }
-            Tlp::Read(_) => responder.read(now, target, packet),
+            Tlp::Read(_) => {
+                let late = match packet.fault {
+                    Some(FaultKind::LateCompletion(late)) => late,
+                    _ => 0,
+                };
+                responder.read(now, late, target, packet);
+            }
             Tlp::Completion(_) => {}
         }
     }

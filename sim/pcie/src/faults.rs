@@ -54,7 +54,9 @@ impl Faults {
         let mut decides = |state: &mut Rule| {
             let rule = &state.rule;
             let possible = match rule.fault {
-                FaultKind::LostCompletion | FaultKind::Corruption => kind == RequestKind::Read,
+                FaultKind::LostCompletion
+                | FaultKind::Corruption
+                | FaultKind::LateCompletion(_) => kind == RequestKind::Read,
                 FaultKind::IommuFault => at_root,
                 _ => true,
             };

@@ -83,9 +83,9 @@ impl Responder {
         Some((target, packet))
     }
 
-    /// A read is accepted. It is answered after the writes before it are visible.
-    pub fn read(&mut self, now: Picoseconds, target: Target, packet: Packet) {
-        let ready_at = (now + self.read_delay.draw()).max(self.visible_at);
+    /// A read is accepted. It is answered after the writes before it are visible, and `late` by that much.
+    pub fn read(&mut self, now: Picoseconds, late: Picoseconds, target: Target, packet: Packet) {
+        let ready_at = (now + self.read_delay.draw()).max(self.visible_at) + late;
         self.insert(ready_at, Answer::Asked(target, packet));
     }
 

@@ -142,7 +142,7 @@ pub(crate) fn check_fault(rule: &FaultRule) -> Result<(), ConfigError> {
     }
     let of_reads = matches!(
         rule.fault,
-        FaultKind::LostCompletion | FaultKind::Corruption
+        FaultKind::LostCompletion | FaultKind::Corruption | FaultKind::LateCompletion(_)
     );
     if of_reads && rule.only == Some(RequestKind::Write) {
         return Err(ConfigError::LostWrite);

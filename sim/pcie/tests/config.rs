@@ -221,6 +221,8 @@ fn rules_of_faults_that_make_no_sense_are_refused() {
     };
     let lost = rule(FaultKind::LostCompletion, Some(RequestKind::Write));
     assert_eq!(error(|c| c.faults = vec![lost]), ConfigError::LostWrite);
+    let late = rule(FaultKind::LateCompletion(1), Some(RequestKind::Write));
+    assert_eq!(error(|c| c.faults = vec![late]), ConfigError::LostWrite);
     let mut often = rule(FaultKind::Poison, None);
     often.per_million = 1_000_001;
     let expected = ConfigError::FaultRate(1_000_001);

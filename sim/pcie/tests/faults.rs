@@ -151,6 +151,26 @@ fn a_poisoned_read_has_the_ep_bit_in_every_completion() {
 }
 
 #[test]
+fn a_late_completion_holds_up_no_other_read() {
+    let late = FaultRule {
+        count: Some(1),
+        ..FaultRule::new(FaultKind::LateCompletion(5_000_000))
+    };
+    let mut fabric = fabric(vec![late], 0);
+    fabric.submit(0, PORT, read(0, 3, ADDRESS, 600)).unwrap();
+    submit_when_ready(&mut fabric, 0, PORT, read(0, 4, ADDRESS, 4));
+    fabric.advance(4_900_000).unwrap();
+    let in_time = completions(&mut fabric, PORT);
+    assert_eq!(in_time.iter().map(|c| c.tag).collect::<Vec<_>>(), [4]);
+    fabric.run_until_idle();
+    let late = completions(&mut fabric, PORT);
+    let data: usize = late.iter().map(|completion| completion.data.len()).sum();
+    assert!(data >= 600 && late.iter().all(|completion| completion.tag == 3));
+    assert!((5_000_000..7_000_000).contains(&fabric.now()));
+    assert_eq!(fabric.take_reports(), []);
+}
+
+#[test]
 fn a_lost_completion_becomes_a_timeout_at_the_requester() {
     let mut lost_first = 0;
     for seed in 0..20 {

@@ -105,7 +105,8 @@ registers! {
     /// Write: reads a counter of a queue pair (bits 9:0) into [`QP_COUNTER_VALUE`]: that with the number in bits 37:32 (`QpCounter`); a number without a
     /// counter reads as zero. Read: bit 1, the value is not there yet.
     QP_COUNTER_SELECT[1] at 0x0078: Command = 0;
-    /// Write of any value: starts a fence, which is done when every packet and table write accepted before has left for memory.
+    /// Write of any value: starts a fence, which is done when nothing is under way that used a table entry from before: memory writes of packets and of the
+    /// host's queues have reached memory, memory reads are complete or timed out, and packets that waited for a port are with it.
     /// Read: bit 0, the last fence is done; bit 1, a fence is in progress.
     FENCE[1] at 0x0080: Command = 0;
     /// Write: arms one event for the time when the count of WRITEs with immediate of a queue pair (bits 9:0) is a threshold (bits 63:32).

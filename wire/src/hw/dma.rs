@@ -43,6 +43,8 @@ pub struct WriteTlpHeader {
     pub flush: Bit,
     /// With a translated address: the device that owns the memory.
     pub device: Bits<10>,
+    /// The TLP is an entry of a ring or an interrupt, and belongs to no place command.
+    pub of_host_queue: Bit,
 }
 
 /// Payloads that have reached their memory, in the order of their place commands.

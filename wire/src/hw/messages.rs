@@ -91,6 +91,8 @@ pub struct WqeFetch {
     pub qp: Qpn,
     /// 1 to 8.
     pub entries: Bits<4>,
+    /// Epoch in which the address was formed: see [`crate::hw::fence`].
+    pub epoch: Bit,
 }
 
 /// A send queue entry that was read.

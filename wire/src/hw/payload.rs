@@ -20,6 +20,8 @@ pub mod read_user {
     pub const SLOT: usize = 0;
     /// Queue pair, 10 bits.
     pub const QP: usize = 16;
+    /// Epoch of the read: see [`crate::hw::fence`].
+    pub const EPOCH: usize = 26;
     /// Send queue entries: number of entries, 4 bits.
     pub const ENTRIES: usize = 0;
 }

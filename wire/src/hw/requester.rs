@@ -35,6 +35,8 @@ pub struct TxRequest {
     pub inline_data: Bits<128>,
     /// Send queue index of the message. It identifies the message if the payload cannot be read.
     pub slot: SqIndex,
+    /// Epoch of the payload's location, or of the packet if it has no payload in memory: see [`super::fence`].
+    pub epoch: Bit,
 }
 
 /// A control packet for framing.
@@ -114,4 +116,6 @@ pub struct TranslateResponse {
     /// The local buffer cannot be read: key, protection domain, bounds or page.
     pub fault: Bit,
     pub segments: DmaSegments,
+    /// Epoch in which the request was accepted: see [`super::fence`].
+    pub epoch: Bit,
 }

@@ -14,7 +14,8 @@ use sim_verilated::Model;
 use stellar_transport::requester::Payload;
 use stellar_transport::rx::{pieces_to_hw, DropReason};
 use stellar_wire::hw::core::TokenKind;
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::hw::fence::EpochEnd;
+use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse};
 use stellar_wire::hw::tables::TableWrite;
 
@@ -57,6 +58,7 @@ fn clocks(ops: &[Op]) -> Vec<Clock> {
                     qp: request.qp,
                     fault: false,
                     segments: pieces_to_hw(&segments),
+                    epoch: false,
                 },
                 Payload::Inline(_) => unreachable!("the message is not inline"),
             });
@@ -82,26 +84,39 @@ fn model() -> Model {
     library::<LocalTranslate<REGION_BITS, BANK_BITS>>().instantiate()
 }
 
+/// An epoch that changes often.
+fn epoch_of(clock: usize) -> bool {
+    clock / 3 % 2 == 1
+}
+
 fn run(clocks: &[Clock]) {
     let mut model = model();
     let port = |model: &Model, name: &str| model.port(name).expect("a port of local_translate");
     let clock = port(&model, "clock");
     let idle = [Clock::default(); local_translate::LATENCY];
     for (n, now) in clocks.iter().chain(&idle).enumerate() {
+        let epoch = epoch_of(n);
         // Answers come exactly when their time is up.
         if n >= local_translate::LATENCY {
             let due = clocks[n - local_translate::LATENCY].request;
             let valid = model.get_u64(port(&model, "response_valid")) == 1;
             assert_eq!(valid, due.is_some(), "clock {n}");
             if let Some((request, answer)) = due {
-                let expected = answer.unwrap_or(TranslateResponse {
-                    qp: request.qp,
-                    fault: true,
-                    ..TranslateResponse::default()
-                });
+                let given = TranslateResponse {
+                    epoch: epoch_of(n - local_translate::LATENCY),
+                    ..answer.unwrap_or(TranslateResponse {
+                        qp: request.qp,
+                        fault: true,
+                        ..TranslateResponse::default()
+                    })
+                };
+                let refused = model.get_words(port(&model, "refused")).to_vec();
+                let refused = Record::<EpochEnd>::new(&refused);
+                let said = (refused.bool("valid"), refused.bool("epoch"));
+                assert_eq!(said, (given.fault, given.epoch), "clock {n}");
                 let actual = model.get_words(port(&model, "response")).to_vec();
                 let what = format!("{request:?} at clock {n}");
-                assert_fields::<TranslateResponse>(&actual, &to_words(expected), &[], &what);
+                assert_fields::<TranslateResponse>(&actual, &to_words(given), &[], &what);
             }
         }
         assert_eq!(model.get_u64(port(&model, "request_ready")), 1);
@@ -109,6 +124,7 @@ fn run(clocks: &[Clock]) {
         if let Some((request, _)) = now.request {
             model.set(port(&model, "request"), &to_words(request));
         }
+        model.set_u64(port(&model, "epoch"), epoch.into());
         model.set_u64(port(&model, "table_valid"), now.table.is_some().into());
         if let Some(table) = now.table {
             model.set(port(&model, "table_write"), &to_words(table));
@@ -171,6 +187,7 @@ fn local_translate_is_its_verilog() {
         |uut, rng| {
             let now = clocks.next().unwrap();
             uut.reset.next = rng.random_ratio(1, 40);
+            uut.epoch.next = rng.random();
             uut.request.valid.next = now.request.is_some();
             if let Some((request, _)) = now.request {
                 uut.request.record.next = request;

@@ -84,6 +84,7 @@ fn merge<B: Block + Default + 'static>(seed: u64) {
             .filter_map(|source| source.taken(&dut))
             .collect();
         assert!(taken.len() <= 1, "two writes in one clock");
+        assert_eq!(dut.is("accepted"), taken.len() == 1);
         due.extend(taken);
         dut.clock();
     }

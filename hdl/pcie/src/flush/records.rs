@@ -33,10 +33,11 @@ pub struct WriteLeft {
     pub address_dw: Bits<62>,
     /// The address is translated: the target is a device.
     pub to_peer: Bit,
-    /// These three are as in the header of the TLP.
+    /// These four are as in the header of the TLP.
     pub device: Bits<10>,
     pub flush: Bit,
     pub ends: Bit,
+    pub of_host_queue: Bit,
 }
 
 /// A batch that has been closed.

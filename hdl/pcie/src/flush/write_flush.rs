@@ -20,7 +20,8 @@ pub type WriteFlush512 = WriteFlush<512>;
 /// Writes that have left and are not counted yet.
 const LEFT_ADDRESS: usize = 3;
 const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
-/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more.
+/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more. And writes
+/// of the host's queues, of which two more are in a register of their own.
 const BETWEEN_BITS: usize = 4;
 
 /// Bits 7:6 of a tag, of all flush reads.
@@ -77,6 +78,11 @@ fn next_asked(asked: Asked, written: Written, tag: Bits<8>, closes: Bit, sent: B
 }
 
 #[hdl_fn]
+fn count_if(set: Bit) -> Bits<BETWEEN_BITS> {
+    bit_cast::<BETWEEN_BITS, 1>(set.into())
+}
+
+#[hdl_fn]
 fn tag_of(batch: Bits<3>, generation: Bits<2>, of_peer: u64) -> Bits<8> {
     bits::<8>(FLUSH_TAGS as u64 + of_peer)
         | (bit_cast::<8, 3>(batch) << 1)
@@ -102,8 +108,8 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
 /// both are answered.
 ///
-/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not. So does a drain, after the last write that has left
-/// this block before it. Levels: 5 (what is due, and its batch).
+/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. So does a drain, after
+/// the last write that has left this block before it. Levels: 5 (what is due, and its batch).
 #[derive(LogicBlock, Default)]
 pub struct WriteFlush<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -119,6 +125,8 @@ pub struct WriteFlush<const W: usize> {
     pub data: CompletionSrc<W>,
     /// The lane whose payloads this endpoint writes.
     pub placement: PlacementSrc,
+    /// One cycle: the host's queues have a write on its way to `write`, with `of_host_queue`. A later fence waits for it too.
+    pub queue_accepted: Signal<In, Bit>,
 
     // To and from PCIe. A read request must not pass writes that were accepted before it.
     pub tlp: TlpSrc<W>,
@@ -149,11 +157,14 @@ pub struct WriteFlush<const W: usize> {
     commands: DFF<Bits<10>>,
     ask_host: DFF<Asked>,
     ask_peer: DFF<Asked>,
-    /// Commands that the lane has handed over and that are not counted here.
+    /// Commands that the lane has handed over, and writes that the host's queues have accepted, that are not counted here. Each kind is in order, but either may
+    /// overtake the other.
     between: DFF<Bits<BETWEEN_BITS>>,
+    queue_between: DFF<Bits<BETWEEN_BITS>>,
     fencing: DFF<Bit>,
-    /// Of the commands before the fence.
+    /// Those before the fence.
     before_fence: DFF<Bits<BETWEEN_BITS>>,
+    queue_before_fence: DFF<Bits<BETWEEN_BITS>>,
     draining: DFF<Bit>,
     /// Of the writes in `left`, those before the drain.
     before_drain: DFF<Bits<LEFT_COUNT>>,
@@ -165,16 +176,9 @@ impl<const W: usize> Logic for WriteFlush<W> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
-        dff_setup!(
-            self,
-            clock,
-            between,
-            fencing,
-            before_fence,
-            draining,
-            before_drain,
-            now
-        );
+        dff_setup!(self, clock, between, queue_between, fencing, now);
+        dff_setup!(self, clock, before_fence, queue_before_fence);
+        dff_setup!(self, clock, draining, before_drain);
         clock_reset!(self, left, batches, faults);
         self.now.d.next = self.now.q.val() + 1;
 
@@ -195,6 +199,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             device: header.device,
             flush: header.flush,
             ends: header.ends,
+            of_host_queue: header.of_host_queue,
         };
         self.placement.sent.next = leaves & header.ends & !header.flush;
 
@@ -212,7 +217,9 @@ impl<const W: usize> Logic for WriteFlush<W> {
         let commands = self.commands.q.val();
         let ask_host = self.ask_host.q.val();
         let ask_peer = self.ask_peer.q.val();
-        let fence_due = self.fencing.q.val() & !self.before_fence.q.val().any();
+        let before_fence = self.before_fence.q.val();
+        let queue_before_fence = self.queue_before_fence.q.val();
+        let fence_due = self.fencing.q.val() & !before_fence.any() & !queue_before_fence.any();
         let drain_due = self.draining.q.val() & !self.before_drain.q.val().any();
         let due = commands.any() | fence_due | drain_due | elsewhere;
         let wants = due & !ask_host.any & !ask_peer.any;
@@ -289,17 +296,23 @@ impl<const W: usize> Logic for WriteFlush<W> {
 
         // fence
         let between = self.between.q.val();
-        let handed = bit_cast::<BETWEEN_BITS, 1>(self.placement.placed.val().into());
-        let counted = bit_cast::<BETWEEN_BITS, 1>(ends.into());
-        let before_fence = self.before_fence.q.val();
-        self.between.d.next = between + handed - counted;
+        let queue_between = self.queue_between.q.val();
+        let counted = count_if(ends);
+        let queue_counted = count_if(takes & last.of_host_queue);
+        self.between.d.next = between + count_if(self.placement.placed.val()) - counted;
+        self.queue_between.d.next =
+            queue_between + count_if(self.queue_accepted.val()) - queue_counted;
         if self.placement.fence.val() {
             self.fencing.d.next = true;
             self.before_fence.d.next = between - counted;
+            self.queue_before_fence.d.next = queue_between - queue_counted;
         } else {
             self.fencing.d.next = self.fencing.q.val() & !(closes & fence_due);
             if before_fence.any() {
                 self.before_fence.d.next = before_fence - counted;
+            }
+            if queue_before_fence.any() {
+                self.queue_before_fence.d.next = queue_before_fence - queue_counted;
             }
         }
 
@@ -341,6 +354,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.before_fence.d.next = bits(0);
             self.draining.d.next = false;
             self.before_drain.d.next = bits(0);
+            self.queue_between.d.next = bits(0);
+            self.queue_before_fence.d.next = bits(0);
         }
     }
 }

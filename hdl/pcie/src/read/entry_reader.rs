@@ -109,6 +109,7 @@ impl<const W: usize> Logic for EntryReader<W> {
                 ..DmaSegments::default()
             },
             user: (bit_cast::<32, 10>(fetch.qp) << (read_user::QP as u64))
+                | (bit_cast::<32, 1>(fetch.epoch.into()) << (read_user::EPOCH as u64))
                 | bit_cast::<32, 4>(fetch.entries),
         };
         join!(self, commands.out => command);

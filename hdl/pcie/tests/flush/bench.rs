@@ -22,6 +22,8 @@ const STUCK: u64 = 20_000;
 const HOST: u64 = 0;
 /// Commands that the lane may have handed over and that wait in the arbiter before the block.
 const AHEAD: usize = 3;
+/// Those, and writes of the host's queues that were accepted: two of them in a register of their own.
+const ALL_AHEAD: usize = AHEAD + 2;
 
 /// A random run. Probabilities are in eighths.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub struct Load {
     pub fault: Option<Fault>,
     /// There are drains.
     pub drains: bool,
+    /// Writes of the host's queues, with a probability in 64ths.
+    pub queues: u32,
 }
 
 impl Default for Load {
@@ -52,6 +56,7 @@ impl Default for Load {
             ready: 6,
             fault: None,
             drains: false,
+            queues: 0,
         }
     }
 }
@@ -112,7 +117,14 @@ pub struct Bench {
     /// Commands handed over so far, and writes of each in order, for fences.
     handed_total: usize,
     commands_left: Vec<Vec<usize>>,
-    fence: Option<usize>,
+    /// Writes of the host's queues: accepted ones that have not left, all, and those that have left.
+    queue_waiting: usize,
+    queue_total: usize,
+    queue_left: Vec<usize>,
+    /// The write at the port is one of the host's queues.
+    offers_queue: bool,
+    /// Commands, and writes of the host's queues, before the fence.
+    fence: Option<(usize, usize)>,
     /// Writes before the drain that is under way.
     drain: Option<Vec<usize>>,
     /// Reads of data without a completion.
@@ -149,6 +161,10 @@ impl Bench {
             unflushed: VecDeque::new(),
             handed_total: 0,
             commands_left: vec![],
+            queue_waiting: 0,
+            queue_total: 0,
+            queue_left: vec![],
+            offers_queue: false,
             fence: None,
             drain: None,
             data_reads: 0,
@@ -205,7 +221,8 @@ impl Bench {
     fn owed(&self) -> usize {
         let fences = usize::from(self.fence.is_some());
         let drains = usize::from(self.drain.is_some());
-        self.waiting.len() + self.handed.len() + self.unflushed.len() + fences + drains
+        let queued = self.handed.len() + self.queue_waiting;
+        self.waiting.len() + queued + self.unflushed.len() + fences + drains
     }
 
     fn clock(&mut self) {
@@ -232,15 +249,22 @@ impl Bench {
     /// The lane hands over the next command: its TLPs follow later, in order.
     fn hand_over(&mut self) {
         let (mut placed, mut fence) = (false, false);
+        // Writes of the host's queues come as long as there are commands.
+        let ahead = self.handed.len() + self.queue_waiting;
+        let of_queue = !self.waiting.is_empty() && ahead < ALL_AHEAD - 1;
+        let of_queue = of_queue && self.rng.random_ratio(self.load.queues, 64);
+        self.dut.set("queue_accepted", of_queue.into());
         match self.waiting.front() {
-            Some(Command::Place { targets, flush }) if self.handed.len() < AHEAD => {
+            Some(Command::Place { targets, flush })
+                if self.handed.len() < AHEAD && ahead < ALL_AHEAD - 1 =>
+            {
                 self.handed.push_back((targets.clone(), *flush));
                 self.handed_total += 1;
                 placed = true;
                 self.report.commands += 1;
             }
             Some(Command::Fence) if self.fence.is_none() => {
-                self.fence = Some(self.handed_total);
+                self.fence = Some((self.handed_total, self.queue_total));
                 fence = true;
             }
             _ => {}
@@ -250,6 +274,8 @@ impl Bench {
         }
         self.dut.set("placement_placed", placed.into());
         self.dut.set("placement_fence", fence.into());
+        self.queue_waiting += usize::from(of_queue);
+        self.queue_total += usize::from(of_queue);
     }
 
     /// A drain begins. Its writes are those that have left, and one that leaves in this cycle may be among them.
@@ -259,22 +285,27 @@ impl Bench {
         self.dut.set("drain", begins.into());
         if begins {
             let left = self.commands_left.iter().flatten();
-            self.drain = Some(left.chain(&self.leaving).copied().collect());
+            let left = left.chain(&self.queue_left).chain(&self.leaving);
+            self.drain = Some(left.copied().collect());
         }
     }
 
     fn drive_write(&mut self) {
-        let front = self.handed.front();
-        let valid = front.is_some();
+        let valid = !self.handed.is_empty() || self.queue_waiting > 0;
         self.dut.set("write_valid", valid.into());
-        let Some((targets, flush)) = front else {
-            return;
-        };
-        if self.offered {
+        if self.offered || !valid {
             return;
         }
         self.offered = true;
-        let target = targets[self.leaving.len()];
+        self.offers_queue =
+            self.queue_waiting > 0 && (self.handed.is_empty() || self.rng.random_ratio(1, 2));
+        let (target, ends, flush) = match self.handed.front() {
+            Some((targets, flush)) if !self.offers_queue => {
+                let ends = self.leaving.len() + 1 == targets.len();
+                (targets[self.leaving.len()], ends, *flush)
+            }
+            _ => (HOST, false, false),
+        };
         self.target_of.insert(self.now, target);
         let at = if target == HOST { 0b00 } else { 0b10_u64 };
         let header = WriteTlpHeader {
@@ -282,9 +313,10 @@ impl Bench {
             at: at.to_bits(),
             length_dw: 1_u64.to_bits(),
             first_be: 15_u64.to_bits(),
-            ends: self.leaving.len() + 1 == targets.len(),
-            flush: *flush,
+            ends,
+            flush,
             device: target.to_bits(),
+            of_host_queue: self.offers_queue,
             ..WriteTlpHeader::default()
         };
         self.dut.set("write_first", 1);
@@ -301,6 +333,13 @@ impl Bench {
             return;
         }
         self.offered = false;
+        if self.offers_queue {
+            assert!(!sent, "a report about a write of a queue");
+            self.queue_waiting -= 1;
+            let write = self.paths.write(HOST as usize);
+            self.queue_left.push(write);
+            return;
+        }
         let (targets, flush) = self.handed[0].clone();
         let write = self.paths.write(targets[self.leaving.len()] as usize);
         self.leaving.push(write);
@@ -445,13 +484,17 @@ impl Bench {
             );
         }
         if self.dut.is("placement_fence_done") {
-            let before = self.fence.take().expect("a fence");
+            let (before, queue_before) = self.fence.take().expect("a fence");
             self.report.fences += 1;
             assert!(
-                self.commands_left.len() >= before,
+                self.commands_left.len() >= before && self.queue_left.len() >= queue_before,
                 "a fence before its writes left"
             );
-            let writes = self.commands_left[..before].iter().flatten();
+            let of_queues = &self.queue_left[..queue_before];
+            let writes = self.commands_left[..before]
+                .iter()
+                .flatten()
+                .chain(of_queues);
             let all = writes.into_iter().all(|&write| self.paths.arrived[write]);
             assert!(all || self.load.fault.is_some(), "a fence before the bytes");
         }

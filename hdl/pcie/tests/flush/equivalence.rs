@@ -91,6 +91,7 @@ fn write_flush() {
                     address_dw: Bits::random(rng),
                     at: small::<2>(rng, 2) << 1,
                     ends: Bit::random(rng),
+                    of_host_queue: Bit::random(rng),
                     flush: Bit::random(rng),
                     device: small(rng, 2),
                     ..WriteTlpHeader::default()
@@ -120,6 +121,7 @@ fn write_flush() {
             uut.placement.fence.next = cycle % 900 == 20;
             uut.drain.next = cycle % 300 == 60;
             uut.placement.placed.next = Bit::random(rng);
+            uut.queue_accepted.next = Bit::random(rng);
         },
         1_000,
         2,

@@ -10,8 +10,9 @@ use proptest::prelude::*;
 
 fn loads() -> impl Strategy<Value = Load> {
     let delays = (1..8_u32, 1..8_u32);
-    (any::<u64>(), 1..80_usize, 1..4_u64, delays, 1..8_u32).prop_map(
-        |(seed, commands, devices, (arrives, answers), ready)| Load {
+    let rates = (1..8_u32, 0..24_u32);
+    (any::<u64>(), 1..80_usize, 1..4_u64, delays, rates).prop_map(
+        |(seed, commands, devices, (arrives, answers), (ready, queues))| Load {
             seed,
             commands,
             devices,
@@ -20,6 +21,7 @@ fn loads() -> impl Strategy<Value = Load> {
             ready,
             fault: None,
             drains: seed % 2 == 0,
+            queues,
         },
     )
 }

@@ -43,7 +43,8 @@ fn command_of(fetch: WqeFetch) -> ReadCommand {
             ..DmaSegments::default()
         },
         user: ((fetch.qp.index() as u64) << read_user::QP
-            | (fetch.entries.index() as u64) << read_user::ENTRIES)
+            | (fetch.entries.index() as u64) << read_user::ENTRIES
+            | u64::from(fetch.epoch) << read_user::EPOCH)
             .to_bits(),
     }
 }
@@ -113,6 +114,7 @@ impl Bench {
                 address: Bits::random(&mut self.rng),
                 qp: Bits::random(&mut self.rng),
                 entries: self.rng.random_range(1..=8_u64).to_bits(),
+                epoch: self.rng.random(),
             });
         }
     }

@@ -31,6 +31,7 @@ pub fn header(rng: &mut TestRng) -> WriteTlpHeader {
         ends: Bit::random(rng),
         flush: Bit::random(rng),
         device: Bits::random(rng),
+        of_host_queue: Bit::random(rng),
     }
 }
 

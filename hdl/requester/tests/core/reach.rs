@@ -16,6 +16,7 @@ const EVENTS: usize = 300;
 fn histories_reach_everything_over_rc() {
     let mut all = Vec::<RequesterCounters>::new();
     let mut errors = BTreeSet::new();
+    let mut dropped = 0;
     for seed in 0..HISTORIES {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut bench = Bench::new(rng.random());
@@ -23,6 +24,7 @@ fn histories_reach_everything_over_rc() {
             bench.act(rng.random_range(0..64), rng.random());
         }
         bench.compare_counters();
+        dropped += bench.rig.dropped;
         for pair in &bench.pairs {
             if let Requester::Rc(rc) = &pair.reference {
                 all.push(*rc.counters());
@@ -41,6 +43,10 @@ fn histories_reach_everything_over_rc() {
     ] {
         assert!(count >= HISTORIES, "{count} {what}");
     }
+    assert!(
+        dropped > 20,
+        "{dropped} locations of packets that were not sent"
+    );
     for status in [
         WcStatus::RetryExcErr,
         WcStatus::RemInvReqErr,

@@ -9,9 +9,10 @@ use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{pieces_to_hw, Piece, Tables};
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::core::DmaSegments;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse};
+use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::Opcode;
 
 use crate::core::memory::Entries;
@@ -119,6 +120,10 @@ pub struct Rig {
     noise: u32,
     /// The surroundings are always ready.
     pub steady: bool,
+    /// Locations given for each epoch that are neither with a packet nor dropped.
+    located: [u64; 2],
+    /// Locations that were dropped.
+    pub dropped: u64,
 }
 
 impl Rig {
@@ -137,6 +142,8 @@ impl Rig {
             deadlines: [None; 1 << Q],
             noise: 0x1234_5678,
             steady: false,
+            located: [0; 2],
+            dropped: 0,
         };
         for port in [
             "configure_valid",
@@ -230,7 +237,9 @@ impl Rig {
             self.dut.set("fetched_valid", 1);
         }
         if let Some(words) = self.located() {
-            let located = self.locate(&words);
+            let mut located = self.locate(&words);
+            located.epoch = self.coin();
+            self.located[usize::from(located.epoch)] += u64::from(!located.fault);
             self.dut.set_words("xlate_rsp", &to_words(located));
             self.dut.set("xlate_rsp_valid", 1);
         }
@@ -288,6 +297,7 @@ impl Rig {
                 Ok(Payload::Memory(segments)) => segments_record(&segments),
                 _ => DmaSegments::default(),
             },
+            epoch: false,
         }
     }
 
@@ -295,7 +305,17 @@ impl Rig {
     fn look(&mut self) {
         if self.dut.get("tx_valid") != 0 {
             let packet = self.dut.words("tx");
+            let record = Record::<TxRequest>::new(&packet);
+            if record.u64("length") != 0 && !record.bool("inline") {
+                self.located[usize::from(record.bool("epoch"))] -= 1;
+            }
             self.observed.tx.push(packet);
+        }
+        let dropped = self.dut.words("dropped");
+        let dropped = Record::<EpochEnd>::new(&dropped);
+        if dropped.bool("valid") {
+            self.located[usize::from(dropped.bool("epoch"))] -= 1;
+            self.dropped += 1;
         }
         let (served, parked) = (self.dut.get("rotate"), self.dut.get("deactivate"));
         self.observed.rotated |= served != 0;
@@ -362,6 +382,7 @@ impl Rig {
         for _ in 0..4 {
             self.clock();
         }
+        assert_eq!(self.located, [0; 2], "locations without an end");
         self.observed.cycles = cycles;
     }
 

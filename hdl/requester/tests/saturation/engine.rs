@@ -195,6 +195,7 @@ impl Bench {
                 first_length: request.u64("length").to_bits(),
                 ..DmaSegments::default()
             },
+            epoch: false,
         };
         self.located.push_back((self.cycles + LOCATE, located));
     }

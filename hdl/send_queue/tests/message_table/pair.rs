@@ -138,8 +138,8 @@ impl Pair {
         (first..self.posted.len()).map(|entry| self.address(entry))
     }
 
-    /// Processes a read of the hardware.
-    pub fn read(&mut self, address: u64, entries: usize) {
+    /// Processes a read of the hardware. Returns whether it is one of the ring before the last `Configure`.
+    pub fn read(&mut self, address: u64, entries: usize) -> bool {
         let number = self.number;
         assert!(self.reading.is_empty(), "two reads of queue pair {number}");
         assert!((1..=MAX_READ_ENTRIES as usize).contains(&entries));
@@ -152,7 +152,7 @@ impl Pair {
             self.reading = vec![None; entries].into();
             // If this read is answered before the prefetch executes the `Configure`.
             self.left_over = vec![there.split_off(entries)];
-            return;
+            return true;
         }
         // The block reads entries after pushed ones before a wake-up shows that the pushed ones were used.
         while self.pushed.contains(&self.asked) && address != self.address(self.asked) {
@@ -171,6 +171,7 @@ impl Pair {
         );
         self.asked = first + entries;
         self.reading = (first..self.asked).map(Some).collect();
+        false
     }
 
     /// Processes the arrival of the next entry of the outstanding read.

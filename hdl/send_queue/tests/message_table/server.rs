@@ -1,5 +1,7 @@
 //! The Verilated message table in lockstep with one reference per queue pair, and its host.
 
+use std::collections::VecDeque;
+
 use hdl_send_queue::wqe_prefetch::WAKE_CYCLES;
 use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
@@ -18,6 +20,9 @@ use crate::Small;
 /// In this many cycles after a `Configure` was accepted, an entry that it cancelled may still be delivered; a new one cannot.
 const GIVEN_UP: u64 = 8;
 
+/// In this many cycles after a `Configure` was accepted, a read of the old ring may still begin. A fence begins its epoch later.
+const OLD_READS: u64 = 10;
+
 pub struct Server {
     pub dut: Dut,
     pub rng: TestRng,
@@ -28,6 +33,8 @@ pub struct Server {
     /// Outputs that were stalled.
     stalled_fetch: Option<Vec<u32>>,
     stalled_cqe: Option<Vec<u32>>,
+    /// Epochs of the reads that have begun and were not accepted, and the cycles in which they began.
+    begun: VecDeque<(bool, u64)>,
     /// Probabilities that a fetch or a completion is accepted, or that an entry arrives, in a cycle.
     pub fetch_taken: f64,
     pub cqe_taken: f64,
@@ -55,6 +62,7 @@ impl Server {
             answering: None,
             stalled_fetch: None,
             stalled_cqe: None,
+            begun: VecDeque::new(),
             fetch_taken: chances[rng.random_range(0..3)],
             cqe_taken: chances[rng.random_range(0..3)],
             answered: chances[rng.random_range(0..3)],
@@ -81,6 +89,7 @@ impl Server {
         }
         self.answering = None;
         (self.stalled_fetch, self.stalled_cqe) = (None, None);
+        self.begun.clear();
         for (pair, number) in self.pairs.iter_mut().zip(0..) {
             *pair = Pair::new(number, &mut self.rng);
         }
@@ -95,8 +104,13 @@ impl Server {
         let cqe_ready = self.rng.random_bool(self.cqe_taken);
         self.dut.set("fetch_ready", fetch_ready.into());
         self.dut.set("cqe_ready", cqe_ready.into());
+        let epoch = self.rng.random();
+        self.dut.set("epoch", u64::from(epoch));
         self.offer_answer();
         self.dut.eval();
+        if self.dut.is("fetch_begun") {
+            self.begun.push_back((epoch, self.now));
+        }
         let result = look(self);
         self.take_fetch(fetch_ready);
         self.take_cqe(cqe_ready);
@@ -192,7 +206,13 @@ impl Server {
         let words = offer.expect("valid");
         let fetch = Record::<WqeFetch>::new(&words);
         let (qp, address) = (fetch.u64("qp") as usize, fetch.u64("address"));
-        self.pairs[qp].read(address, fetch.u64("entries") as usize);
+        let (epoch, begun) = self.begun.pop_front().expect("a read that has begun");
+        assert_eq!(fetch.bool("epoch"), epoch, "the epoch of a read");
+        let pair = &mut self.pairs[qp];
+        if pair.read(address, fetch.u64("entries") as usize) {
+            let limit = pair.configured + OLD_READS;
+            assert!(begun < limit, "an old ring is read after a fence began");
+        }
         self.reads += 1;
     }
 

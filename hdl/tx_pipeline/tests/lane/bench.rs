@@ -6,7 +6,8 @@ use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
 use hdl_tx_pipeline::TxLane;
 use rand::{Rng, SeedableRng};
-use stellar_wire::hw::pack::to_words;
+use stellar_wire::hw::fence::EpochEnd;
+use stellar_wire::hw::pack::{to_words, Record};
 
 use crate::lane::items::{Item, Packet};
 use crate::lane::memory::Memory;
@@ -76,6 +77,8 @@ pub struct Bench {
     pub sent: Vec<Sent>,
     /// Queue pair, slot, and address of each packet whose payload could not be read.
     faults: VecDeque<(u64, u64, u64)>,
+    /// Epochs of accepted requests without payload in memory, which pass in order.
+    passing: VecDeque<bool>,
     pub faults_taken: usize,
     pub faults_lost: u64,
     pub left_out: u64,
@@ -101,6 +104,7 @@ impl Bench {
             begun: None,
             sent: vec![],
             faults: VecDeque::new(),
+            passing: VecDeque::new(),
             faults_taken: 0,
             faults_lost: 0,
             left_out: 0,
@@ -138,6 +142,7 @@ impl Bench {
         self.part.clear();
         self.begun = None;
         self.faults.clear();
+        self.passing.clear();
     }
 
     pub fn queue(&mut self, items: impl IntoIterator<Item = Item>) {
@@ -216,6 +221,11 @@ impl Bench {
             assert_eq!(Some(fault), self.faults.pop_front());
             self.faults_taken += 1;
         }
+        let passed = self.dut.words("passed");
+        let passed = Record::<EpochEnd>::new(&passed);
+        if passed.bool("valid") {
+            assert_eq!(self.passing.pop_front(), Some(passed.bool("epoch")));
+        }
         self.faults_lost += self.dut.get("fault_lost");
         self.left_out += self.dut.get("left_out");
         let mac_valid = self.dut.get("mac_valid") == 1;
@@ -263,6 +273,9 @@ impl Bench {
         };
         let from_memory = !payload.is_empty() && !request.inline;
         self.beats_asked += payload.len().div_ceil(self.bytes);
+        if !from_memory {
+            self.passing.push_back(request.epoch);
+        }
         if from_memory {
             self.memory.expect(&request, payload, readable);
         }
@@ -314,6 +327,7 @@ impl Bench {
             && self.memory.is_done()
             && self.frames.iter().all(VecDeque::is_empty)
             && self.faults.is_empty()
+            && self.passing.is_empty()
     }
 
     /// Steps until everything is finished; panics if that takes more than `limit` cycles.

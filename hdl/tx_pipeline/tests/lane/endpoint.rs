@@ -65,6 +65,7 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
                     Bits::default()
                 },
                 slot: rng.random_range(0..1u64 << 16).to_bits(),
+                epoch: rng.random(),
             }),
             payload: frame.payload,
             readable: true,

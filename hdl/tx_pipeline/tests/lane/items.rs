@@ -216,6 +216,7 @@ impl Tables {
                 Bits::random(rng)
             },
             slot: Bits::random(rng),
+            epoch: rng.random(),
         };
         let mut extensions = TxExtensions {
             meth: request.meth,

@@ -49,7 +49,8 @@ impl Memory {
     /// Expects the read of this request's payload, behind those expected before.
     pub fn expect(&mut self, request: &TxRequest, payload: Vec<u8>, readable: bool) {
         let user = (request.slot.index() as u64) << read_user::SLOT
-            | (request.qp.index() as u64) << read_user::QP;
+            | (request.qp.index() as u64) << read_user::QP
+            | u64::from(request.epoch) << read_user::EPOCH;
         self.expected.push_back(Expected {
             command: ReadCommand {
                 length: request.length,

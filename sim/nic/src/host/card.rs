@@ -172,6 +172,11 @@ impl<M: HostSide> Card<M> {
         self.ports[port].tx.pop()
     }
 
+    /// The PCIe block of an endpoint takes no requests of the card, or takes them again.
+    pub fn set_blocked(&mut self, endpoint: usize, on: bool) {
+        self.ports[endpoint].endpoint.set_blocked(on);
+    }
+
     /// Simulates one cycle, in which the host offers an access to a BAR.
     pub fn clock(&mut self, access: Option<&MmioAccess>) -> Progress {
         let clock = self.model.clocks();

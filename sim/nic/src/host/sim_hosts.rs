@@ -157,6 +157,14 @@ impl SimHosts {
         self.lock().card(host).set_link(port, link);
     }
 
+    /// Lets the PCIe block of an endpoint of a host's card take no requests, as with a link without credits, or take them again.
+    ///
+    /// # Panics
+    /// If there is no such host or endpoint.
+    pub fn set_blocked(&self, host: usize, endpoint: usize, on: bool) {
+        self.lock().card(host).set_blocked(endpoint, on);
+    }
+
     /// Injects another fault into the PCIe fabric of a host from now on.
     ///
     /// # Errors

@@ -86,6 +86,8 @@ pub struct Endpoint {
     offered: Option<Arc<RcBeat>>,
     messages: Messages,
     in_reset: bool,
+    /// The block takes no requests from the card.
+    is_blocked: bool,
     rules: RequestRules,
 }
 
@@ -104,6 +106,7 @@ impl Endpoint {
             offered: None,
             messages: Messages::default(),
             in_reset: false,
+            is_blocked: false,
             rules: RequestRules::default(),
         }
     }
@@ -118,6 +121,11 @@ impl Endpoint {
         self.waiting.clear();
         self.offered = None;
         self.messages.clear();
+    }
+
+    /// The block takes no requests from now on, as with a link without credits, or takes them again.
+    pub fn set_blocked(&mut self, on: bool) {
+        self.is_blocked = on;
     }
 
     /// Software has changed the function's configuration space.
@@ -151,7 +159,7 @@ impl Endpoint {
                 None => {}
             }
         }
-        self.held.len() < HELD
+        self.held.len() < HELD && !self.is_blocked
     }
 
     /// The beat of completions that is on offer in this cycle.

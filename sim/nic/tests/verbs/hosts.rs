@@ -81,6 +81,23 @@ impl Host {
     }
 }
 
+/// Connects queue pairs of RC that send by `port`.
+pub fn connect_by(port: u8, qps: [&QueuePair; 2], psn: u32) {
+    let told = qps.map(|qp| qp.connection(psn));
+    for (qp, peer) in qps.into_iter().zip([told[1], told[0]]) {
+        let attributes = RcRtrAttributes {
+            port,
+            ..RcRtrAttributes::new(peer)
+        };
+        qp.modify(Modify::Init(InitAttributes::default())).unwrap();
+        qp.modify(Modify::RcRtr(attributes)).unwrap();
+    }
+    for qp in qps {
+        let ready = Modify::RcRts(RcRtsAttributes::new(psn));
+        qp.modify(ready).unwrap();
+    }
+}
+
 /// Moves a queue pair to INIT and RTR, with the attributes of its transport.
 pub fn ready(qp: &QueuePair, peer: Connection) {
     qp.modify(Modify::Init(InitAttributes::default())).unwrap();

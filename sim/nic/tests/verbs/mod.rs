@@ -4,6 +4,7 @@ mod addresses;
 mod bars;
 mod campaign;
 mod counters;
+mod fence;
 mod functions;
 mod hosts;
 mod invalidations;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Window;
 use crate::bdf::Bdf;
+use crate::Picoseconds;
 
 /// What goes wrong with a request. It is decided where the request leaves the switches: at the root complex, or at a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub enum FaultKind {
     /// The data of a read's completions are damaged behind the link, in a buffer of the requester's PCIe block, which marks them so (discontinue, PG346). No LCRC
     /// covers this place, and the card has no ECRC. Only for reads.
     Corruption,
+    /// A read is answered so many picoseconds later; reads behind it are not. Only for reads.
+    LateCompletion(Picoseconds),
     /// The IOMMU treats the address as not mapped. Only for requests that reach the root complex.
     IommuFault,
 }

@@ -1,0 +1,197 @@
+//! What sends: the requester, the translation of payload addresses, and both transmit lanes.
+
+use hdl_emtt::LocalTranslate;
+use hdl_macros::{clock_reset, hdl, join};
+use hdl_primitives::{
+    DoorbellSnk, FenceSnk, FenceSrc, MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, QpSnk, ReadDataSnk,
+    ReadFaultSnk, ReverseEvSrc, Snk, Src,
+};
+use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk};
+use hdl_requester::{ConfigureKind, Failure, StatPulses};
+use hdl_spray_engine::profile::ProfileSnk;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::fence::EpochEnd;
+use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
+use stellar_wire::hw::read::ReadCommand;
+use stellar_wire::hw::requester::{ControlKind, ControlPacket, TxAnswer};
+use stellar_wire::hw::tables::TableWrite;
+use stellar_wire::hw::Qpn;
+
+use crate::fence_control::FenceControl;
+use crate::fence_epochs::BEGINS;
+use crate::requester_pair::RequesterPair;
+use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
+use crate::tx_dual_lane::{TxDualLane, TxEvents};
+
+/// The transmit side of the card. It also executes fences, because it knows which of its reads began before one.
+#[derive(LogicBlock, Default)]
+pub struct TransmitSide {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Bit p: the link of port p is up.
+    pub port_up: Signal<In, Bits<2>>,
+
+    // Tables: see `LocalTranslate`, `RequesterPair` and `TxDualLane`.
+    pub table_valid: Signal<In, Bit>,
+    pub table_write: Signal<In, TableWrite>,
+    pub configure: ConfigureSnk,
+    pub settings: EngineSettingsSnk,
+    pub profile: ProfileSnk,
+    pub port_config: [Signal<In, PortConfig>; 2],
+    pub address: [QpRowFlowSnk<FrameAddress>; 2],
+
+    // What there is to do.
+    pub doorbell: DoorbellSnk,
+    /// Control packets that were received. Probes are dropped: they come as outcomes too, which the responder answers.
+    pub control: Snk<ControlPacket>,
+    pub flush: QpSnk,
+    pub answer: Snk<TxAnswer>,
+
+    // Reads of work queue entries and of payload, and the ends of these reads.
+    pub fetch: Src<WqeFetch>,
+    pub fetched: Snk<WqeFetched>,
+    pub entries_ended: Signal<In, EpochEnd>,
+    pub read: [Src<ReadCommand>; 2],
+    pub payload: [ReadDataSnk<1024>; 2],
+    pub payload_ended: [Signal<In, EpochEnd>; 2],
+    /// Payload that could not be read, and the message that fails because of it.
+    pub unread: [PayloadFaultSrc; 2],
+    pub fault: [ReadFaultSnk; 2],
+
+    // Results.
+    pub mac: [MacTxSrc<1024>; 2],
+    pub cqe: Src<Completion>,
+    pub failure: Src<Failure>,
+    pub reverse_ev: ReverseEvSrc,
+
+    // Fences of software, which end when the receive side has passed them, too.
+    pub fence: FenceSnk,
+    pub fence_done: Signal<Out, Bit>,
+    pub receive_fence: FenceSrc,
+    pub receive_fence_done: Signal<In, Bit>,
+
+    // What is counted.
+    pub events: [Signal<Out, TxEvents>; 2],
+    pub event0_qp: Signal<Out, Qpn>,
+    pub stats0: Signal<Out, StatPulses>,
+    pub event1_qp: Signal<Out, Qpn>,
+    pub stats1: Signal<Out, StatPulses>,
+    pub sampled: [Signal<Out, CongestionSample>; 2],
+    /// Bit e: engine e refused a producer index.
+    pub refused: Signal<Out, Bits<2>>,
+    /// A lane received a payload of another length than it requested. A correct card never raises it.
+    pub payload_mismatch: Signal<Out, Bit>,
+    /// The requester has taken a new row of this queue pair.
+    pub configured: Signal<Out, Bit>,
+    pub configured_qp: Signal<Out, Qpn>,
+
+    requester: RequesterPair,
+    locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
+    lanes: TxDualLane,
+    fences: FenceControl,
+    /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
+    cycles: DFF<Bits<33>>,
+}
+
+impl Logic for TransmitSide {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, cycles);
+        clock_reset!(self, requester, locate, lanes, fences);
+
+        // time: ticks of 8 ns
+        self.cycles.d.next = self.cycles.q.val() + 1;
+        self.requester.now.next = self.cycles.q.val().get_bits::<32>(1);
+
+        // tables
+        join!(
+            self,
+            table_valid => locate.table_valid,
+            table_write => locate.table_write,
+            configure => requester.configure,
+            settings => requester.settings,
+            profile => requester.profile,
+            port_config => lanes.port_config,
+            address => lanes.address,
+        );
+        self.configured.next = self.configure.valid.val()
+            & self.requester.configure.ready.val()
+            & (self.configure.record.val() == ConfigureKind::Requester)
+            & self.settings.requester.val().valid;
+        self.configured_qp.next = self.configure.qp.val();
+
+        // requester
+        let control = self.control.record.val();
+        let for_requester = control.kind != ControlKind::Probe;
+        self.requester.control.valid.next = self.control.valid.val() & for_requester;
+        self.requester.control.record.next = control;
+        self.control.ready.next = self.requester.control.ready.val() | !for_requester;
+        join!(
+            self,
+            port_up => requester.plane_up,
+            doorbell => requester.doorbell,
+            flush => requester.flush,
+            fault => requester.fault,
+            requester.fetch => fetch,
+            fetched => requester.fetched,
+            requester.xlate_req => locate.request,
+            locate.response => requester.xlate_rsp,
+            requester.cqe => cqe,
+            requester.failure => failure,
+            requester.reverse_ev => reverse_ev,
+        );
+
+        // lanes
+        join!(
+            self,
+            port_up => lanes.port_up,
+            requester.tx => lanes.request,
+            answer => lanes.answer,
+            lanes.read => read,
+            payload => lanes.payload,
+            lanes.fault => unread,
+            lanes.mac => mac,
+        );
+
+        // fences. A request for a location is always accepted.
+        let mut begun = bits::<BEGINS>(0);
+        begun = begun.replace_bit(0, self.requester.xlate_req.valid.val());
+        for i in 0..2 {
+            begun = begun.replace_bit(1 + i, self.requester.uses[i].packet.val());
+            begun = begun.replace_bit(3 + i, self.requester.uses[i].fetch.val());
+            join!(
+                self,
+                fences.epoch => requester.uses[i].epoch,
+                requester.uses[i].dropped => fences.ended[2 + i],
+                payload_ended[i] => fences.ended[4 + i],
+                lanes.passed[i] => fences.ended[6 + i],
+            );
+        }
+        self.fences.begun.next = begun;
+        join!(
+            self,
+            fence => fences.fence,
+            fences.done => fence_done,
+            fences.receive => receive_fence,
+            receive_fence_done => fences.receive_done,
+            fences.epoch => locate.epoch,
+            locate.refused => fences.ended[0],
+            entries_ended => fences.ended[1],
+        );
+
+        // what is counted
+        join!(
+            self,
+            lanes.events => events,
+            lanes.payload_mismatch => payload_mismatch,
+            requester.event0_qp => event0_qp,
+            requester.stats0 => stats0,
+            requester.event1_qp => event1_qp,
+            requester.stats1 => stats1,
+            requester.sampled => sampled,
+            requester.refused => refused,
+        );
+    }
+}

@@ -8,6 +8,7 @@
 
 pub mod ack;
 pub mod address;
+pub mod ats;
 pub mod completer;
 pub mod config;
 pub mod congestion;

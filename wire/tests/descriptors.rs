@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use stellar_wire::pcie::descriptor::{
-    CompleterCompletion, CompleterRequest, RequestType, RequesterCompletion, RequesterRequest,
+    CompleterCompletion, CompleterRequest, InvalidateCompletion, InvalidateRequest, RequestType,
+    RequesterCompletion, RequesterRequest,
 };
 use stellar_wire::pcie::*;
 use stellar_wire::{Header, WireError};
@@ -213,4 +214,64 @@ fn descriptor_of_more_than_1024_double_words_is_not_made() {
     let (mut descriptor, _) = RequesterRequest::parse(&[0; 16]).expect("all zero is a read");
     descriptor.dword_count = 1025;
     descriptor.to_bytes();
+}
+
+fn invalidate_request() -> impl Strategy<Value = InvalidateRequest> {
+    (any::<[u16; 2]>(), 0..32u8, any::<u64>(), 12..=63u32).prop_map(
+        |([requester, device], tag, address, log2)| InvalidateRequest {
+            requester,
+            device,
+            tag,
+            address: address >> log2 << log2,
+            len: 1 << log2,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn invalidations_round_trip(request in invalidate_request(), target: u16, tags: u32, count in 1..=8u8) {
+        let bytes = request.to_bytes();
+        prop_assert_eq!(bytes.len(), InvalidateRequest::LEN);
+        prop_assert_eq!(InvalidateRequest::parse(&bytes), Ok((request, &[][..])));
+        let completion = InvalidateCompletion { target, tags, count };
+        let bytes = completion.to_bytes();
+        prop_assert_eq!(bytes.len(), InvalidateCompletion::LEN);
+        prop_assert_eq!(InvalidateCompletion::parse(&bytes), Ok((completion, &[][..])));
+    }
+}
+
+/// The header's bytes 8 to 15 are the lowest of the descriptor, in the order of the wire.
+#[test]
+fn invalidations_lie_where_the_specification_and_the_product_guide_put_them() {
+    let request = InvalidateRequest {
+        requester: 0xabcd,
+        device: 0x1801,
+        tag: 19,
+        address: 0x0123_4567_8900_0000,
+        len: 0x20_0000,
+    };
+    let message =
+        |code: u128, dwords: u128| dwords << 64 | 0b1110 << 75 | code << 104 | 0b010 << 112;
+    let expected = message(1, 2) | 0x0118 | 0xabcd << 80 | 19 << 96;
+    let bytes = request.to_bytes();
+    assert_eq!(bytes[..16], expected.to_le_bytes());
+    assert_eq!(bytes[16..], 0x0123_4567_890f_f800_u64.to_be_bytes());
+    let completion = InvalidateCompletion {
+        target: 0x9600,
+        tags: 1 << 31 | 1 << 8,
+        count: 1,
+    };
+    let expected = message(2, 0) | 0x0100_0096 | 0x0001_0080 << 32;
+    assert_eq!(completion.to_bytes(), expected.to_le_bytes());
+    // Another message, another routing, a body, an ITag that does not exist.
+    for bit in [75, 104, 112, 64, 103] {
+        let mut bytes = request.to_bytes();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let parsed = InvalidateRequest::parse(&bytes);
+        assert!(
+            matches!(parsed, Err(WireError::BadField { .. })),
+            "{bit}: {parsed:?}"
+        );
+    }
 }

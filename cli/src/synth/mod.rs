@@ -77,6 +77,8 @@ const BLOCKS: &[&str] = &[
     "write_arbiter",
     "write_flush",
     "read_faults",
+    "invalidate_responder",
+    "read_drain",
     "bar_decoder",
     "interrupts",
     "host_queues",

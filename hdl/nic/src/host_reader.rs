@@ -1,6 +1,7 @@
 //! Reads of host memory through one PCIe endpoint: payload of a port, and entries of queues.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
+use hdl_pcie::ats::ReadDrain;
 use hdl_pcie::read::records::{ReadEvents, ENTRY_TAGS, ENTRY_TAGS_LOG2};
 use hdl_pcie::read::{DmaRead1024, EntryRead1024, EntryReader};
 use hdl_primitives::{CompletionSnk, OfferSnk, OfferSrc, ReadDataSrc, Snk, Src};
@@ -53,9 +54,14 @@ pub struct HostReader {
     pub entry_events: Signal<Out, ReadEvents>,
     pub payload_events: Signal<Out, ReadEvents>,
 
+    // Reads of payload that are outstanding: see `ReadDrain`.
+    pub drain: Signal<In, Bit>,
+    pub drained: Signal<Out, Bit>,
+
     entry_reader: EntryReader<1024>,
     entry_engine: EntryRead1024,
     payload_engine: DmaRead1024,
+    reads: ReadDrain,
 }
 
 impl Default for HostReader {
@@ -76,9 +82,12 @@ impl Default for HostReader {
             completion: Default::default(),
             entry_events: Default::default(),
             payload_events: Default::default(),
+            drain: Default::default(),
+            drained: Default::default(),
             entry_reader: Default::default(),
             entry_engine: EntryRead1024::of_entries(),
             payload_engine: Default::default(),
+            reads: Default::default(),
         }
     }
 }
@@ -86,7 +95,7 @@ impl Default for HostReader {
 impl Logic for HostReader {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, entry_reader, entry_engine, payload_engine);
+        clock_reset!(self, entry_reader, entry_engine, payload_engine, reads);
         join!(
             self,
             fetch => entry_reader.fetch,
@@ -102,6 +111,10 @@ impl Logic for HostReader {
             timeout => payload_engine.timeout,
             entry_engine.events => entry_events,
             payload_engine.events => payload_events,
+            payload_engine.asked => reads.asked,
+            payload_engine.ended => reads.ended,
+            drain => reads.drain,
+            reads.done => drained,
             completion.record => entry_engine.completion.record,
             completion.record => payload_engine.completion.record,
             completion.data => entry_engine.completion.data,

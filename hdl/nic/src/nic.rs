@@ -8,7 +8,10 @@ use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::Responder;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::ats::CqMessage;
 use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::FromBits;
+use stellar_wire::pcie::sideband::completer_request::discontinue;
 
 use crate::bars::Bars;
 use crate::card_counters::CardCounters;
@@ -38,6 +41,8 @@ pub struct Nic {
     // Endpoint 0, which has the BARs: requests of the host and their completions, as AMD's PCIe block has them (PG346, 1,024 bits).
     pub cq: AxisSnk<1024, 32, 465>,
     pub cc: AxisSrc<1024, 32, 165>,
+    /// Endpoint 1 has no BARs: only messages come.
+    pub cq1: AxisSnk<1024, 32, 465>,
     /// MSI-X is on in the configuration space, and its function mask.
     pub msix_enable: Signal<In, Bit>,
     pub msix_mask: Signal<In, Bit>,
@@ -251,10 +256,22 @@ impl Logic for Nic {
             bars.damaged => endpoints[0].request_damaged,
             queues.accepted => endpoints[0].queue_accepted,
         );
-        // Endpoint 1 has no BARs, and writes nothing for the host's queues.
+        // Endpoint 1 writes nothing for the host's queues.
         self.endpoints[1].queue_accepted.next = false;
+
+        // Messages of the host. Endpoint 1 has no BARs, so nothing else comes there, and nothing has to wait.
+        self.endpoints[0].cq.moves.next = self.cq.tvalid.val() & self.bars.cq.tready.val();
+        self.endpoints[0].cq.last.next = self.cq.tlast.val();
+        self.endpoints[0].cq.damaged.next = self.cq.tuser.val().get_bit(discontinue(1024));
+        self.endpoints[0].cq.message.next = CqMessage::from_bits(self.cq.tdata.val());
+        let damaged = self.cq1.tuser.val().get_bit(discontinue(1024));
+        self.cq1.tready.next = true;
+        self.endpoints[1].cq.moves.next = self.cq1.tvalid.val();
+        self.endpoints[1].cq.last.next = self.cq1.tlast.val();
+        self.endpoints[1].cq.damaged.next = damaged;
+        self.endpoints[1].cq.message.next = CqMessage::from_bits(self.cq1.tdata.val());
         self.endpoints[1].request_refused.next = false;
-        self.endpoints[1].request_damaged.next = false;
+        self.endpoints[1].request_damaged.next = self.cq1.tvalid.val() & damaged;
         // The admin queue tells software itself what it could not read.
         self.endpoints[1].fetch_fault.ready.next = true;
     }

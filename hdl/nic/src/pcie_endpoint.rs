@@ -1,7 +1,8 @@
 //! One PCIe endpoint of the card.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_pcie::bundles::{AxisSnk, AxisSrc};
+use hdl_pcie::ats::InvalidateResponder;
+use hdl_pcie::bundles::{AxisSnk, AxisSrc, CqLookSnk};
 use hdl_pcie::flush::WriteFlush1024;
 use hdl_pcie::requester::{CompletionStream1024, RequestStream1024};
 use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
@@ -16,7 +17,7 @@ use crate::port_counters::PortCounters;
 use crate::tx_dual_lane::TxEvents;
 
 /// The card as a requester at AMD's PCIe block: reads of payload and of queue entries, writes, and the flush reads that tell when writes are in memory.
-/// It has the counters of the port, too.
+/// It completes the host's invalidations, and has the counters of the port.
 #[derive(LogicBlock, Default)]
 pub struct PcieEndpoint {
     pub clock: Signal<In, Clock>,
@@ -25,6 +26,8 @@ pub struct PcieEndpoint {
     // AMD's PCIe block (PG346, 1,024 bits with straddle).
     pub rq: AxisSrc<1024, 32, 373>,
     pub rc: AxisSnk<1024, 32, 337>,
+    /// The host's requests, for messages of ATS.
+    pub cq: CqLookSnk,
 
     // Configuration: see `DmaRead`.
     pub mrrs_code: Signal<In, Bits<3>>,
@@ -60,13 +63,22 @@ pub struct PcieEndpoint {
     flush: WriteFlush1024,
     requests: RequestStream1024,
     completions: CompletionStream1024,
+    invalidations: InvalidateResponder,
     counters: PortCounters,
 }
 
 impl Logic for PcieEndpoint {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, reader, flush, requests, completions, counters);
+        clock_reset!(
+            self,
+            reader,
+            flush,
+            requests,
+            completions,
+            invalidations,
+            counters
+        );
         join!(
             self,
             mrrs_code => reader.mrrs_code,
@@ -90,6 +102,12 @@ impl Logic for PcieEndpoint {
             rc => completions.rc,
             completions.completion => flush.completion,
             flush.data => reader.completion,
+            cq => invalidations.cq,
+            invalidations.drain => reader.drain,
+            invalidations.drain => flush.drain,
+            reader.drained => invalidations.reads_done,
+            flush.drained => invalidations.writes_done,
+            invalidations.completion => requests.message,
             transmit => counters.transmit,
             reader.payload_events => counters.payload,
             reader.entry_events => counters.entries,

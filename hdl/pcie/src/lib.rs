@@ -1,6 +1,6 @@
 //! The PCIe DMA. This module is the write engine: it turns `PlaceCommand`s and the contents of the packet buffer into memory write TLPs. The read
 //! engine is [`read`]. [`requester`] connects both to AMD's PCIe blocks. The arbiters that share both between several users are in [`mod@share`]. [`flush`] tells when writes have reached memory.
-//! [`bars`] serves the host's accesses to the card.
+//! [`bars`] serves the host's accesses to the card, and [`ats`] its invalidations.
 //!
 //! ```text
 //! PlaceCommand ─► segment_issue ─► request_splitter ─► beat_fetch ─► (packet buffer, 2 cycles) ─► byte_rotator ─► byte_mask ─► FIFO ─► TLP stream
@@ -16,6 +16,7 @@
 //! | [`dma_write`] | the engine, for lane width 1,024 or 512 | `DmaWrite::LATENCY` |
 #![forbid(unsafe_code)]
 
+pub mod ats;
 pub mod bars;
 pub mod beat_fetch;
 pub mod bundles;

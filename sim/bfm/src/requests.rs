@@ -1,6 +1,8 @@
 //! The receiver of AMD's requester request stream: TLPs out of beats.
 
-use stellar_wire::pcie::descriptor::{RequestType, RequesterRequest};
+use stellar_wire::pcie::descriptor::{
+    is_ats_message, InvalidateCompletion, RequestType, RequesterRequest,
+};
 use stellar_wire::pcie::sideband::{dword_bits, request as sideband};
 use stellar_wire::Header;
 
@@ -32,6 +34,8 @@ pub struct Requests {
     pub begun: Vec<RequesterRequest>,
     /// The requests that end in the beat.
     pub complete: Vec<Request>,
+    /// Messages, each with the number of requests in `complete` that end before it.
+    pub messages: Vec<(usize, InvalidateCompletion)>,
 }
 
 /// Takes TLPs out of beats with straddle, and checks the rules of the stream: TLPs follow each other at multiples of 32 bytes, beats in the middle of a
@@ -74,6 +78,11 @@ impl RequestReader {
                 .map(|_| Requests::default())
                 .ok_or_else(|| broken("nothing can be discontinued"));
         }
+        // Whether the n-th end is before this double word.
+        let ends_at = |n: usize, end: usize| {
+            let dword = |n| field(user, sideband::end(width, n), dword_bits(width)) as usize;
+            n < places && field(user, sideband::ends(width, n), 1) != 0 && dword(n) + 1 == end
+        };
         let mut requests = Requests::default();
         let (mut begun, mut ended) = (0, 0);
         // The double word behind the last TLP of the beat.
@@ -97,8 +106,22 @@ impl RequestReader {
                     for (four, word) in bytes.chunks_exact_mut(4).zip(&data[start..]) {
                         four.copy_from_slice(&word.to_le_bytes());
                     }
-                    let (descriptor, _) = RequesterRequest::parse(&bytes)
-                        .map_err(|_| broken("the descriptor has undefined values"))?;
+                    let undefined = |_| broken("the descriptor has undefined values");
+                    if is_ats_message(&bytes) {
+                        let (message, _) =
+                            InvalidateCompletion::parse(&bytes).map_err(undefined)?;
+                        let enables = field(user, sideband::first_be(begun), 4)
+                            | field(user, sideband::last_be(width, begun), 4);
+                        begun += 1;
+                        at = start + DESCRIPTOR;
+                        if enables != 0 || !ends_at(ended, at) {
+                            return Err(broken("a message has one slot and no byte enables"));
+                        }
+                        ended += 1;
+                        requests.messages.push((requests.complete.len(), message));
+                        continue;
+                    }
+                    let (descriptor, _) = RequesterRequest::parse(&bytes).map_err(undefined)?;
                     let request = Request {
                         descriptor,
                         first_be: field(user, sideband::first_be(begun), 4) as u8,
@@ -121,11 +144,7 @@ impl RequestReader {
                 self.open = Some(request);
                 break;
             }
-            let dword = field(user, sideband::end(width, ended), dword_bits(width));
-            if ended == places
-                || field(user, sideband::ends(width, ended), 1) == 0
-                || dword as usize + 1 != end
-            {
+            if !ends_at(ended, end) {
                 return Err(broken("the end of a TLP is not where its length says"));
             }
             ended += 1;
@@ -216,6 +235,32 @@ mod tests {
         let (data, user) = beat(&[descriptor(RequestType::MemWrite, 12)]);
         let requests = RequestReader::new(512).push(&data, &user).unwrap();
         assert_eq!(requests.complete[0].payload, [0xdd, 0, 0, 0].repeat(12));
+    }
+
+    #[test]
+    fn a_message_has_one_slot_and_no_byte_enables() {
+        let message = InvalidateCompletion {
+            target: 0x1234,
+            tags: 0x8000_0001,
+            count: 1,
+        };
+        let read = descriptor(RequestType::MemRead, 64);
+        let (mut data, user) = beat(&[read, read]);
+        for (word, four) in data[8..].iter_mut().zip(message.to_bytes().chunks(4)) {
+            *word = u32::from_le_bytes(four.try_into().unwrap());
+        }
+        let requests = RequestReader::new(512).push(&data, &user).unwrap();
+        assert_eq!((requests.begun, requests.complete.len()), (vec![read], 1));
+        assert_eq!(requests.messages, [(1, message)]);
+        let wrong = "a message has one slot and no byte enables";
+        for (at, bits, value) in [
+            (sideband::first_be(1), 4, 1),
+            (sideband::end(512, 1), 4, 12),
+        ] {
+            let mut user = user;
+            set_field(&mut user, at, bits, value);
+            assert_eq!(rule(&data, &user), wrong);
+        }
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub struct CqBeat {
 pub struct NicInputs {
     /// On offer: a request of the host to a BAR.
     pub cq: Option<CqBeat>,
+    /// On offer: a message for endpoint 1.
+    pub cq1: Option<CqBeat>,
     /// MSI-X is on in the configuration space, and its function mask.
     pub msix_enable: bool,
     pub msix_mask: bool,
@@ -64,6 +66,7 @@ pub struct PortOutputs {
 #[derive(Clone, Debug, Default)]
 pub struct NicOutputs {
     pub cq_taken: bool,
+    pub cq1_taken: bool,
     /// A completion of a request of the host.
     pub cc: Option<Beat>,
     pub ports: [PortOutputs; 2],
@@ -194,14 +197,16 @@ impl NicModel {
         m.set_u64(p.port_up, inputs.port_up.into());
         m.set_u64(p.msix_enable, inputs.msix_enable.into());
         m.set_u64(p.msix_mask, inputs.msix_mask.into());
-        m.set_u64(p.cq_tvalid, inputs.cq.is_some().into());
-        if let Some(CqBeat { beat, byte_enables }) = &inputs.cq {
-            m.set(p.cq_tdata, &beat.words);
-            m.set_u64(p.cq_tkeep, u64::MAX >> (64 - beat.bytes / DWORD));
-            m.set_u64(p.cq_tlast, beat.last.into());
-            let mut user = [0; CQ_USER_WORDS];
-            user[0] = *byte_enables;
-            m.set(p.cq_tuser, &user);
+        for (pins, offered) in p.cq.iter().zip([&inputs.cq, &inputs.cq1]) {
+            m.set_u64(pins.tvalid, offered.is_some().into());
+            if let Some(CqBeat { beat, byte_enables }) = offered {
+                m.set(pins.tdata, &beat.words);
+                m.set_u64(pins.tkeep, u64::MAX >> (64 - beat.bytes / DWORD));
+                m.set_u64(pins.tlast, beat.last.into());
+                let mut user = [0; CQ_USER_WORDS];
+                user[0] = *byte_enables;
+                m.set(pins.tuser, &user);
+            }
         }
         for (pins, port) in p.ports.iter().zip(&inputs.ports) {
             m.set_u64(pins.rx_valid, port.rx.is_some().into());
@@ -248,7 +253,8 @@ impl NicModel {
         let out_of_range = m.get_u64(p.doorbell_out_of_range);
         let refused = |engine: usize| (out_of_range >> engine & 1 != 0).then(|| qp(engine));
         NicOutputs {
-            cq_taken: inputs.cq.is_some() && flag(p.cq_tready),
+            cq_taken: inputs.cq.is_some() && flag(p.cq[0].tready),
+            cq1_taken: inputs.cq1.is_some() && flag(p.cq[1].tready),
             cc: flag(p.cc_tvalid).then(|| {
                 let bytes = DWORD * m.get_u64(p.cc_tkeep).count_ones() as usize;
                 Beat::from_port(&m.get_words(p.cc_tdata), bytes, flag(p.cc_tlast))

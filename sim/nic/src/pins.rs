@@ -50,17 +50,36 @@ impl PortPins {
     }
 }
 
+/// Pins of a completer request stream.
+pub struct CqPins {
+    pub tvalid: PortId,
+    pub tready: PortId,
+    pub tdata: PortId,
+    pub tkeep: PortId,
+    pub tlast: PortId,
+    pub tuser: PortId,
+}
+
+impl CqPins {
+    fn of(model: &Model, stream: &str) -> Result<Self, NicError> {
+        let port = |name: &str| model.port(&format!("{stream}_{name}"));
+        Ok(Self {
+            tvalid: port("tvalid")?,
+            tready: port("tready")?,
+            tdata: port("tdata")?,
+            tkeep: port("tkeep")?,
+            tlast: port("tlast")?,
+            tuser: port("tuser")?,
+        })
+    }
+}
+
 /// All pins.
 pub struct Pins {
     pub clock: PortId,
     pub reset: PortId,
     pub port_up: PortId,
-    pub cq_tvalid: PortId,
-    pub cq_tready: PortId,
-    pub cq_tdata: PortId,
-    pub cq_tkeep: PortId,
-    pub cq_tlast: PortId,
-    pub cq_tuser: PortId,
+    pub cq: [CqPins; 2],
     pub cc_tvalid: PortId,
     pub cc_tready: PortId,
     pub cc_tdata: PortId,
@@ -89,12 +108,7 @@ impl Pins {
             clock: port("clock")?,
             reset: port("reset")?,
             port_up: port("port_up")?,
-            cq_tvalid: port("cq_tvalid")?,
-            cq_tready: port("cq_tready")?,
-            cq_tdata: port("cq_tdata")?,
-            cq_tkeep: port("cq_tkeep")?,
-            cq_tlast: port("cq_tlast")?,
-            cq_tuser: port("cq_tuser")?,
+            cq: [CqPins::of(model, "cq")?, CqPins::of(model, "cq1")?],
             cc_tvalid: port("cc_tvalid")?,
             cc_tready: port("cc_tready")?,
             cc_tdata: port("cc_tdata")?,

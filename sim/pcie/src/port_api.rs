@@ -55,12 +55,24 @@ impl<M: Memories> Fabric<M> {
         port: PortId,
         class: FlowClass,
     ) -> Result<(), FabricError> {
-        let up = self.up_link(port)?;
+        self.up_link(port)?;
         self.advance(now)?;
-        let link = &self.links[up.0];
         if !self.ports[port.0].is_master && class != FlowClass::Completion {
             return Err(FabricError::NotMaster(port.0));
         }
+        self.check_link(now, port, class)
+    }
+
+    /// Advances the fabric to `now`, and checks whether the link of `port` can take a TLP of `class`.
+    pub(crate) fn check_link(
+        &mut self,
+        now: Picoseconds,
+        port: PortId,
+        class: FlowClass,
+    ) -> Result<(), FabricError> {
+        let up = self.up_link(port)?;
+        self.advance(now)?;
+        let link = &self.links[up.0];
         if !link.is_up {
             return Err(FabricError::LinkDown(port.0));
         }

@@ -299,7 +299,10 @@ fn invalidations_are_checked_and_have_32_tags() {
     let now = fabric.now() + US;
     let full = fabric.invalidate_device(now, NIC, 0, 0x1000);
     assert_eq!(full, Err(FabricError::InvalidationsFull(NIC)));
-    // The device completes some of them at once, and one of them twice.
+    // The device completes some of them at once, and one of them twice. It need not be a bus master.
+    fabric.set_bus_master(PORT, false).unwrap();
+    assert_eq!(fabric.ready(now, PORT, FlowClass::Posted), Ok(false));
+    assert_eq!(fabric.ready_for_message(now, PORT), Ok(true));
     fabric.complete_invalidations(now, PORT, 0b1001).unwrap();
     fabric.complete_invalidations(now, PORT, 0b0001).unwrap();
     fabric.run_until_idle();

@@ -35,7 +35,7 @@ class Card:
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("cq_tvalid", "rc0_tvalid", "rc1_tvalid"):
+        for name in ("cq_tvalid", "cq1_tvalid", "rc0_tvalid", "rc1_tvalid"):
             getattr(dut, name).value = 0
         for name in ("cc_tready", "cq_tlast", "tx0_ready", "tx1_ready"):
             getattr(dut, name).value = 1

@@ -1,5 +1,6 @@
 //! Requester request descriptor of AMD's PCIe blocks, as a hardware record.
 
+use hdl_macros::FromBits;
 use rust_hdl::prelude::*;
 
 /// `request_type` of a memory read.
@@ -9,7 +10,7 @@ pub const REQUEST_MEMORY_WRITE: u64 = 1;
 
 /// RQ descriptor of memory, I/O and atomic requests, 128 bits, first in the AXI stream (PG213, PG346: requester request
 /// descriptor format). The same layout as [`crate::pcie::descriptor::RequesterRequest`].
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct, FromBits)]
 pub struct RqDescriptor {
     /// Address type: 00 untranslated, 10 translated.
     pub at: Bits<2>,

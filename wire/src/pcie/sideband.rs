@@ -1,4 +1,4 @@
-//! Sideband signals (`tuser`) of the requester streams of AMD's PCIe blocks with straddle: where TLPs begin and end in a beat.
+//! Sideband signals (`tuser`) of the streams of AMD's PCIe blocks with straddle: where TLPs begin and end in a beat.
 //!
 //! A beat has 512 or 1,024 bits, `width`. The n-th TLP that begins in it has the n-th place of each field of starts, and the n-th that ends has the
 //! n-th place of each field of ends. The positions of 512 bits are those of PG213 and PG343. Those of 1,024 bits (PG346) follow from the same order
@@ -7,6 +7,16 @@
 /// Bits of the number of a double word in a beat.
 pub const fn dword_bits(width: usize) -> usize {
     (width / 32).ilog2() as usize
+}
+
+/// Completer requests (CQ). The streams of the card have no straddle: a TLP begins in the first double word of a beat.
+pub mod completer_request {
+    use super::{dword_bits, request};
+
+    /// 1 bit: the block found an error in the TLP. Below are, for each place, byte enables, starts and ends, and the byte enables of the beat.
+    pub const fn discontinue(width: usize) -> usize {
+        (12 + dword_bits(width)) * request::places(width) + width / 8
+    }
 }
 
 /// Requester requests (RQ). A TLP begins at a multiple of 32 bytes.

@@ -100,6 +100,36 @@ const UNREAD: &[(&str, &str, &str)] = &[
     ),
     ("request_words_", "cq_tkeep", "tuser has the byte enables"),
     (
+        "nic",
+        "cq1_tkeep",
+        "a message of ATS is whole in its first 16 bytes",
+    ),
+    (
+        "dma_read_",
+        "asked",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
+        "dma_read_",
+        "asked_valid",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
+        "dma_read_",
+        "ended",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
+        "dma_read_",
+        "ended_valid",
+        "queue entries have untranslated addresses, so invalidations do not wait for the engine that reads them",
+    ),
+    (
+        "pcie_endpoint",
+        "entries_ended",
+        "the reads of endpoint 1's entries are the admin queue's, which a fence does not cover",
+    ),
+    (
         "pcie_endpoint",
         "fetch_fault",
         "the admin queue of endpoint 1 reports entries that it could not read by itself",
@@ -126,6 +156,8 @@ const ONLY_IN_THE_CARD: &[(&str, &[&str])] = &[
             "frame1_ready",
             "outcome_flush",
             "outcome_placed",
+            "qp_count",
+            "qp_count_valid",
         ],
     ),
     (

@@ -7,6 +7,7 @@ use stellar_wire::hw::completer::{
     BarAccess, CompleterWork, CqDescriptor, CQ_DWORDS, REQUEST_MEMORY_WRITE, REQUEST_MESSAGE,
 };
 use stellar_wire::hw::FromBits;
+use stellar_wire::pcie::sideband::completer_request::discontinue;
 
 use crate::bundles::AxisSnk;
 
@@ -17,7 +18,8 @@ pub type RequestWords1024 = RequestWords<1024, 32, 465, 196>;
 pub type RequestWords512 = RequestWords<512, 16, 183, 96>;
 
 /// Takes AMD's completer request stream apart. A memory write becomes accesses to aligned 64-bit words, one per cycle; an access without a byte to write
-/// is left out. A request that needs a completion becomes one record. Messages, which the card has no use for, are dropped.
+/// is left out. A request that needs a completion becomes one record. Messages are dropped: [`crate::ats`] looks
+/// at the stream for those that matter.
 ///
 /// A beat has `W` bits, which are `N` = W / 32 double words. `tuser` has `U` bits, of which bit `D` is `discontinue`.
 ///
@@ -68,7 +70,8 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize> Parameters
 {
     fn check() {
         assert!(
-            matches!((W, N, U, D), (512, 16, 183, 96) | (1024, 32, 465, 196)),
+            matches!((W, N, U, D), (512, 16, 183, 96) | (1024, 32, 465, 196))
+                && D == discontinue(W),
             "RequestWords<{W}, {N}, {U}, {D}>: use <512, 16, 183, 96> or <1024, 32, 465, 196>"
         );
     }

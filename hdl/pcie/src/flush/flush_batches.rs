@@ -55,6 +55,8 @@ pub struct FlushBatches {
     pub flushed: Src<FlushedBatch>,
     /// One cycle: the batch of the fence has arrived.
     pub fence_done: Signal<Out, Bit>,
+    /// One cycle: the batch of the drain has arrived.
+    pub drained: Signal<Out, Bit>,
     /// One cycle: a batch was not answered in time.
     pub timed_out: Signal<Out, Bit>,
     /// A flush read failed. Of a batch that was not answered in time it is one of those without an answer.
@@ -93,6 +95,7 @@ impl Logic for FlushBatches {
         self.order.in_.data.next = OpenBatch {
             commands: closed.commands,
             fence: closed.fence,
+            drain: closed.drain,
             deadline: now + bit_cast::<32, 31>(self.timeout.val()),
         };
         let asked =
@@ -138,6 +141,7 @@ impl Logic for FlushBatches {
         };
         self.order.out.ready.next = leaves;
         self.fence_done.next = leaves & first.fence;
+        self.drained.next = leaves & first.drain;
         self.timed_out.next = expires;
         let host_waits = ((waiting >> first_read(head)) & 1).any();
         self.failed_flush.valid.next = refused | expires;

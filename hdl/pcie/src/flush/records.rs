@@ -47,6 +47,8 @@ pub struct ClosedBatch {
     pub commands: Bits<10>,
     /// A fence waits for it.
     pub fence: Bit,
+    /// A drain waits for it.
+    pub drain: Bit,
     /// A flush read of host memory follows.
     pub reads_host: Bit,
     /// A flush read of a device follows.
@@ -73,6 +75,7 @@ pub struct FailedFlush {
 pub struct OpenBatch {
     pub commands: Bits<10>,
     pub fence: Bit,
+    pub drain: Bit,
     /// A cycle count, modulo 2^32.
     pub deadline: Bits<32>,
 }

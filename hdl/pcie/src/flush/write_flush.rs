@@ -108,7 +108,8 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
 /// both are answered.
 ///
-/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. Levels: 5.
+/// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. So does a drain, after
+/// the last write that has left this block before it. Levels: 5 (what is due, and its batch).
 #[derive(LogicBlock, Default)]
 pub struct WriteFlush<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -131,6 +132,11 @@ pub struct WriteFlush<const W: usize> {
     pub tlp: TlpSrc<W>,
     pub request: OfferSrc<ReadTlpHeader>,
     pub completion: CompletionSnk<W>,
+
+    /// One cycle: a drain begins. The next one follows after `drained`.
+    pub drain: Signal<In, Bit>,
+    /// One cycle: the writes that had left when the drain began have reached memory, or their flush reads have failed.
+    pub drained: Signal<Out, Bit>,
 
     /// One cycle: a flush read failed.
     pub failed: Signal<Out, Bit>,
@@ -159,6 +165,9 @@ pub struct WriteFlush<const W: usize> {
     /// Those before the fence.
     before_fence: DFF<Bits<BETWEEN_BITS>>,
     queue_before_fence: DFF<Bits<BETWEEN_BITS>>,
+    draining: DFF<Bit>,
+    /// Of the writes in `left`, those before the drain.
+    before_drain: DFF<Bits<LEFT_COUNT>>,
     /// Cycles since power-up.
     now: DFF<Bits<32>>,
 }
@@ -169,6 +178,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
         dff_setup!(self, clock, between, queue_between, fencing, now);
         dff_setup!(self, clock, before_fence, queue_before_fence);
+        dff_setup!(self, clock, draining, before_drain);
         clock_reset!(self, left, batches, faults);
         self.now.d.next = self.now.q.val() + 1;
 
@@ -210,12 +220,15 @@ impl<const W: usize> Logic for WriteFlush<W> {
         let before_fence = self.before_fence.q.val();
         let queue_before_fence = self.queue_before_fence.q.val();
         let fence_due = self.fencing.q.val() & !before_fence.any() & !queue_before_fence.any();
-        let wants = (commands.any() | fence_due | elsewhere) & !ask_host.any & !ask_peer.any;
+        let drain_due = self.draining.q.val() & !self.before_drain.q.val().any();
+        let due = commands.any() | fence_due | drain_due | elsewhere;
+        let wants = due & !ask_host.any & !ask_peer.any;
         let closes = wants & self.batches.closed.ready.val();
         self.batches.closed.valid.next = wants;
         self.batches.closed.record.next = ClosedBatch {
             commands,
             fence: fence_due,
+            drain: drain_due,
             reads_host: host.any,
             reads_peer: peer.any,
         };
@@ -303,12 +316,27 @@ impl<const W: usize> Logic for WriteFlush<W> {
             }
         }
 
+        // drain
+        let written = bit_cast::<LEFT_COUNT, 1>(leaves.into());
+        let taken = bit_cast::<LEFT_COUNT, 1>(takes.into());
+        let before_drain = self.before_drain.q.val();
+        if self.drain.val() {
+            self.draining.d.next = true;
+            self.before_drain.d.next = self.left.count.val() + written - taken;
+        } else {
+            self.draining.d.next = self.draining.q.val() & !(closes & drain_due);
+            if before_drain.any() {
+                self.before_drain.d.next = before_drain - taken;
+            }
+        }
+
         // report
         self.batches.now.next = self.now.q.val();
         join!(
             self,
             timeout => batches.timeout,
             batches.timed_out => timed_out,
+            batches.drained => drained,
             batches.flushed.valid => placement.flushed_valid,
             batches.flushed.record => placement.flushed,
             placement.flushed_ready => batches.flushed.ready,
@@ -324,6 +352,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.between.d.next = bits(0);
             self.fencing.d.next = false;
             self.before_fence.d.next = bits(0);
+            self.draining.d.next = false;
+            self.before_drain.d.next = bits(0);
             self.queue_between.d.next = bits(0);
             self.queue_before_fence.d.next = bits(0);
         }

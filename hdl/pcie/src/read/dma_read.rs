@@ -1,7 +1,7 @@
 //! The DMA read engine: read commands in, payload out in the order of the commands.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{Checked, CompletionSnk, Delay, Parameters, ReadDataSrc, Snk, Src};
+use hdl_primitives::{Checked, CompletionSnk, Delay, FlowSrc, Parameters, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{ReadCommand, ReadTlpHeader};
 
@@ -69,6 +69,12 @@ pub struct DmaRead<
 
     pub events: Signal<Out, ReadEvents>,
 
+    // For who has to know which requests are outstanding.
+    /// Tag of a request, in the cycle in which it is first shown.
+    pub asked: FlowSrc<Bits<8>>,
+    /// Tag of a request that is no longer outstanding.
+    pub ended: FlowSrc<Bits<8>>,
+
     ledger: ReadScoreboard<S, K>,
     issue: SegmentIssue<SPAN_BEAT_BITS>,
     splitter: RequestSplitter<LARGEST_MRRS_CODE>,
@@ -123,6 +129,8 @@ impl<
             completion: Default::default(),
             out: Default::default(),
             events: Default::default(),
+            asked: Default::default(),
+            ended: Default::default(),
             ledger: Default::default(),
             issue: Default::default(),
             splitter: Default::default(),
@@ -243,6 +251,11 @@ impl<
             buffer.read_data => in_order_return.read_data,
             in_order_return.out => out,
         );
+
+        self.asked.valid.next = self.read_issue.entry_valid.val();
+        self.asked.record.next = self.read_issue.entry_tag.val();
+        self.ended.valid.next = self.check.return_valid.val();
+        self.ended.record.next = self.check.returned.val().tag;
 
         self.events.next = ReadEvents {
             unexpected: self.check.unexpected.val(),

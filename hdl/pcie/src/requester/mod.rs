@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! write TLPs ────┐
-//!                ├─► request_slots ─► slot_packer ─► requester requests (RQ)
-//! read requests ─┘
+//! read requests ─┼─► request_slots ─► slot_packer ─► requester requests (RQ)
+//! messages ──────┘
 //! └───────────── request_stream ─────────────────────────────────────────┘
 //! completions ◄─ completion_stream ◄─ requester completions (RC)
 //! ```

@@ -1,12 +1,17 @@
 //! Cuts requests into slots of 32 bytes, with the descriptor in front.
 
-use hdl_macros::hdl;
-use hdl_primitives::{Checked, OfferSnk, Parameters, Src, TlpSnk};
+use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::{Checked, OfferSnk, Parameters, Snk, Src, TlpSnk};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::ats::{
+    Invalidated, RqInvalidateCompletion, CODE_INVALIDATE_COMPLETION, REQUEST_ATS_MESSAGE,
+    ROUTED_BY_ID,
+};
 use stellar_wire::hw::read::ReadTlpHeader;
 use stellar_wire::hw::rq::{
     ReadSlot, RqDescriptor, SlotRun, REQUEST_MEMORY_READ, REQUEST_MEMORY_WRITE,
 };
+use stellar_wire::hw::FromBits;
 
 use crate::bundles::SlotsSrc;
 
@@ -14,7 +19,33 @@ use crate::bundles::SlotsSrc;
 const SLOT_DWORDS: u64 = 8;
 const DESCRIPTOR_DWORDS: u64 = 4;
 
-/// Cuts write TLPs into slots of 32 bytes, with the descriptor in front, and makes a slot of each read request.
+/// Copies of an Invalidate Completion: the card uses one traffic class.
+const COMPLETION_COUNT: u64 = 1;
+
+/// The descriptor of an Invalidate Completion.
+#[hdl_fn]
+fn completion_of(invalidated: Invalidated) -> Bits<128> {
+    let target = invalidated.target;
+    let itags = invalidated.itags;
+    let descriptor = RqInvalidateCompletion {
+        target_bus: target.get_bits::<8>(8),
+        target_function: target.get_bits::<8>(0),
+        count: bits(COMPLETION_COUNT),
+        itags_24: itags.get_bits::<8>(24),
+        itags_16: itags.get_bits::<8>(16),
+        itags_8: itags.get_bits::<8>(8),
+        itags_0: itags.get_bits::<8>(0),
+        request_type: bits(REQUEST_ATS_MESSAGE),
+        code: bits(CODE_INVALIDATE_COMPLETION),
+        routing: bits(ROUTED_BY_ID),
+        ..Default::default()
+    };
+    Bits::<128>::from(descriptor)
+}
+
+/// Cuts write TLPs into slots of 32 bytes, with the descriptor in front, and makes a slot of each read request and of each message.
+///
+/// Messages go the way of reads, so they stay behind the writes that came before them. PCIe orders them so, too: both are posted.
 ///
 /// A beat has `W` bits, which are `N` double words. It becomes up to `W` / 256 + 1 slots, `C` = `W` + 256 bits: 16 bytes of a TLP stay behind until
 /// its next beat. Levels: 4 (slots of the last beat).
@@ -27,6 +58,8 @@ pub struct RequestSlots<const W: usize, const N: usize, const C: usize> {
 
     pub write: TlpSnk<W>,
     pub read: OfferSnk<ReadTlpHeader>,
+    /// Becomes an Invalidate Completion.
+    pub message: Snk<Invalidated>,
     pub slots: SlotsSrc<C>,
     pub reads: Src<ReadSlot>,
     /// The next cycle has slots too.
@@ -109,25 +142,35 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
         // ask
         let read = self.read.record.val();
         let read_room = !self.read_waits.q.val() | self.reads.ready.val();
-        self.read.ready.next = read_room;
+        let has_message = self.message.valid.val();
+        self.message.ready.next = read_room;
+        self.read.ready.next = read_room & !has_message;
         if read_room {
-            self.read_waits.d.next = self.read.valid.val();
-            self.read_slot.d.next = ReadSlot {
-                descriptor: RqDescriptor {
-                    at: read.at,
-                    address_dw: read.address_dw,
-                    dword_count: read.length_dw,
-                    request_type: bits(REQUEST_MEMORY_READ),
-                    tag: read.tag,
-                    ..Default::default()
-                },
-                first_be: read.first_be,
-                last_be: read.last_be,
+            self.read_waits.d.next = has_message | self.read.valid.val();
+            self.read_slot.d.next = if has_message {
+                ReadSlot {
+                    descriptor: RqDescriptor::from_bits(completion_of(self.message.record.val())),
+                    first_be: bits(0),
+                    last_be: bits(0),
+                }
+            } else {
+                ReadSlot {
+                    descriptor: RqDescriptor {
+                        at: read.at,
+                        address_dw: read.address_dw,
+                        dword_count: read.length_dw,
+                        request_type: bits(REQUEST_MEMORY_READ),
+                        tag: read.tag,
+                        ..Default::default()
+                    },
+                    first_be: read.first_be,
+                    last_be: read.last_be,
+                }
             };
         }
         self.reads.valid.next = self.read_waits.q.val();
         self.reads.record.next = self.read_slot.q.val();
-        self.follows.next = self.write.valid.val() | self.read.valid.val();
+        self.follows.next = self.write.valid.val() | self.read.valid.val() | has_message;
 
         if self.reset.val() {
             self.valid.d.next = false;

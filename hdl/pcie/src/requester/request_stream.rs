@@ -1,8 +1,9 @@
 //! Requests of a PCIe endpoint.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{OfferSnk, TlpSnk};
+use hdl_primitives::{OfferSnk, Snk, TlpSnk};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::ats::Invalidated;
 use stellar_wire::hw::read::ReadTlpHeader;
 
 use super::request_slots::RequestSlots;
@@ -14,7 +15,7 @@ pub type RequestStream1024 = RequestStream<1024, 4, 32, 1280, 2048, 373>;
 /// For 512 bits (PCIE4, PCIE4C, PL PCIE5; PG213, PG343).
 pub type RequestStream512 = RequestStream<512, 2, 16, 768, 1024, 137>;
 
-/// Write TLPs and read requests as AMD's requester request stream, with straddle: [`RequestSlots`] and [`SlotPacker`], with their ports and
+/// Write TLPs, read requests and messages as AMD's requester request stream, with straddle: [`RequestSlots`] and [`SlotPacker`], with their ports and
 /// parameters.
 #[derive(LogicBlock, Default)]
 pub struct RequestStream<
@@ -30,6 +31,7 @@ pub struct RequestStream<
 
     pub write: TlpSnk<W>,
     pub read: OfferSnk<ReadTlpHeader>,
+    pub message: Snk<Invalidated>,
     pub rq: AxisSrc<W, N, U>,
 
     slots: RequestSlots<W, N, C>,
@@ -52,6 +54,7 @@ impl<
             self,
             write => slots.write,
             read => slots.read,
+            message => slots.message,
             slots.slots => packer.slots,
             slots.reads => packer.reads,
             slots.follows => packer.follows,

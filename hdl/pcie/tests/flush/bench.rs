@@ -39,6 +39,8 @@ pub struct Load {
     /// PCIe accepts a beat, or a request.
     pub ready: u32,
     pub fault: Option<Fault>,
+    /// There are drains.
+    pub drains: bool,
     /// Writes of the host's queues, with a probability in 64ths.
     pub queues: u32,
 }
@@ -53,6 +55,7 @@ impl Default for Load {
             answers: 4,
             ready: 6,
             fault: None,
+            drains: false,
             queues: 0,
         }
     }
@@ -86,6 +89,7 @@ pub struct Report {
     pub flush_reads: u64,
     pub sent: u64,
     pub fences: u64,
+    pub drains: u64,
     pub failed_commands: u64,
     /// Addresses of failed flush reads that were reported, and reports that were dropped.
     pub faults: u64,
@@ -121,6 +125,8 @@ pub struct Bench {
     offers_queue: bool,
     /// Commands, and writes of the host's queues, before the fence.
     fence: Option<(usize, usize)>,
+    /// Writes before the drain that is under way.
+    drain: Option<Vec<usize>>,
     /// Reads of data without a completion.
     data_reads: u64,
     /// The write at the port has been there before.
@@ -160,6 +166,7 @@ impl Bench {
             queue_left: vec![],
             offers_queue: false,
             fence: None,
+            drain: None,
             data_reads: 0,
             offered: false,
             target_of: HashMap::new(),
@@ -213,13 +220,15 @@ impl Bench {
 
     fn owed(&self) -> usize {
         let fences = usize::from(self.fence.is_some());
+        let drains = usize::from(self.drain.is_some());
         let queued = self.handed.len() + self.queue_waiting;
-        self.waiting.len() + queued + self.unflushed.len() + fences
+        self.waiting.len() + queued + self.unflushed.len() + fences + drains
     }
 
     fn clock(&mut self) {
         self.now += 1;
         self.hand_over();
+        self.drain();
         self.drive_write();
         self.drive_reads();
         let ready = self.rng.random_ratio(self.load.ready, 8);
@@ -267,6 +276,18 @@ impl Bench {
         self.dut.set("placement_fence", fence.into());
         self.queue_waiting += usize::from(of_queue);
         self.queue_total += usize::from(of_queue);
+    }
+
+    /// A drain begins. Its writes are those that have left, and one that leaves in this cycle may be among them.
+    fn drain(&mut self) {
+        let may_begin = self.load.drains && self.drain.is_none();
+        let begins = may_begin && self.rng.random_ratio(1, 64);
+        self.dut.set("drain", begins.into());
+        if begins {
+            let left = self.commands_left.iter().flatten();
+            let left = left.chain(&self.queue_left).chain(&self.leaving);
+            self.drain = Some(left.copied().collect());
+        }
     }
 
     fn drive_write(&mut self) {
@@ -452,6 +473,15 @@ impl Bench {
                 );
                 self.report.failed_commands += u64::from(failed);
             }
+        }
+        if self.dut.is("drained") {
+            let writes = self.drain.take().expect("a drain");
+            self.report.drains += 1;
+            let all = writes.into_iter().all(|write| self.paths.arrived[write]);
+            assert!(
+                all || self.load.fault.is_some(),
+                "a drain ends before the bytes"
+            );
         }
         if self.dut.is("placement_fence_done") {
             let (before, queue_before) = self.fence.take().expect("a fence");

@@ -27,6 +27,7 @@ fn flush_batches() {
             uut.closed.record.next = ClosedBatch {
                 commands: small(rng, 3),
                 fence: rng.random_ratio(1, 8),
+                drain: rng.random_ratio(1, 8),
                 reads_host: Bit::random(rng),
                 reads_peer: Bit::random(rng),
             };
@@ -118,6 +119,7 @@ fn write_flush() {
             // A fence follows when the one before it is done.
             cycle += 1;
             uut.placement.fence.next = cycle % 900 == 20;
+            uut.drain.next = cycle % 300 == 60;
             uut.placement.placed.next = Bit::random(rng);
             uut.queue_accepted.next = Bit::random(rng);
         },

@@ -20,6 +20,7 @@ fn loads() -> impl Strategy<Value = Load> {
             answers,
             ready,
             fault: None,
+            drains: seed % 2 == 0,
             queues,
         },
     )
@@ -140,6 +141,25 @@ fn commands_that_need_no_flush_cause_no_read() {
     }
     let report = bench.run();
     assert_eq!((report.flush_reads, report.sent), (0, 50));
+}
+
+/// A drain flushes what has left, and does not wait for what follows.
+#[test]
+fn drains_end_while_writes_go_on() {
+    let mut bench = Bench::new(&Load {
+        arrives: 8,
+        answers: 8,
+        drains: true,
+        ..Load::default()
+    });
+    for _ in 0..2_000 {
+        bench.queue(Command::to_host(1, false));
+    }
+    let report = bench.run();
+    assert!(
+        report.drains > 10 && report.flush_reads >= report.drains / 2,
+        "{report:?}"
+    );
 }
 
 /// A fence is done when the writes before it have arrived, whether they need a flush for themselves or not.

@@ -11,10 +11,11 @@ use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use sim_bfm::{Request, RequestReader};
 use stellar_transport::rx::{write_tlps, MaxPayload, Piece, WriteTlp};
+use stellar_wire::hw::ats::Invalidated;
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::read::ReadTlpHeader;
 use stellar_wire::hw::rq::RqDescriptor;
-use stellar_wire::pcie::descriptor::{RequestType, RequesterRequest};
+use stellar_wire::pcie::descriptor::{InvalidateCompletion, RequestType, RequesterRequest};
 use stellar_wire::pcie::{AddressType, Attributes};
 use stellar_wire::Header;
 
@@ -128,6 +129,11 @@ struct Bench {
     due: VecDeque<Request>,
     /// The same of reads, each with the writes that were taken before it.
     asked: VecDeque<(Request, usize)>,
+    messages: VecDeque<InvalidateCompletion>,
+    /// The same of messages.
+    told: VecDeque<(InvalidateCompletion, usize)>,
+    /// A message is on offer, and stays.
+    offers_message: bool,
     writes_taken: usize,
     writes_left: usize,
     came: usize,
@@ -152,6 +158,9 @@ impl Bench {
             reads: reads.iter().cloned().collect(),
             due: VecDeque::new(),
             asked: VecDeque::new(),
+            messages: VecDeque::new(),
+            told: VecDeque::new(),
+            offers_message: false,
             writes_taken: 0,
             writes_left: 0,
             came: 0,
@@ -185,8 +194,24 @@ impl Bench {
         if let Some(read) = read {
             dut.set_record("read", read.header());
         }
+        let offers = self.offers_message || reads;
+        let message = self.messages.front().filter(|_| offers);
+        self.offers_message = message.is_some();
+        dut.set("message_valid", message.is_some().into());
+        if let Some(message) = message {
+            let record = Invalidated {
+                target: u64::from(message.target).to_bits(),
+                itags: u64::from(message.tags).to_bits(),
+            };
+            dut.set_record("message", record);
+        }
         dut.set("rq_tready", ready.into());
         dut.settle();
+        if dut.moves("message_valid", "message_ready") {
+            let message = self.messages.pop_front().unwrap();
+            self.told.push_back((message, self.writes_taken));
+            self.offers_message = false;
+        }
         if dut.moves("read_valid", "read_ready") {
             let read = self.reads.pop_front().unwrap();
             self.asked.push_back((read.request(), self.writes_taken));
@@ -202,7 +227,17 @@ impl Bench {
             self.left.push(now);
             let (data, user) = (dut.words("rq_tdata"), dut.words("rq_tuser"));
             let requests = self.reader.push(&data, &user).unwrap();
-            for request in requests.complete {
+            let mut messages = requests.messages.into_iter().peekable();
+            for n in 0..=requests.complete.len() {
+                while let Some((_, message)) = messages.next_if(|&(before, _)| before == n) {
+                    let (expected, writes) = self.told.pop_front().expect("a message was taken");
+                    assert_eq!(message, expected);
+                    assert!(self.writes_left >= writes, "a message passes a write");
+                    self.came += 1;
+                }
+                let Some(request) = requests.complete.get(n).cloned() else {
+                    break;
+                };
                 self.came += 1;
                 if request.descriptor.request_type == RequestType::MemWrite {
                     assert_eq!(Some(request), self.due.pop_front());
@@ -248,14 +283,17 @@ proptest! {
     fn requests_leave_as_they_were_accepted(
         wide: bool,
         writes in prop::collection::vec(any_write(), 0..12),
-        reads in 0usize..40, mps_code in 0u32..4, seed: u64, pauses in 0u32..8,
+        reads in 0usize..40, messages in 0usize..12, mps_code in 0u32..4, seed: u64, pauses in 0u32..8,
     ) {
         let rng = &mut StdRng::seed_from_u64(seed);
         let writes = tlps(&writes, 128 << mps_code);
         let reads: Vec<Read> = (0..reads).map(|_| Read::random(rng)).collect();
         let mut bench = Bench::new(wide, &writes, &reads);
+        bench.messages = (0..messages)
+            .map(|_| InvalidateCompletion { target: rng.random(), tags: rng.random(), count: 1 })
+            .collect();
         let mut now = 0;
-        while !bench.beats.is_empty() || !bench.reads.is_empty() {
+        while !bench.beats.is_empty() || !bench.reads.is_empty() || !bench.messages.is_empty() {
             now += 1;
             prop_assert!(now < 100_000, "hung");
             let mut go = || rng.random_range(0..8) >= pauses;
@@ -266,7 +304,7 @@ proptest! {
             now += 1;
             bench.cycle(now, false, false, true);
         }
-        prop_assert_eq!(bench.came, writes.len() + reads.len());
+        prop_assert_eq!(bench.came, writes.len() + reads.len() + messages);
         prop_assert!(bench.reader.between_requests() && !bench.dut.is("rq_tvalid"));
     }
 
@@ -426,6 +464,9 @@ fn its_simulations_agree() {
             uut.read.valid.next = rng.random_ratio(1, 2);
             uut.read.record.next.address_dw = Bits::random(rng);
             uut.read.record.next.tag = Bits::random(rng);
+            uut.message.valid.next = rng.random_ratio(1, 8);
+            uut.message.record.next.target = Bits::random(rng);
+            uut.message.record.next.itags = Bits::random(rng);
             uut.rq.tready.next = rng.random_ratio(3, 4);
         },
         300,

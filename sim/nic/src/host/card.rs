@@ -11,7 +11,7 @@ use stellar_wire::host::config_space::Function;
 use super::config_space::{ConfigEffect, ConfigSpace};
 use crate::counted::CountedFields;
 use crate::mmio::{Mmio, MmioAccess, Progress};
-use crate::model::{NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
+use crate::model::{CqBeat, NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
 use crate::pcie::{HostPcie, HostSide, PcieSettings, RequestRules, RequestSizes};
 use crate::port::{Link, Port};
 use crate::sampled::Windows;
@@ -28,6 +28,8 @@ pub struct Card<M> {
     pub pcie: HostPcie<M>,
     ports: [Port; 2],
     mmio: Mmio,
+    /// An access was on offer in the last cycle, and stays.
+    access_stays: bool,
     /// Bit v: vector v was raised and not polled since.
     pub raised: u64,
     /// Whether a pin was active in the last cycle, or a TLP is on its way.
@@ -66,6 +68,7 @@ impl<M: HostSide> Card<M> {
             pcie: HostPcie::new(pcie, memory),
             ports: Port::both(),
             mmio: Mmio::default(),
+            access_stays: false,
             raised: 0,
             is_active: false,
             placed: 0,
@@ -146,6 +149,7 @@ impl<M: HostSide> Card<M> {
             port.set_reset(in_reset);
         }
         self.mmio.reset();
+        self.access_stays = false;
         self.raised = 0;
         self.counters.clear();
         self.windows.clear();
@@ -182,8 +186,14 @@ impl<M: HostSide> Card<M> {
             msix_mask: self.config(Function::Control).masks_all_vectors(),
             ..NicInputs::default()
         };
-        self.mmio.drive(access, &mut inputs);
         self.pcie.advance(clock * CLOCK_PS);
+        let [message, message1] = self.messages();
+        // Messages go first.
+        let access = access.filter(|_| message.is_none());
+        self.mmio.drive(access, &mut inputs);
+        let is_message = message.is_some();
+        inputs.cq = inputs.cq.or(message);
+        inputs.cq1 = message1;
         for (function, error) in self.pcie.take_errors() {
             self.configs[function.endpoint()].log(error);
         }
@@ -194,8 +204,18 @@ impl<M: HostSide> Card<M> {
             *pins = port.drive(&mut self.pcie);
         }
         let arrives = |port: &PortInputs| port.rx.is_some() || port.rc.is_some();
-        let has_input = access.is_some() || inputs.ports.iter().any(arrives);
+        let is_offered = inputs.cq.is_some() || inputs.cq1.is_some();
+        let has_input = is_offered || inputs.ports.iter().any(arrives);
         let outputs = self.model.clock(&inputs);
+        self.access_stays = access.is_some() && !outputs.cq_taken;
+        for (port, taken) in [is_message && outputs.cq_taken, outputs.cq1_taken]
+            .into_iter()
+            .enumerate()
+        {
+            if taken {
+                self.ports[port].endpoint.message_taken();
+            }
+        }
         let leaves = |port: &PortOutputs| port.tx.is_some() || port.rq.is_some();
         self.is_active = has_input || outputs.ports.iter().any(leaves) || self.pcie.is_busy();
         let progress = self.mmio.look(access, &outputs);
@@ -207,6 +227,16 @@ impl<M: HostSide> Card<M> {
         }
         self.take(outputs, clock);
         progress
+    }
+
+    /// The message on offer at each endpoint.
+    fn messages(&mut self) -> [Option<CqBeat>; 2] {
+        let Self { ports, pcie, .. } = self;
+        let mut messages = ports.each_mut().map(|port| port.endpoint.message(pcie));
+        if self.access_stays {
+            messages[0] = None;
+        }
+        messages
     }
 
     fn take(&mut self, outputs: NicOutputs, clock: u64) {

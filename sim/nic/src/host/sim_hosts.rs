@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sim_pcie::ats::InvalidationDone;
 use sim_pcie::iommu::MapError;
-use sim_pcie::{ConfigError, FaultRule};
+use sim_pcie::{ConfigError, FabricError, FaultRule};
 use sim_verilated::recording::Recording;
 use sim_verilated::Library;
 use sim_world::Backing;
@@ -182,6 +183,32 @@ impl SimHosts {
     /// If there is no such host.
     pub fn clear_pcie_faults(&self, host: usize) {
         self.lock().card(host).pcie.fabric_mut().clear_faults();
+    }
+
+    /// Has the root complex of a host tell a function of its card that translations of `len` bytes at `iova` are invalid, and returns the ITag.
+    ///
+    /// # Errors
+    /// [`FabricError`] if the range or the function's state does not permit it.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn invalidate(
+        &self,
+        host: usize,
+        function: Function,
+        iova: u64,
+        len: u64,
+    ) -> Result<u8, FabricError> {
+        let mut hosts = self.lock();
+        hosts.card(host).pcie.invalidate(function, iova, len)
+    }
+
+    /// Invalidations that the functions of a host's card have completed since the last call, in order.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn take_invalidations_done(&self, host: usize) -> Vec<(Function, InvalidationDone)> {
+        self.lock().card(host).pcie.take_invalidations_done()
     }
 
     /// Takes the PCIe link of one function of a host's card down, or up again. What is on it is lost, and what the card wants to send waits in its PCIe block.

@@ -8,11 +8,13 @@ use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::config_space::aer::Uncorrectable;
 use stellar_wire::host::registers::MAX_PAYLOAD;
-use stellar_wire::pcie::descriptor::{RequestType, RequesterCompletion};
+use stellar_wire::pcie::descriptor::{InvalidateCompletion, RequestType, RequesterCompletion};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
+use super::invalidations::Messages;
 use super::{HostPcie, HostSide};
+use crate::model::CqBeat;
 
 /// Bits of a beat.
 const WIDTH: usize = 1024;
@@ -62,13 +64,19 @@ impl Default for RequestRules {
     }
 }
 
+/// A request that the link has not taken.
+enum Held {
+    Tlp(Tlp),
+    Message(InvalidateCompletion),
+}
+
 /// One endpoint.
 pub struct Endpoint {
     port: PortId,
     requester: Bdf,
     requests: RequestReader,
     max_payload: usize,
-    held: VecDeque<Tlp>,
+    held: VecDeque<Held>,
     /// Whether the address of the read with a tag was translated.
     translated: Vec<bool>,
     completions: CompletionWriter,
@@ -76,6 +84,7 @@ pub struct Endpoint {
     waiting: VecDeque<bool>,
     /// The beat on offer.
     offered: Option<Arc<RcBeat>>,
+    messages: Messages,
     in_reset: bool,
     /// The block takes no requests from the card.
     is_blocked: bool,
@@ -95,6 +104,7 @@ impl Endpoint {
             completions: CompletionWriter::new(WIDTH),
             waiting: VecDeque::new(),
             offered: None,
+            messages: Messages::default(),
             in_reset: false,
             is_blocked: false,
             rules: RequestRules::default(),
@@ -110,6 +120,7 @@ impl Endpoint {
         self.completions = CompletionWriter::new(WIDTH);
         self.waiting.clear();
         self.offered = None;
+        self.messages.clear();
     }
 
     /// The block takes no requests from now on, as with a link without credits, or takes them again.
@@ -131,16 +142,21 @@ impl Endpoint {
 
     /// Passes requests to the link, as it has credits. Returns whether the block takes a beat of requests in this cycle.
     pub fn ready<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> bool {
-        while let Some(tlp) = self.held.front() {
-            let class = match tlp {
-                Tlp::Read(_) => FlowClass::NonPosted,
-                Tlp::Write(_) | Tlp::Completion(_) => FlowClass::Posted,
+        while let Some(held) = self.held.front() {
+            let is_ready = match held {
+                Held::Tlp(Tlp::Read(_)) => pcie.ready(self.port, FlowClass::NonPosted),
+                Held::Tlp(_) => pcie.ready(self.port, FlowClass::Posted),
+                Held::Message(_) => pcie.message_ready(self.port),
             };
-            if !pcie.ready(self.port, class) {
+            if !is_ready {
                 break;
             }
-            if let Some(tlp) = self.held.pop_front() {
-                pcie.submit(self.port, tlp);
+            match self.held.pop_front() {
+                Some(Held::Tlp(tlp)) => pcie.submit(self.port, tlp),
+                Some(Held::Message(message)) => {
+                    pcie.complete_invalidations(self.port, message.tags)
+                }
+                None => {}
             }
         }
         self.held.len() < HELD && !self.is_blocked
@@ -167,6 +183,21 @@ impl Endpoint {
     /// The card has taken the beat of completions, which this returns.
     pub fn completion_taken(&mut self) -> Option<Arc<RcBeat>> {
         self.offered.take()
+    }
+
+    /// The message that is on offer in this cycle, at the completer request stream.
+    pub fn message<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<CqBeat> {
+        self.messages.offer(self.port, pcie)
+    }
+
+    /// The card has taken the message.
+    pub fn message_taken(&mut self) {
+        self.messages.taken();
+    }
+
+    fn invalidated(&mut self, message: InvalidateCompletion) {
+        self.messages.check(&message);
+        self.held.push_back(Held::Message(message));
     }
 
     fn complete(&mut self, completion: &Completion) {
@@ -223,7 +254,11 @@ impl Endpoint {
                 requested.writes_begun.push(translated);
             }
         }
-        for request in requests.complete {
+        let mut messages = requests.messages.into_iter().peekable();
+        for (n, request) in requests.complete.into_iter().enumerate() {
+            while let Some((_, message)) = messages.next_if(|&(before, _)| before <= n) {
+                self.invalidated(message);
+            }
             let at = request.descriptor.address_type;
             assert!(
                 matches!(at, AddressType::Untranslated | AddressType::Translated),
@@ -241,7 +276,7 @@ impl Endpoint {
                     let bytes = request.payload.len();
                     requested.writes_ended.push((translated, bytes));
                     let write = self.write(request);
-                    self.held.push_back(Tlp::Write(write));
+                    self.held.push_back(Held::Tlp(Tlp::Write(write)));
                 }
                 RequestType::MemRead => {
                     requested.reads.push(translated);
@@ -250,6 +285,7 @@ impl Endpoint {
                 other => panic!("the card sends a request of type {other:?}"),
             }
         }
+        messages.for_each(|(_, message)| self.invalidated(message));
         requested
     }
 
@@ -290,7 +326,7 @@ impl Endpoint {
         if pcie.answers_flushes_at_once && read.dwords == 1 && read.first_be == 0 {
             self.complete(&flushed(&read));
         } else {
-            self.held.push_back(Tlp::Read(read));
+            self.held.push_back(Held::Tlp(Tlp::Read(read)));
         }
     }
 }

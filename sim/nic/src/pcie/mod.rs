@@ -2,6 +2,7 @@
 
 mod bus;
 mod endpoint;
+mod invalidations;
 mod stream_rates;
 
 use sim_pcie::iommu::{DomainId, Invalidation, MapError, Permission};

@@ -104,10 +104,25 @@ impl<M: Memories> Fabric<M> {
         Ok(self.ports[port.0].messages.pop_front())
     }
 
-    /// The NIC behind `port` completes the invalidations with the ITags in `tags` (bit n: ITag n) at time `now`.
+    /// Whether `port` can accept an Invalidate Completion at time `now`. Bus Master Enable does not matter (base specification, section 10.3.3).
     ///
     /// # Errors
-    /// As of [`Self::submit`] with a write.
+    /// [`FabricError::UnknownPort`], [`FabricError::TimeReversed`].
+    pub fn ready_for_message(
+        &mut self,
+        now: Picoseconds,
+        port: PortId,
+    ) -> Result<bool, FabricError> {
+        let up = self.up_link(port)?;
+        self.advance(now)?;
+        let link = &self.links[up.0];
+        Ok(link.is_up && link.has_room(FlowClass::Posted))
+    }
+
+    /// The NIC behind `port` completes the invalidations with the ITags in `tags` (bit n: ITag n) at time `now`, whether it is a bus master or not.
+    ///
+    /// # Errors
+    /// [`FabricError::UnknownPort`], [`FabricError::LinkDown`], [`FabricError::QueueFull`], [`FabricError::TimeReversed`].
     pub fn complete_invalidations(
         &mut self,
         now: Picoseconds,
@@ -115,7 +130,7 @@ impl<M: Memories> Fabric<M> {
         tags: u32,
     ) -> Result<(), FabricError> {
         let up = self.up_link(port)?;
-        self.check_send(now, port, FlowClass::Posted)?;
+        self.check_link(now, port, FlowClass::Posted)?;
         let device = self.topology.devices[port.0].bdf;
         let completion = InvalidateCompletion { device, tags };
         self.send(up, Packet::new(Message::InvalidateCompletion(completion)));

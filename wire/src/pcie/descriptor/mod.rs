@@ -2,8 +2,9 @@
 //! in place of a TLP header. Little-endian: bit 0 of the descriptor is bit 0 of byte 0 of the stream's first beat.
 //!
 //! Byte enables, and in RQ the tag bits above 7, travel beside the descriptor in `tuser`. Layouts are those of memory,
-//! I/O and atomic requests; message requests use the same bits otherwise and are refused.
+//! I/O and atomic requests; message requests use the same bits otherwise, and only those of ATS are known ([`InvalidateRequest`]).
 
+mod ats;
 mod cc;
 mod cq;
 mod rc;
@@ -15,6 +16,7 @@ use crate::code_enum::code_enum;
 use crate::header::fit;
 use crate::WireError;
 
+pub use ats::{is_ats_message, InvalidateCompletion, InvalidateRequest};
 pub use cc::CompleterCompletion;
 pub use cq::CompleterRequest;
 pub use rc::RequesterCompletion;

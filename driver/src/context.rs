@@ -9,9 +9,12 @@ use stellar_wire::host::Doorbell;
 
 use crate::card::lock;
 use crate::cq::CompletionQueue;
+use crate::cq::FAULT_PERIOD;
 use crate::device::{DeviceError, DmaBuffer};
 use crate::error::Error;
+use crate::event_queue::EventQueue;
 use crate::events::AsyncEvent;
+use crate::limits::CARD_EVENTS;
 use crate::numbers::Numbers;
 use crate::open::{Device, Shared};
 use crate::pd::ProtectionDomain;
@@ -24,7 +27,12 @@ pub(crate) struct Opened {
     pub page: u16,
     /// Slots of the page, for its queue pairs.
     pub slots: Mutex<Numbers>,
+    /// The event queue for events of its queue pairs.
+    pub events: EventQueue,
 }
+
+/// Longest time for which an event of the card itself, such as a refused doorbell, stays unread while a context waits at an event queue of its own.
+const CARD_PERIOD: Duration = Duration::from_millis(1);
 
 impl Drop for Opened {
     fn drop(&mut self) {
@@ -39,12 +47,15 @@ pub struct Context(pub(crate) Arc<Opened>);
 
 impl Context {
     pub(crate) fn new(device: Arc<Shared>) -> Result<Self, Error> {
+        let events = EventQueue::new(Arc::clone(&device))?;
         let page = lock(&device.pools).pages.take()? as u16;
+        lock(&device.events).add_page(page);
         let slots = Numbers::new("slots of a doorbell page", 0, Doorbell::SLOT_COUNT.into());
         Ok(Self(Arc::new(Opened {
             device,
             page,
             slots: Mutex::new(slots),
+            events,
         })))
     }
 
@@ -94,7 +105,7 @@ impl Context {
     /// # Errors
     /// [`Error::BadEntry`], [`Error::Device`].
     pub fn poll_event(&self) -> Result<Option<AsyncEvent>, Error> {
-        self.0.device.collect_events(false)?;
+        self.0.device.collect_events(self.0.events.number, false)?;
         Ok(self.next_event())
     }
 
@@ -102,21 +113,31 @@ impl Context {
         lock(&self.0.device.events).next_of(self.0.page)
     }
 
-    /// Waits for one, at most `timeout` on the card's clock. With several contexts of a card, one thread should wait for all.
+    /// Waits for one, at most `timeout` on the card's clock. Contexts that share an event queue or its interrupt ([`crate::Limits::event_queues`],
+    /// [`crate::Limits::completion_vectors`]) should have one thread that waits for all of them.
     ///
     /// # Errors
     /// The same as [`Self::poll_event`].
     pub fn wait_event(&self, timeout: Duration) -> Result<Option<AsyncEvent>, Error> {
         let function = self.0.device.card.function();
         let end = function.now() + timeout;
+        let queue = &self.0.events;
         loop {
-            self.0.device.collect_events(true)?;
+            self.0.device.collect_events(queue.number, true)?;
             let event = self.next_event();
             let left = end.saturating_sub(function.now());
             if event.is_some() || left.is_zero() {
                 return Ok(event);
             }
-            self.0.device.event_vector().wait(left)?;
+            // Events of the card come to another queue.
+            let most = if queue.number == CARD_EVENTS {
+                left
+            } else if self.0.device.expects_faults() {
+                FAULT_PERIOD
+            } else {
+                CARD_PERIOD
+            };
+            queue.interrupt.wait(left.min(most))?;
         }
     }
 

@@ -48,7 +48,7 @@ impl Completion {
 }
 
 /// Longest time for which a page fault stays unhandled while the application waits for completions.
-const FAULT_PERIOD: Duration = Duration::from_micros(20);
+pub(crate) const FAULT_PERIOD: Duration = Duration::from_micros(20);
 
 /// The ring of one queue pair.
 struct Attached {
@@ -103,10 +103,11 @@ impl Completions for Queue {
 
     /// Allocates a ring for a queue pair and writes its address to the card.
     fn attach(&self, shared: &Arc<Shared>) -> Result<(), Error> {
+        self.forget_overrun(shared)?;
         let card = &self.context.device.card;
         let ring = Ring::new::<Cqe>(card.function(), self.log2_entries)?;
         let vector = self.vector.as_ref().map(|(vector, _)| *vector);
-        let row = ring_row(&ring, vector);
+        let row = ring_row(&ring, vector, self.context.events.number);
         let given = card.write_row(ConfigSelect::CompletionQueue, shared.number, &row);
         if let Err(error) = given {
             // The card may have executed the write in spite of the error, so the memory of the ring must not be freed.
@@ -130,6 +131,8 @@ impl Completions for Queue {
 
     /// Reads the completions that the card has written, so that they are not flushed too. The driver completes the rest.
     fn ended(&self, shared: &Shared) -> Result<(), Error> {
+        // The driver completes whatever the card has lost.
+        self.forget_overrun(shared)?;
         let mut rings = lock(&self.rings);
         let is_it = |a: &&mut Attached| a.shared.number == shared.number;
         let Some(attached) = rings.iter_mut().find(is_it) else {
@@ -160,8 +163,26 @@ impl Completions for Queue {
 }
 
 impl Queue {
+    /// Reads the events of a queue pair that the card no longer works for, so that none of them comes later, and takes it for one whose ring lost nothing.
+    fn forget_overrun(&self, shared: &Shared) -> Result<(), Error> {
+        self.read_events()?;
+        shared.set_overrun(false);
+        Ok(())
+    }
+
+    /// Reads the events: one of them may be that a ring lost a completion, and page faults must not wait until the application reads events.
+    fn read_events(&self) -> Result<(), Error> {
+        let events = self.context.events.number;
+        self.context.device.collect_events(events, false)
+    }
+
     fn poll(&self, most: usize, arm: bool) -> Result<Vec<Completion>, Error> {
         let mut rings = lock(&self.rings);
+        for attached in rings.iter().filter(|attached| attached.shared.is_overrun()) {
+            if !attached.ring.has_entry::<Cqe>()? {
+                return Err(Error::Overrun(attached.shared.number));
+            }
+        }
         let mut completions = Vec::new();
         // Start with the queue pair after the one that was served last.
         for _ in 0..rings.len() {
@@ -230,9 +251,10 @@ impl CompletionQueue {
     /// Up to `most` completions, those of a queue pair in order. Queue pairs take turns.
     ///
     /// # Errors
-    /// [`Error::BadEntry`], [`Error::BadHead`], [`Error::Device`]: completions that were read before the error are lost.
+    /// [`Error::BadEntry`], [`Error::BadHead`], [`Error::Device`]: completions that were read before the error are lost. [`Error::Overrun`] if the card has lost
+    /// completions of a queue pair, in each call from the last completion before them until the queue pair moves to ERROR or RESET.
     pub fn poll(&self, most: usize) -> Result<Vec<Completion>, Error> {
-        self.0.context.device.serve_faults()?;
+        self.0.read_events()?;
         self.0.poll(most, false)
     }
 
@@ -246,14 +268,15 @@ impl CompletionQueue {
         let function = self.0.context.device.card.function();
         let end = function.now() + timeout;
         loop {
-            let faults = self.0.context.device.serve_faults()?;
+            self.0.read_events()?;
+            let faults = self.0.context.device.expects_faults();
             // Arming raises an interrupt for entries written since the last poll, so none is missed before the wait.
             let completions = self.0.poll(most, true)?;
             let left = end.saturating_sub(function.now());
             if !completions.is_empty() || left.is_zero() {
                 return Ok(completions);
             }
-            // Faults raise the interrupt of the event queue, not this one.
+            // Faults raise the interrupt of the card's event queue, not this one.
             interrupt.wait(if faults { left.min(FAULT_PERIOD) } else { left })?;
         }
     }

@@ -60,6 +60,9 @@ pub enum Error {
         /// How many there are.
         queue_pairs: u32,
     },
+    /// The card has lost completions of this queue pair (verbs: `IBV_EVENT_CQ_ERR`).
+    #[error("the completion queue of queue pair {0} was full, and lost completions: move the queue pair to ERROR or RESET, and give it a longer queue or poll more often")]
+    Overrun(u32),
     /// An impossible size of a queue.
     #[error("{queue} queue of {entries} entries; use a power of two from {least} to {most}")]
     QueueSize {

@@ -1,4 +1,4 @@
-//! The event queue, and the contexts that its entries are for.
+//! The event queues, and the contexts that their entries are for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
@@ -7,6 +7,7 @@ use stellar_wire::host::config_space::Function;
 use stellar_wire::host::{Eqe, EventKind, WcStatus};
 
 use crate::error::Error;
+use crate::limits::CARD_EVENTS;
 use crate::on_demand::OnDemand;
 use crate::qp::Shared;
 use crate::ring::Ring;
@@ -21,7 +22,8 @@ pub enum AsyncEvent {
         /// The reason. It is `None` for a status that this driver does not know.
         status: Option<WcStatus>,
     },
-    /// A completion was lost: the ring of its queue pair was full.
+    /// A completion was lost: the ring of its queue pair was full. Further completions of the queue pair are lost without an event, and the queue pair moves to the
+    /// error state ([`Self::QueuePairFatal`]). [`crate::CompletionQueue::poll`] returns an error when the ring is empty.
     CompletionLost {
         /// The queue pair.
         qp: u32,
@@ -67,10 +69,25 @@ pub enum AsyncEvent {
     },
 }
 
-/// The event queue, and the events that were read from it.
+/// What was read from an event queue.
+#[derive(Default)]
+pub struct Collected {
+    /// There were entries.
+    pub any: bool,
+    /// The consumer index for the card, which is the number of entries that were read so far. A bad entry counts as read.
+    pub taken: u32,
+    /// Why reading ended, if it was not because there are no more entries.
+    pub error: Option<Error>,
+}
+
+/// Number of events that a context may leave unread until further refused doorbells are dropped: whoever rings them does not fill the memory.
+const MOST_UNREAD: usize = 64;
+
+/// The event queues, and the events that were read from them.
 pub struct Events {
-    ring: Ring,
-    /// Events that a context has not read yet, by the number of the context's doorbell page.
+    /// Rings by the number of their event queue.
+    rings: BTreeMap<u16, Ring>,
+    /// Events that a context has not read yet, by the number of the context's doorbell page. Each context has an entry.
     waiting: BTreeMap<u16, VecDeque<AsyncEvent>>,
     queue_pairs: BTreeMap<u32, Weak<Shared>>,
     /// On-demand regions, by their key.
@@ -80,10 +97,10 @@ pub struct Events {
 }
 
 impl Events {
-    /// Events of this ring.
-    pub const fn new(ring: Ring) -> Self {
+    /// Events of this ring, which is the card's own.
+    pub fn new(ring: Ring) -> Self {
         Self {
-            ring,
+            rings: BTreeMap::from([(CARD_EVENTS, ring)]),
             waiting: BTreeMap::new(),
             queue_pairs: BTreeMap::new(),
             regions: BTreeMap::new(),
@@ -91,14 +108,19 @@ impl Events {
         }
     }
 
-    /// Returns the consumer index for the card, which is the number of entries that were read.
-    pub const fn taken(&self) -> u32 {
-        self.ring.taken()
+    /// Adds the ring of an event queue.
+    pub fn add_ring(&mut self, queue: u16, ring: Ring) {
+        self.rings.insert(queue, ring);
     }
 
-    /// The ring.
-    pub const fn ring(&self) -> &Ring {
-        &self.ring
+    /// Removes and returns the ring of an event queue.
+    pub fn remove_ring(&mut self, queue: u16) -> Option<Ring> {
+        self.rings.remove(&queue)
+    }
+
+    /// Removes and returns all rings.
+    pub fn take_rings(&mut self) -> BTreeMap<u16, Ring> {
+        std::mem::take(&mut self.rings)
     }
 
     /// Adds a queue pair.
@@ -132,6 +154,11 @@ impl Events {
         std::mem::take(&mut self.faults)
     }
 
+    /// Adds a context.
+    pub fn add_page(&mut self, page: u16) {
+        self.waiting.insert(page, VecDeque::new());
+    }
+
     /// Removes a context: the next one with its page must not get its events.
     pub fn forget_page(&mut self, page: u16) {
         self.waiting.remove(&page);
@@ -142,13 +169,37 @@ impl Events {
         self.waiting.get_mut(&page)?.pop_front()
     }
 
-    /// Reads the entries that the card has written; returns whether there were any. Events of objects that no longer exist are dropped.
-    pub fn collect(&mut self) -> Result<bool, Error> {
-        let before = self.ring.taken();
-        while let Some(eqe) = self.ring.take::<Eqe>()? {
-            self.hand_on(&eqe);
+    /// Reads the entries that the card has written to an event queue. Events of objects that no longer exist are dropped.
+    pub fn collect(&mut self, queue: u16) -> Collected {
+        let Some(ring) = self.rings.get_mut(&queue) else {
+            return Collected::default();
+        };
+        let before = ring.taken();
+        let mut events = Vec::new();
+        let error = loop {
+            match ring.take::<Eqe>() {
+                Ok(Some(eqe)) => events.push(eqe),
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        let taken = ring.taken();
+        events.iter().for_each(|eqe| self.hand_on(eqe));
+        Collected {
+            any: taken != before,
+            taken,
+            error,
         }
-        Ok(self.ring.taken() != before)
+    }
+
+    /// Gives an event to a context, if it still exists.
+    fn tell(&mut self, page: u16, event: AsyncEvent) {
+        if let Some(waiting) = self.waiting.get_mut(&page) {
+            let repeats = matches!(event, AsyncEvent::DoorbellRefused { .. });
+            if !repeats || waiting.len() < MOST_UNREAD {
+                waiting.push_back(event);
+            }
+        }
     }
 
     /// Passes an event to each context that has queue pairs.
@@ -156,7 +207,7 @@ impl Events {
         let live = self.queue_pairs.values().filter_map(Weak::upgrade);
         let pages: BTreeSet<u16> = live.map(|shared| shared.page).collect();
         for page in pages {
-            self.waiting.entry(page).or_default().push_back(event);
+            self.tell(page, event);
         }
     }
 
@@ -176,6 +227,9 @@ impl Events {
             }
             EventKind::CqOverrun => {
                 let wr_id = eqe.data;
+                if let Some(shared) = owner {
+                    shared.set_overrun(true);
+                }
                 (page, AsyncEvent::CompletionLost { qp, wr_id })
             }
             EventKind::ImmThreshold => {
@@ -201,7 +255,7 @@ impl Events {
             }
         };
         if let Some(page) = page {
-            self.waiting.entry(page).or_default().push_back(event);
+            self.tell(page, event);
         }
     }
 }

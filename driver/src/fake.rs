@@ -78,6 +78,7 @@ impl FakeCard {
         vectors: 64,
         log2_regions: 12,
         log2_translations: 19,
+        log2_event_queues: 6,
     };
 
     /// A card after power-up.

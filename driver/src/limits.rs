@@ -8,7 +8,9 @@ use crate::numbers::{Numbers, Runs};
 use crate::probe::Probe;
 use crate::qp::{MOST_WRITE_IMM, SEND_ENTRIES};
 
-/// Vector of the event queue; the others are for completion queues.
+/// The event queue of the card itself.
+pub const CARD_EVENTS: u16 = 0;
+/// Vector of that event queue; the others are for completion queues, and for event queues of contexts.
 pub const EVENT_VECTOR: u16 = 0;
 /// Maximum number of entries of a ring that the card writes.
 pub const MOST_ENTRIES: u32 = 1 << 20;
@@ -28,7 +30,8 @@ pub struct Limits {
     pub write_imm: u16,
     /// Entries of a completion queue, for each of its queue pairs.
     pub completion_entries: u32,
-    /// Completion queues with an interrupt of their own; without one there can be any number.
+    /// Completion queues with an interrupt of their own; without one there can be any number. A context's event queue takes one of these interrupts as long as
+    /// more than half of them are free.
     pub completion_vectors: u16,
     /// Memory regions.
     pub regions: u32,
@@ -38,6 +41,8 @@ pub struct Limits {
     pub domains: u32,
     /// Contexts: each has a doorbell page.
     pub contexts: u32,
+    /// Contexts with an event queue of their own; further ones share that of the card.
+    pub event_queues: u32,
 }
 
 impl Limits {
@@ -56,6 +61,7 @@ impl Limits {
             translations: 1 << probe.features.log2_translations,
             domains: DOMAINS,
             contexts: DOORBELL_PAGES,
+            event_queues: (1 << probe.features.log2_event_queues) - 1,
         }
     }
 }
@@ -70,6 +76,7 @@ pub struct Pools {
     pub domains: Numbers,
     pub vectors: Numbers,
     pub pages: Numbers,
+    pub event_queues: Numbers,
 }
 
 impl Pools {
@@ -85,6 +92,11 @@ impl Pools {
             domains: from("protection domains", 1, limits.domains),
             vectors: from("interrupt vectors", u32::from(EVENT_VECTOR) + 1, vectors),
             pages: from("doorbell pages", 0, limits.contexts),
+            event_queues: from(
+                "event queues",
+                u32::from(CARD_EVENTS) + 1,
+                limits.event_queues,
+            ),
         }
     }
 }

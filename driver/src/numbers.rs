@@ -35,6 +35,16 @@ impl Numbers {
         })
     }
 
+    /// Returns how many there are.
+    pub const fn all(&self) -> u32 {
+        self.have
+    }
+
+    /// Returns how many are free.
+    pub fn left(&self) -> u32 {
+        self.fresh.len() as u32 + self.free.len() as u32
+    }
+
     /// Releases one.
     pub fn give_back(&mut self, number: u32) {
         self.free.push_back(number);
@@ -129,8 +139,10 @@ mod tests {
         let mut numbers = Numbers::new("queue pairs", 2, 5);
         assert_eq!(numbers.take().unwrap(), 2);
         numbers.give_back(2);
+        assert_eq!((numbers.left(), numbers.all()), (3, 3));
         let next = [(); 3].map(|()| numbers.take().unwrap());
         assert_eq!(next, [3, 4, 2]);
+        assert_eq!((numbers.left(), numbers.all()), (0, 3));
         let error = numbers.take().unwrap_err().to_string();
         assert_eq!(error, "no queue pairs left; the card has 3: free some");
     }

@@ -7,10 +7,7 @@ use serde::{Deserialize, Serialize};
 use stellar_wire::config::{EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
 use stellar_wire::host::config_space::Function;
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
-use stellar_wire::host::{
-    CardCounter, ConsumerIndex, Eqe, PortCounter, QpCounter, QpCounterSelect, QpCounters,
-};
-use stellar_wire::receive::DropReason;
+use stellar_wire::host::{ConsumerIndex, Eqe};
 use stellar_wire::rows::{
     ConfigSelect, ControlPeerRow, EmttRow, GeneratedEntropy, MrRow, QpRow, RingRow, Row as _,
 };
@@ -23,7 +20,7 @@ use crate::device::{DeviceError, Interrupt};
 use crate::error::Error;
 use crate::events::Events;
 use crate::functions::enable_requests;
-use crate::limits::{Limits, Pools, EVENT_VECTOR};
+use crate::limits::{Limits, Pools, CARD_EVENTS, EVENT_VECTOR};
 use crate::on_demand::Reach;
 use crate::probe::Probe;
 use crate::ring::Ring;
@@ -63,14 +60,14 @@ pub struct DeviceConfig {
     pub data_dscp: u8,
     /// Code point of acknowledgements, 6 bits.
     pub control_dscp: u8,
-    /// Entries of the event queue, a power of two up to 2^20.
+    /// Entries of each event queue, a power of two up to 2^20.
     pub event_entries: u32,
     /// Seed of the queue pairs' path choice: any number, different on every host.
     pub seed: u64,
 }
 
 impl DeviceConfig {
-    /// A configuration with addresses `ports`. DSCPs are 0 and 46, and the event queue has 256 entries.
+    /// A configuration with addresses `ports`. DSCPs are 0 and 46, and an event queue has 256 entries.
     pub const fn new(ports: [PortAddress; 2], seed: u64) -> Self {
         Self {
             ports,
@@ -92,35 +89,6 @@ impl DeviceConfig {
     }
 }
 
-/// A counter of received packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counter {
-    /// Fate of the packets; `None` counts those that were accepted.
-    pub reason: DropReason,
-    /// Packets since the last reset.
-    pub value: u64,
-}
-
-/// A counter of a port and the PCIe endpoint beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortCount {
-    /// 0 or 1.
-    pub port: u8,
-    /// What was counted.
-    pub counter: PortCounter,
-    /// Events since the last reset.
-    pub value: u64,
-}
-
-/// A counter that the card has once: of its queues in host memory, doorbells, and acknowledgements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CardCount {
-    /// What was counted.
-    pub counter: CardCounter,
-    /// Events since the last reset.
-    pub value: u64,
-}
-
 /// The card, shared by everything made from it.
 pub(crate) struct Shared {
     pub card: Card,
@@ -136,10 +104,10 @@ pub(crate) struct Shared {
 }
 
 impl Drop for Shared {
-    /// The card stops before the memory of its event queue is freed. If it does not stop, the memory is never freed.
+    /// The card stops before the memory of its event queues is freed. If it does not stop, the memory is never freed.
     fn drop(&mut self) {
         if self.card.function().reset().is_err() {
-            std::mem::forget(lock(&self.events).ring().memory().clone());
+            std::mem::forget(lock(&self.events).take_rings());
         }
     }
 }
@@ -196,7 +164,7 @@ impl Probe {
         let event_vector = card.interrupt(EVENT_VECTOR)?;
         let log2_entries = config.event_entries.ilog2() as u8;
         let ring = Ring::new::<Eqe>(card.function(), log2_entries)?;
-        let row = ring_row(&ring, Some(EVENT_VECTOR));
+        let row = ring_row(&ring, Some(EVENT_VECTOR), CARD_EVENTS);
         let admin = AdminQueue::new(card.function())?;
         // `Shared` resets the card before the ring is freed. So it exists before the card gets the address of the ring.
         let device = Device(Arc::new(Shared {
@@ -210,61 +178,10 @@ impl Probe {
             event_vector,
             reach: Reach::default(),
         }));
-        device.0.card.write_row(ConfigSelect::EventQueue, 0, &row)?;
+        let card = &device.0.card;
+        card.write_row(ConfigSelect::EventQueue, CARD_EVENTS.into(), &row)?;
         lock(&device.0.admin).start(&device.0.card)?;
         Ok(device)
-    }
-
-    /// The counters of received packets since the last reset, accepted ones first. The card is not reset.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn counters(&self) -> Result<Vec<Counter>, Error> {
-        Ok(all_counters(&Card::new(Arc::clone(self.function())))?)
-    }
-
-    /// The counters of both ports since the last reset, those of port 0 first. The card is not reset.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn port_counters(&self) -> Result<Vec<PortCount>, Error> {
-        Ok(all_port_counters(&Card::new(Arc::clone(self.function())))?)
-    }
-
-    /// The counters of queues, doorbells and acknowledgements since the last reset. The card is not reset.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn card_counters(&self) -> Result<Vec<CardCount>, Error> {
-        Ok(all_card_counters(&Card::new(Arc::clone(self.function())))?)
-    }
-
-    /// The counters of a queue pair since it was configured. The card is not reset.
-    ///
-    /// # Errors
-    /// [`Error::NoQueuePair`] for a number that the card does not have, [`Error::Device`].
-    pub fn qp_counters(&self, qp: u32) -> Result<QpCounters, Error> {
-        let queue_pairs = 1 << self.features.log2_queue_pairs;
-        if qp >= queue_pairs {
-            return Err(Error::NoQueuePair { qp, queue_pairs });
-        }
-        Ok(Card::new(Arc::clone(self.function())).qp_counters(qp)?)
-    }
-
-    /// The counters of every queue pair that has sent or received a data packet since it was configured, by number. The card is not reset.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn active_qp_counters(&self) -> Result<Vec<(u32, QpCounters)>, Error> {
-        let card = Card::new(Arc::clone(self.function()));
-        let mut active = Vec::new();
-        for qp in 0..1 << self.features.log2_queue_pairs {
-            let moved = |counter| card.qp_counter(QpCounterSelect { qp, counter });
-            if moved(QpCounter::PacketsSent)? > 0 || moved(QpCounter::PacketsReceived)? > 0 {
-                active.push((qp, card.qp_counters(qp)?));
-            }
-        }
-        Ok(active)
     }
 
     /// Writes the UDP port, and the PCIe sizes that the host has set.
@@ -286,44 +203,15 @@ impl Probe {
     }
 }
 
-fn all_counters(card: &Card) -> Result<Vec<Counter>, DeviceError> {
-    let read = |reason: DropReason| {
-        let value = card.counter(reason.index())?;
-        Ok(Counter { reason, value })
-    };
-    DropReason::ALL.into_iter().map(read).collect()
-}
-
-fn all_port_counters(card: &Card) -> Result<Vec<PortCount>, DeviceError> {
-    let ports = 0..2;
-    let each = ports.flat_map(|port| PortCounter::ALL.map(|counter| (port, counter)));
-    let read = |(port, counter): (u8, PortCounter)| {
-        let value = card.counter(counter.select(port))?;
-        Ok(PortCount {
-            port,
-            counter,
-            value,
-        })
-    };
-    each.map(read).collect()
-}
-
-fn all_card_counters(card: &Card) -> Result<Vec<CardCount>, DeviceError> {
-    let read = |counter: CardCounter| {
-        let value = card.counter(counter.select())?;
-        Ok(CardCount { counter, value })
-    };
-    CardCounter::ALL.into_iter().map(read).collect()
-}
-
-/// The row of a ring whose entries raise `vector` when it is armed.
-pub(crate) fn ring_row(ring: &Ring, vector: Option<u16>) -> RingRow {
+/// The row of a ring whose entries raise `vector` when it is armed. If it is of a queue pair, the queue pair's events go to `event_queue`.
+pub(crate) fn ring_row(ring: &Ring, vector: Option<u16>, event_queue: u16) -> RingRow {
     RingRow {
         valid: true,
         interrupts: vector.is_some(),
         vector: vector.unwrap_or(0),
         log2_entries: ring.log2_entries(),
         base: ring.memory().address(),
+        event_queue,
     }
 }
 
@@ -366,44 +254,19 @@ impl Device {
     pub fn fence(&self) -> Result<(), Error> {
         Ok(self.0.card.fence()?)
     }
-
-    /// The counters of received packets that are not zero, accepted ones first.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn counters(&self) -> Result<Vec<Counter>, Error> {
-        let mut counters = all_counters(&self.0.card)?;
-        counters.retain(|counter| counter.value > 0);
-        Ok(counters)
-    }
-
-    /// The counters of both ports that are not zero, those of port 0 first.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn port_counters(&self) -> Result<Vec<PortCount>, Error> {
-        let mut counters = all_port_counters(&self.0.card)?;
-        counters.retain(|counter| counter.value > 0);
-        Ok(counters)
-    }
-
-    /// The counters of queues, doorbells and acknowledgements that are not zero.
-    ///
-    /// # Errors
-    /// [`Error::Device`].
-    pub fn card_counters(&self) -> Result<Vec<CardCount>, Error> {
-        let mut counters = all_card_counters(&self.0.card)?;
-        counters.retain(|counter| counter.value > 0);
-        Ok(counters)
-    }
 }
 
 impl Shared {
-    /// Reads the event queue, writes its consumer index, and maps pages that peers wrote to.
-    pub fn collect_events(&self, arm: bool) -> Result<(), Error> {
+    /// Reads an event queue and that of the card, writes their consumer indices, and maps pages that peers wrote to. `arm` arms `queue`.
+    pub fn collect_events(&self, queue: u16, arm: bool) -> Result<(), Error> {
         let (collected, faults) = {
             let mut events = lock(&self.events);
-            (self.read_events(&mut events, arm), events.take_faults())
+            let mut collected = self.read_events(&mut events, queue, arm);
+            if queue != CARD_EVENTS {
+                let of_card = self.read_events(&mut events, CARD_EVENTS, false);
+                collected = collected.and(of_card);
+            }
+            (collected, events.take_faults())
         };
         for (region, address) in faults {
             region.serve(self, address)?;
@@ -411,30 +274,25 @@ impl Shared {
         collected
     }
 
-    /// Does what [`Self::collect_events`] does if there are on-demand regions: their faults must not wait until the application reads events. Returns whether there are.
-    pub fn serve_faults(&self) -> Result<bool, Error> {
-        let expected = lock(&self.events).expect_faults();
-        if expected {
-            self.collect_events(false)?;
-        }
-        Ok(expected)
+    /// Whether there are on-demand regions, whose page faults are events of the card.
+    pub fn expects_faults(&self) -> bool {
+        lock(&self.events).expect_faults()
     }
 
-    fn read_events(&self, events: &mut Events, arm: bool) -> Result<(), Error> {
-        let collected = events.collect();
-        // A bad entry counts as read, so the consumer index includes it.
-        if arm || !matches!(collected, Ok(false)) {
+    fn read_events(&self, events: &mut Events, queue: u16, arm: bool) -> Result<(), Error> {
+        let collected = events.collect(queue);
+        if arm || collected.any {
             self.card.consume_events(ConsumerIndex {
-                qp: 0,
-                index: events.taken(),
+                qp: queue.into(),
+                index: collected.taken,
                 arm,
             })?;
         }
-        collected.map(|_| ())
+        collected.error.map_or(Ok(()), Err)
     }
 
-    /// The interrupt of the event queue.
-    pub fn event_vector(&self) -> &dyn Interrupt {
-        &*self.event_vector
+    /// The interrupt of the card's event queue.
+    pub fn event_vector(&self) -> &Arc<dyn Interrupt> {
+        &self.event_vector
     }
 }

@@ -1,4 +1,4 @@
-//! A ring in host memory that the card fills: completion queues and the event queue.
+//! A ring in host memory that the card fills: completion queues and event queues.
 
 use std::sync::Arc;
 
@@ -80,14 +80,23 @@ impl Ring {
         self.taken
     }
 
+    const fn place<E: Entry>(&self) -> usize {
+        (self.taken % (1 << self.log2_entries)) as usize * E::LENGTH
+    }
+
+    /// Returns whether the card has written the next entry.
+    pub fn has_entry<E: Entry>(&self) -> Result<bool, Error> {
+        let phase = u64::from((self.taken >> self.log2_entries).is_multiple_of(2));
+        let word = self.memory.read_word(self.place::<E>())?;
+        Ok(word >> E::PHASE_BIT & 1 == phase)
+    }
+
     /// Takes the next entry, if the card has written it. An entry that cannot be parsed is consumed too.
     pub fn take<E: Entry>(&mut self) -> Result<Option<E>, Error> {
-        let entries = 1 << self.log2_entries;
-        let at = (self.taken % entries) as usize * E::LENGTH;
-        let phase = u64::from((self.taken / entries).is_multiple_of(2));
-        if self.memory.read_word(at)? >> E::PHASE_BIT & 1 != phase {
+        if !self.has_entry::<E>()? {
             return Ok(None);
         }
+        let at = self.place::<E>();
         let mut bytes = E::Bytes::default();
         self.memory.read(at, bytes.as_mut())?;
         self.taken = (self.taken + 1) % INDEX_MODULUS;

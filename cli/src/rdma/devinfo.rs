@@ -27,6 +27,11 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let [function] = arguments.cards.open()?;
     let probe = Probe::new(function)?;
+    let wanted = arguments
+        .qp
+        .iter()
+        .map(|&qp| Ok((qp, probe.qp_counters(qp)?)));
+    let wanted = wanted.collect::<Result<Vec<_>, stellar_driver::Error>>()?;
     println!("hca_id: {}", arguments.cards.names()[0]);
     line(1, "transport", "OCP MRC 1.0 on RoCEv2");
     line(1, "node_guid", format!("{:016x}", probe.serial));
@@ -97,9 +102,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             }
         }
     }
-    for &qp in &arguments.qp {
+    for (qp, counters) in wanted {
         line(1, &format!("qp{qp}"), "");
-        for (counter, value) in probe.qp_counters(qp)?.iter() {
+        for (counter, value) in counters.iter() {
             line(2, &counter.to_string(), value);
         }
     }
@@ -119,6 +124,7 @@ fn limits(limits: &Limits) {
     line(1, "page_size_cap", format!("{bytes:#x}"));
     line(1, "max_pd", limits.domains);
     line(1, "max_contexts", limits.contexts);
+    line(1, "max_event_queues", limits.event_queues);
 }
 
 fn line(depth: usize, name: &str, value: impl std::fmt::Display) {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use programs::{refuse, stellar, succeed, Serve};
-use stellar_driver::{CardCounter, DropReason};
+use stellar_driver::{CardCounter, DropReason, QpCounter};
 
 /// Returns the command that runs the example, which is in a directory beside that of this test.
 fn bring_up() -> Command {
@@ -50,6 +50,23 @@ fn the_same_program_prints_the_same_in_process_and_served() {
         let name = format!("\t{counter}:");
         assert!(devinfo.contains(&name), "no {name} in {devinfo}");
     }
+    // The program has reset the cards, so no queue pair has counted anything.
+    assert!(!devinfo.contains("\tqp"), "{devinfo}");
+    let devinfo = succeed(
+        stellar()
+            .args(["devinfo", "--qp", "1023", "--vfio-user"])
+            .arg(a),
+    );
+    for counter in QpCounter::ALL {
+        let name = format!("\t{counter}:");
+        assert!(devinfo.contains(&name), "no {name} in {devinfo}");
+    }
+    refuse(
+        stellar()
+            .args(["devinfo", "--qp", "1024", "--vfio-user"])
+            .arg(a),
+        &["no queue pair 1024", "0 to 1023"],
+    );
     let mut program = stellar();
     program.args(["write_bw", "--size", "8192", "--iters", "8"]);
     program.arg("--vfio-user").arg(a).arg("--vfio-user").arg(b);

@@ -162,9 +162,10 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Removes it from the card, except for its ring, and flushes posted work requests.
+    /// Removes it from the card, except for its ring, and flushes posted work requests. If the card has failed the queue pair, it has flushed them itself,
+    /// unless it had no place for their completions.
     fn enter_error(&self, from: QpState) -> Result<(), Error> {
-        if from == QpState::Error {
+        if from == QpState::Error && !self.shared.is_overrun() {
             return Ok(());
         }
         self.stop()?;

@@ -110,6 +110,7 @@ impl MediatedQueuePair {
             valid: true,
             log2_entries: rings.completion_entries.ilog2() as u8,
             base: rings.completions,
+            event_queue: domain.context.events.number,
             ..RingRow::default()
         };
         let context = Arc::clone(&domain.context);

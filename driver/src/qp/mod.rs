@@ -12,6 +12,7 @@ mod tests;
 mod work;
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use stellar_wire::config::{QpConfig, SqRing};
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub page: u16,
     /// The queue pair's slot of the page, if the driver rings for it and there was a free one.
     pub slot: Option<u16>,
+    /// The card has lost a completion of this queue pair.
+    overrun: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -70,6 +73,7 @@ impl Shared {
             number,
             page,
             slot,
+            overrun: AtomicBool::new(false),
             inner: Mutex::new(inner),
         }
     }
@@ -82,6 +86,16 @@ impl Shared {
     /// Completions, as flushed, of all work requests that have not completed.
     pub fn flush(&self) -> Vec<Completion> {
         lock(&self.inner).work.flush(self.number)
+    }
+
+    /// Returns whether the card has lost a completion of the queue pair.
+    pub fn is_overrun(&self) -> bool {
+        self.overrun.load(Ordering::Acquire)
+    }
+
+    /// Records whether it has.
+    pub fn set_overrun(&self, overrun: bool) {
+        self.overrun.store(overrun, Ordering::Release);
     }
 
     /// Records that the card has moved the queue pair to the error state.

@@ -125,7 +125,7 @@ pub const ALL: &[Known] = &[
     known::<BarDecoder>("bar_decoder", "accesses to BARs to the BAR they are for"),
     known::<HostQueues<2, 512>>(
         "host_queues_512",
-        "completion queues, event queue, MSI-X; 4 queue pairs",
+        "completion queues, event queues, MSI-X; 4 queue pairs",
     ),
     known::<Registers<10, 12, 19>>("registers", "registers of BAR0"),
     known::<AdminQueue<10, 12, 19>>("admin_queue", "table rows out of a ring in host memory"),

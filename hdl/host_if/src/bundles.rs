@@ -4,6 +4,7 @@ use hdl_macros::bundle;
 use hdl_primitives::{FlowSnk, FlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::host_queues::{EventQueueConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::Qpn;
 
 /// The driving end of writes to BAR0, which are always taken.
@@ -52,13 +53,25 @@ pub struct ConsumerSrc {
     pub ready: Signal<In, Bit>,
 }
 
-/// The driving end of consumer indices of the event queue, which are always taken.
+/// The driving end of consumer indices of event queues, which are always taken.
 #[bundle]
 pub struct EventConsumerSrc {
     pub valid: Signal<Out, Bit>,
+    /// Number of the event queue.
+    pub queue: Signal<Out, Bits<EVENT_QUEUE_BITS>>,
     pub index: Signal<Out, Bits<24>>,
     /// The next event raises an interrupt.
     pub arm: Signal<Out, Bit>,
+}
+
+/// The driving end of a stream of settings of event queues.
+#[bundle(keep)]
+pub struct EventSettingsSrc {
+    pub valid: Signal<Out, Bit>,
+    /// Number of the event queue.
+    pub queue: Signal<Out, Bits<EVENT_QUEUE_BITS>>,
+    pub record: Signal<Out, EventQueueConfig>,
+    pub ready: Signal<In, Bit>,
 }
 
 /// The driving end of the registers of the admin queue.
@@ -112,7 +125,7 @@ pub struct RaiseSrc {
     pub vector: Signal<Out, Bits<6>>,
 }
 
-/// The driving end of a stream of completions that found their queue full.
+/// The driving end of a stream of completions that are the first that their queue loses.
 #[bundle(keep)]
 pub struct OverrunSrc {
     pub valid: Signal<Out, Bit>,

@@ -1,11 +1,12 @@
 //! Writes completions into rings in host memory, one ring per queue pair.
 
 use hdl_macros::{clock_reset, hdl};
-use hdl_primitives::{BlockRam, QpSettingsSnk, RoundRobin, Snk};
+use hdl_primitives::{BlockFifo, BlockRam, QpSettingsSnk, QpSrc, RoundRobin, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
 use stellar_wire::hw::messages::Completion;
+use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ConsumerSnk, HostWriteSrc, OverrunSrc, RaiseSrc};
 use crate::queue_pairs::QueuePairs;
@@ -26,13 +27,15 @@ const ENTRY_DWORDS: u64 = 8;
 struct Row {
     settings: CompletionQueueConfig,
     ring: Ring,
+    /// A completion was lost since the ring was configured.
+    overrun: Bit,
 }
 
 /// A row after its read, and the state that a completion would find.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct CheckReg {
     row: Row,
-    /// The ring has no free place.
+    /// The ring takes no entry: it has no free place, or lost a completion, or there is none.
     full: Bit,
     /// Place of the next entry.
     place: Bits<24>,
@@ -53,8 +56,10 @@ enum State {
 /// output has to wait.
 ///
 /// Send side, receive side and consumer indices take turns; a configuration has priority, and resets its ring. A completion that finds its ring full,
-/// or no ring, is lost, and reported as an overrun. A configuration waits for an entry that was not accepted. An armed ring raises its interrupt once, after its next entry; arming a ring that holds entries
-/// behind the given index raises at once.
+/// or no ring, is lost; the ring is then overrun until it is configured again: it takes no more completions, so that what it holds has no gap. The first
+/// completion that a ring loses is reported to the event queues, and its queue pair to the requester, which puts it in the error state (verbs:
+/// `IBV_EVENT_CQ_ERR`). An armed ring raises its interrupt once, after its next entry. Arming a ring that holds entries behind the given index, or that
+/// is overrun, raises at once: nothing else would wake its reader. A configuration waits for an entry that was not accepted.
 ///
 /// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 4 and
 /// carry chains (`Act`: subtraction, comparison, row).
@@ -77,8 +82,10 @@ pub struct CompletionQueues<const Q: usize = 10> {
     pub write: HostWriteSrc<256>,
     /// To interrupts: high for one cycle, in a cycle after the entry was accepted.
     pub raise: RaiseSrc,
-    // To event_queue: a completion was lost.
+    // To event_queues: the first completion that a ring loses.
     pub overrun: OverrunSrc,
+    // To the requester: the queue pair of that completion.
+    pub failed: QpSrc,
 
     // Counters: one cycle per event.
     pub written: Signal<Out, Bit>,
@@ -108,6 +115,9 @@ pub struct CompletionQueues<const Q: usize = 10> {
     overrun_waits: DFF<Bit>,
     overrun_of: DFF<Bits<10>>,
     overrun_id: DFF<Bits<64>>,
+    /// A queue pair comes once per configuration of its ring, so there is a place for each. The requester may itself wait for a completion to be taken,
+    /// so completions must not wait for it.
+    failures: BlockFifo<Qpn, 10, 11>,
     counts_written: DFF<Bit>,
     counts_lost: DFF<Bit>,
     counts_refused: DFF<Bit>,
@@ -130,7 +140,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         );
         dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
-        clock_reset!(self, turns);
+        clock_reset!(self, turns, failures);
         clock!(self, clock, rows);
 
         // take_turns
@@ -180,7 +190,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         if state == State::Check {
             self.checked.d.next = CheckReg {
                 row,
-                full: !row.settings.valid | is_full(row.ring, mask),
+                full: !row.settings.valid | row.overrun | is_full(row.ring, mask),
                 place: row.ring.produced & mask,
                 phase: phase(row.ring, mask),
             };
@@ -198,13 +208,14 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         let has_room = if !completes {
             !self.write_waits.q.val()
         } else if checked.full {
-            !self.overrun_waits.q.val()
+            checked.row.overrun | (!self.overrun_waits.q.val() & self.failures.in_.ready.val())
         } else {
             !self.write_waits.q.val() | write_taken
         };
         let acts = (state == State::Act) & has_room;
         let writes = acts & completes & !checked.full;
         let loses = acts & completes & checked.full;
+        let overruns = loses & !checked.row.overrun;
         let consumes = acts & !completes;
         let consumed = consume(stored, self.update.q.val(), config.interrupts);
         if acts {
@@ -213,13 +224,16 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
 
         // store_row
         let configures = may_configure & self.settings.valid.val();
-        self.rows.write_enable.next = configures | writes | (consumes & consumed.accepted);
+        self.rows.write_enable.next =
+            configures | writes | overruns | (consumes & consumed.accepted);
         let ring = if idle {
             Ring {
                 produced: bits::<24>(0),
                 consumer: bits::<24>(0),
                 armed: false,
             }
+        } else if overruns {
+            stored
         } else if completes {
             produced(stored)
         } else {
@@ -237,6 +251,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
                 config
             },
             ring,
+            overrun: !idle & (overruns | checked.row.overrun),
         };
 
         // offer_entry
@@ -271,7 +286,9 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         self.write.data.next = self.entry.q.val().into();
 
         // raise
-        let raises_now = consumes & consumed.raise;
+        let wakes =
+            consumed.accepted & checked.row.overrun & config.interrupts & self.update.q.val().arm;
+        let raises_now = consumes & (consumed.raise | wakes);
         self.raising.d.next = (write_taken & self.entry_raises.q.val()) | raises_now;
         self.raised.d.next = if raises_now {
             config.vector
@@ -285,11 +302,16 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         if overrun_taken {
             self.overrun_waits.d.next = false;
         }
-        if loses {
+        if overruns {
             self.overrun_waits.d.next = true;
             self.overrun_of.d.next = done.qp;
             self.overrun_id.d.next = done.wr_id;
         }
+        self.failures.in_.valid.next = overruns;
+        self.failures.in_.data.next = done.qp;
+        self.failed.valid.next = self.failures.out.valid.val();
+        self.failed.qp.next = self.failures.out.data.val();
+        self.failures.out.ready.next = self.failed.ready.val();
         self.overrun.valid.next = self.overrun_waits.q.val();
         self.overrun.qp.next = self.overrun_of.q.val();
         self.overrun.wr_id.next = self.overrun_id.q.val();

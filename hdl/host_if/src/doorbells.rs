@@ -59,7 +59,7 @@ pub struct Doorbells<const Q: usize = 10> {
     pub doorbell: DoorbellSrc,
     // To completion_queues.
     pub consumer: ConsumerSrc,
-    // To event_queue.
+    // To event_queues.
     pub refused: RefusedDoorbellSrc,
 
     // Counters: one cycle per event.

@@ -1,21 +1,23 @@
-//! Completion queues, event queue and interrupts together.
+//! Completion queues, event queues and interrupts together.
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    BarAccessSnk, BarDataSrc, PageFaultSnk, QpSettingsSnk, Snk, ThresholdSnk, TlpSrc,
+    BarAccessSnk, BarDataSrc, PageFaultSnk, QpSettingsSnk, QpSrc, Snk, ThresholdSnk, TlpSrc,
 };
 use rust_hdl::prelude::*;
-use stellar_wire::hw::host_queues::{CompletionQueueConfig, EventQueueConfig};
+use stellar_wire::hw::host_queues::CompletionQueueConfig;
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::read::FailedRead;
 
-use crate::bundles::{ConsumerSnk, EventConsumerSnk, QpFailureSnk, RefusedDoorbellSnk};
+use crate::bundles::{
+    ConsumerSnk, EventConsumerSnk, EventSettingsSnk, QpFailureSnk, RefusedDoorbellSnk,
+};
 use crate::completion_queues::CompletionQueues;
-use crate::event_queue::EventQueue;
+use crate::event_queues::EventQueues;
 use crate::host_writes::HostWrites;
 use crate::interrupts::Interrupts;
 
-/// Everything that writes rings: [`CompletionQueues`], [`EventQueue`], [`Interrupts`] and [`HostWrites`], with their ports.
+/// Everything that writes rings: [`CompletionQueues`], [`EventQueues`], [`Interrupts`] and [`HostWrites`], with their ports.
 ///
 /// 2^`Q` queue pairs, a lane of `W` bits.
 #[derive(LogicBlock, Default)]
@@ -36,7 +38,7 @@ pub struct HostQueues<const Q: usize, const W: usize> {
 
     // Configuration.
     pub completion_config: QpSettingsSnk<CompletionQueueConfig>,
-    pub event_config: Snk<EventQueueConfig>,
+    pub event_config: EventSettingsSnk,
 
     // MSI-X: accesses to BAR4, and the capability's bits.
     pub vector_access: BarAccessSnk,
@@ -47,6 +49,9 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     // Readers.
     pub consumer: ConsumerSnk,
     pub event_consumer: EventConsumerSnk,
+
+    // To the requester: queue pairs whose completion queue was overrun.
+    pub failed: QpSrc,
 
     // To PCIe.
     pub tlp: TlpSrc<W>,
@@ -65,7 +70,7 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     pub interrupts_sent: Signal<Out, Bit>,
 
     completions: CompletionQueues<Q>,
-    events: EventQueue,
+    events: EventQueues,
     interrupts: Interrupts,
     writes: HostWrites<W>,
 }
@@ -91,9 +96,16 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             page_fault => events.page_fault,
             failed_read => events.failed_read,
             completions.overrun => events.overrun,
+            completions.failed => failed,
             event_config => events.settings,
             event_consumer => events.consumer,
         );
+
+        // A queue pair's completion queue names the event queue of the queue pair.
+        self.events.assigned.valid.next =
+            self.completion_config.valid.val() & self.completions.settings.ready.val();
+        self.events.assigned.qp.next = self.completion_config.qp.val();
+        self.events.assigned.record.next = self.completion_config.record.val().event_queue;
 
         join!(
             self,

@@ -62,7 +62,7 @@ pub struct Interrupts {
     /// Masks every vector and clears all pending bits.
     pub reset: Signal<In, Bit>,
 
-    // From completion_queues and event_queue: always taken.
+    // From completion_queues and event_queues: always taken.
     pub completion_raise: RaiseSnk,
     pub event_raise: RaiseSnk,
 

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! accesses ─► bar_decoder ─► BAR0, BAR2, BAR4
-//! BAR0 ─► registers ─► table writes, fences, arming, event queue's consumer index
+//! BAR0 ─► registers ─► table writes, fences, arming, event queues' consumer indices
 //! BAR2 ─► doorbells ─┬► doorbell of a send queue
 //!                    ├► consumer index ─► completion_queues ─► entries ────────────► host_writes ─► TLP stream
-//!                    └► refused ──────────────► event_queue ─► entries ────────────►      ▲
+//!                    └► refused ──────────────► event_queues ► entries ────────────►      ▲
 //!                              the other events ─►                                        │
 //!                                       raises of both ──────► interrupts ─► messages ────┘
 //! BAR4 ──────────────────────────────────────────────────────────►
@@ -18,7 +18,7 @@
 //! | [`admin_queue`] | table rows from a ring in host memory | 1 per row, and the time of its table |
 //! | [`doorbells`] | BAR2: accepts writes of a page for its queue pairs, reports the others | 3 per doorbell |
 //! | [`completion_queues`] | rings of completions, one per queue pair | 3 per entry |
-//! | [`event_queue`] | the ring of events | 2 per entry |
+//! | [`event_queues`] | rings of events, one of the card and those of tenants | 5 per entry |
 //! | [`interrupts`] | BAR4: MSI-X table, mask and pending bits | 3 per message or access |
 //! | [`host_writes`] | entries and messages as one stream of write TLPs | 1 |
 //! | [`host_queues`] | the four above together | |
@@ -35,7 +35,7 @@ pub mod bundles;
 pub mod completion_queues;
 pub mod config_entry;
 pub mod doorbells;
-pub mod event_queue;
+pub mod event_queues;
 pub mod host_queues;
 pub mod host_writes;
 pub mod interrupts;
@@ -50,14 +50,14 @@ pub use admin_queue::AdminQueue;
 pub use bar_decoder::BarDecoder;
 pub use bundles::{
     AdminRegistersSnk, AdminRegistersSrc, ConsumerSnk, ConsumerSrc, DoorbellWriteSnk,
-    DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc, HostWriteSnk, HostWriteSrc, OverrunSnk,
-    OverrunSrc, OwnerSnk, OwnerSrc, QpCounterSnk, QpCounterSrc, QpFailureSnk, QpFailureSrc,
-    RaiseSnk, RaiseSrc, RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk, RegisterReadSrc,
-    RegisterWriteSnk, RegisterWriteSrc,
+    DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc, EventSettingsSnk, EventSettingsSrc,
+    HostWriteSnk, HostWriteSrc, OverrunSnk, OverrunSrc, OwnerSnk, OwnerSrc, QpCounterSnk,
+    QpCounterSrc, QpFailureSnk, QpFailureSrc, RaiseSnk, RaiseSrc, RefusedDoorbellSnk,
+    RefusedDoorbellSrc, RegisterReadSnk, RegisterReadSrc, RegisterWriteSnk, RegisterWriteSrc,
 };
 pub use completion_queues::CompletionQueues;
 pub use doorbells::Doorbells;
-pub use event_queue::EventQueue;
+pub use event_queues::EventQueues;
 pub use host_queues::HostQueues;
 pub use host_writes::HostWrites;
 pub use interrupts::Interrupts;

@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
 use stellar_wire::host::{ConsumerIndex, QpCounterSelect};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
+use stellar_wire::hw::host_queues::EVENT_QUEUE_BITS;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 use stellar_wire::hw::Qpn;
 
@@ -81,7 +82,7 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     pub admin: AdminRegistersSrc,
     // To the counters of queue pairs.
     pub qp_counter: QpCounterSrc,
-    // To event_queue, which always takes it.
+    // To event_queues, which always take it.
     pub event_consumer: EventConsumerSrc,
 
     writing_valid: DFF<Bit>,
@@ -336,6 +337,8 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         self.qp_counter.counter.next = self.count_number.q.val();
         self.event_consumer.valid.next = self.consumer_valid.q.val();
         let written = self.written.q.val();
+        self.event_consumer.queue.next =
+            written.get_bits::<EVENT_QUEUE_BITS>(ConsumerIndex::QP_BIT);
         self.event_consumer.index.next = written.get_bits::<24>(ConsumerIndex::INDEX_BIT);
         self.event_consumer.arm.next = written.get_bit(ConsumerIndex::ARM_BIT);
         self.admin.ring.valid.next = self.renews.q.val();

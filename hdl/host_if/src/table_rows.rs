@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::registers::Features;
 use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::hw::config::ConfigSelect;
+use stellar_wire::hw::host_queues::EVENT_QUEUE_BITS;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// Number of tables: the variants of [`ConfigSelect`].
@@ -19,6 +20,7 @@ pub const fn features(queue_pair_bits: usize, region_bits: usize, emtt_bits: usi
         vectors: VECTORS as u8,
         log2_regions: region_bits as u8,
         log2_translations: emtt_bits as u8,
+        log2_event_queues: EVENT_QUEUE_BITS as u8,
     }
 }
 

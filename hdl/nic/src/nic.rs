@@ -155,7 +155,9 @@ impl Logic for Nic {
             responder.answer => transmit.answer,
             responder.completion => queues.receive,
             responder.threshold => queues.imm_threshold,
-            responder.failed => transmit.flush,
+            // A queue pair fails by its receive side, or because its completion queue was overrun.
+            responder.failed => transmit.flush[0],
+            queues.failed => transmit.flush[1],
             transmit.reverse_ev => responder.good,
         );
 

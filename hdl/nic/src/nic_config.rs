@@ -1,8 +1,8 @@
 //! Table writes to the tables they are for.
 
-use hdl_host_if::OwnerSrc;
+use hdl_host_if::{EventSettingsSrc, OwnerSrc};
 use hdl_macros::{clock, hdl};
-use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, Src, TableWriteSrc};
+use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, TableWriteSrc};
 use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc};
 use hdl_requester::ConfigureKind;
 use hdl_rx_pipeline::own_address::{address_of, OwnAddress};
@@ -12,7 +12,7 @@ use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::congestion::NsccConfig;
 use stellar_wire::hw::control::ControlPeer;
-use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::hw::host_queues::{RingConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
@@ -52,7 +52,7 @@ pub struct NicConfig {
     // Responder and host queues.
     pub responder: QpSettingsSrc<ResponderConfig>,
     pub completion_queue: QpSettingsSrc<RingConfig>,
-    pub event_queue: Src<RingConfig>,
+    pub event_queue: EventSettingsSrc,
 
     port_config: [DFF<PortConfig>; 2],
     has_port_config: [DFF<Bit>; 2],
@@ -69,7 +69,7 @@ impl Logic for NicConfig {
         let write = self.write.record.val();
         let select = write.select;
 
-        // row: a queue pair or a profile
+        // row: a queue pair, a profile or an event queue
         let row = write.index.get_bits::<10>(0);
         self.configure.qp.next = row;
         self.owner.qp.next = row;
@@ -90,6 +90,7 @@ impl Logic for NicConfig {
         self.peer.record.next = ControlPeer::from_bits(write.entry);
         self.responder.record.next = ResponderConfig::from_bits(write.entry);
         self.completion_queue.record.next = RingConfig::from_bits(write.entry);
+        self.event_queue.queue.next = row.get_bits::<EVENT_QUEUE_BITS>(0);
         self.event_queue.record.next = RingConfig::from_bits(write.entry);
 
         let is_table = (select == ConfigSelect::Qp)

@@ -22,6 +22,7 @@ use stellar_wire::hw::Qpn;
 use crate::fence_control::FenceControl;
 use crate::fence_epochs::BEGINS;
 use crate::requester_pair::RequesterPair;
+use crate::stream_merge::StreamMerge;
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 use crate::tx_dual_lane::{TxDualLane, TxEvents};
 
@@ -46,7 +47,8 @@ pub struct TransmitSide {
     pub doorbell: DoorbellSnk,
     /// Control packets that were received. Probes are dropped: they come as outcomes too, which the responder answers.
     pub control: Snk<ControlPacket>,
-    pub flush: QpSnk,
+    /// Queue pairs that have to move to the error state: because of what they received, and because their completion queue was overrun.
+    pub flush: [QpSnk; 2],
     pub answer: Snk<TxAnswer>,
 
     // Reads of work queue entries and of payload, and the ends of these reads.
@@ -88,6 +90,7 @@ pub struct TransmitSide {
     pub configured_qp: Signal<Out, Qpn>,
 
     requester: RequesterPair,
+    flushes: StreamMerge<Qpn>,
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     lanes: TxDualLane,
     fences: FenceControl,
@@ -99,7 +102,7 @@ impl Logic for TransmitSide {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, cycles);
-        clock_reset!(self, requester, locate, lanes, fences);
+        clock_reset!(self, requester, flushes, locate, lanes, fences);
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
@@ -123,6 +126,14 @@ impl Logic for TransmitSide {
         self.configured_qp.next = self.configure.qp.val();
 
         // requester
+        for i in 0..2 {
+            join!(
+                self,
+                flush[i].valid => flushes.in_[i].valid,
+                flush[i].qp => flushes.in_[i].data,
+                flushes.in_[i].ready => flush[i].ready,
+            );
+        }
         let control = self.control.record.val();
         let for_requester = control.kind != ControlKind::Probe;
         self.requester.control.valid.next = self.control.valid.val() & for_requester;
@@ -132,7 +143,9 @@ impl Logic for TransmitSide {
             self,
             port_up => requester.plane_up,
             doorbell => requester.doorbell,
-            flush => requester.flush,
+            flushes.out.valid => requester.flush.valid,
+            flushes.out.data => requester.flush.qp,
+            requester.flush.ready => flushes.out.ready,
             fault => requester.fault,
             requester.fetch => fetch,
             fetched => requester.fetched,

@@ -11,7 +11,7 @@ use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::congestion::NsccConfig;
 use stellar_wire::hw::control::ControlPeer;
-use stellar_wire::hw::host_queues::RingConfig;
+use stellar_wire::hw::host_queues::{RingConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::RequesterConfig;
@@ -171,11 +171,11 @@ fn offers(write: &ConfigWrite) -> Vec<Offer> {
             Some("completion_queue_ready"),
             (qp, low::<RingConfig>(write)),
         ),
-        ConfigSelect::EventQueue => Offer {
-            valid: "event_queue_valid",
-            ready: Some("event_queue_ready"),
-            values: vec![("event_queue", low::<RingConfig>(write))],
-        },
+        ConfigSelect::EventQueue => offer(
+            ["event_queue_valid", "event_queue_queue", "event_queue"],
+            Some("event_queue_ready"),
+            (row(write, EVENT_QUEUE_BITS), low::<RingConfig>(write)),
+        ),
         ConfigSelect::Port => return vec![],
     };
     vec![one]

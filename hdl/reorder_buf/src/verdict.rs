@@ -137,10 +137,7 @@ pub fn counted_reason(verdict: Verdict, earlier: DropReason, access: DropReason)
 /// What is counted for the queue pair, beside the reason: a packet that is accepted, answered, or taken for lost.
 #[hdl_fn]
 pub fn concerns_qp(verdict: Verdict) -> Bit {
-    match verdict {
-        Verdict::NotAPacket | Verdict::Refused | Verdict::InError => false,
-        _ => true,
-    }
+    (verdict != Verdict::NotAPacket) & (verdict != Verdict::Refused) & (verdict != Verdict::InError)
 }
 
 /// Whether the queue pair exists, and its static context refuses the packet.

@@ -238,17 +238,16 @@ impl<M: Memory> Endpoint<M> {
         Some(result)
     }
 
-    /// Reports completions lost, and takes the receive side of a queue pair in error out of service too.
+    /// Reports completions lost, and takes the receive side of a queue pair in error out of service too. A queue pair whose completion queue was overrun
+    /// fails.
     pub(super) fn report(&mut self, number: u32) {
         let Some(qp) = self.qps.get_mut(number) else {
             return;
         };
         let status = qp.requester.error().filter(|_| !qp.failed);
         qp.failed |= status.is_some();
-        while let Some(wr_id) = self.qps.get_mut(number).and_then(|qp| qp.cq.take_lost()) {
-            self.counters.completions_lost += 1;
-            self.raise(EventKind::CqOverrun, number, wr_id);
-        }
+        self.counters.completions_lost += qp.cq.take_lost();
+        let overrun = qp.cq.take_overrun();
         if let Some(status) = status {
             self.counters.qp_errors += 1;
             let context = QpRow {
@@ -258,6 +257,10 @@ impl<M: Memory> Endpoint<M> {
             self.write_context(number, context)
                 .expect("the same context was written before");
             self.raise(EventKind::QpError, number, status.code().into());
+        }
+        if let Some(wr_id) = overrun {
+            self.raise(EventKind::CqOverrun, number, wr_id);
+            self.with_requester(number, |requester, card| requester.flush(card));
         }
     }
 

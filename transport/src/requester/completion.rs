@@ -40,11 +40,14 @@ impl<T> PhaseRing<T> {
     }
 }
 
-/// Completions in order, each once.
+/// Completions in order, each once. The queue takes none after the first that it loses, so what it holds has no gap.
 #[derive(Clone, Debug)]
 pub struct CompletionQueue {
     ring: PhaseRing<Cqe>,
-    lost: VecDeque<u64>,
+    /// Number of entries lost since the last report, and the first of all if it was not reported.
+    lost: u64,
+    first_lost: Option<u64>,
+    overrun: bool,
 }
 
 impl CompletionQueue {
@@ -52,15 +55,18 @@ impl CompletionQueue {
     pub const fn new(entries: u32) -> Self {
         Self {
             ring: PhaseRing::new(entries),
-            lost: VecDeque::new(),
+            lost: 0,
+            first_lost: None,
+            overrun: false,
         }
     }
 
-    /// Adds an entry; its phase is set here. An entry that finds the ring full is lost, and reported by
-    /// [`Self::take_lost`].
+    /// Adds an entry; its phase is set here. An entry that finds the ring full, or that comes after such a one, is lost.
     pub fn push(&mut self, cqe: Cqe) {
-        if !self.ring.push(|phase| Cqe { phase, ..cqe }) {
-            self.lost.push_back(cqe.wr_id);
+        if self.overrun || !self.ring.push(|phase| Cqe { phase, ..cqe }) {
+            self.first_lost = (!self.overrun).then_some(cqe.wr_id).or(self.first_lost);
+            self.overrun = true;
+            self.lost += 1;
         }
     }
 
@@ -69,8 +75,13 @@ impl CompletionQueue {
         self.ring.pop()
     }
 
-    /// Work request identifier of the oldest entry lost and not reported yet.
-    pub fn take_lost(&mut self) -> Option<u64> {
-        self.lost.pop_front()
+    /// Number of entries lost since the last call.
+    pub fn take_lost(&mut self) -> u64 {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Work request identifier of the first entry lost, once.
+    pub fn take_overrun(&mut self) -> Option<u64> {
+        self.first_lost.take()
     }
 }

@@ -102,14 +102,20 @@ fn entries_of_a_ring_that_cannot_be_executed() {
     );
 }
 
-#[test]
-fn a_completion_queue_that_is_full_loses_and_says_so() {
+/// A pair whose completion queues have four entries.
+fn short_queues() -> Pair {
     let mut pair = Pair::new(perfect);
     pair.connect(|card| {
         let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
         qp.cq_entries = 4;
         qp
     });
+    pair
+}
+
+#[test]
+fn a_completion_queue_that_is_full_loses_and_its_queue_pair_fails() {
+    let mut pair = short_queues();
     for i in 0..6 {
         pair.post(QP, write(i, i, 1, i));
     }
@@ -119,18 +125,32 @@ fn a_completion_queue_that_is_full_loses_and_says_so() {
         statuses(&completions),
         Vec::from_iter((0..4).map(|i| (i, Success)))
     );
-    for lost in [4, 5] {
+    let flushed = u64::from(WrFlushErr.code());
+    for (kind, data) in [(EventKind::CqOverrun, 4), (EventKind::QpError, flushed)] {
         let event = pair.cards[0].poll_event().expect("an event");
-        assert_eq!((event.kind, event.data), (EventKind::CqOverrun, lost));
+        assert_eq!((event.kind, event.data), (kind, data));
     }
     assert_eq!(pair.cards[0].counters().completions_lost, 2);
+    // There is room again, but the queue would have a gap.
     pair.post(QP, write(9, 9, 1, 9));
     pair.run();
-    let next = pair.completions(0, QP);
-    assert!(
-        completions.iter().all(|c| c.phase) && !next[0].phase,
-        "the second round"
-    );
+    assert_eq!(pair.completions(0, QP), []);
+    assert_eq!(pair.cards[0].poll_event(), None, "one event per queue");
+    assert_eq!(pair.cards[0].counters().completions_lost, 3);
+}
+
+#[test]
+fn the_phase_of_completions_changes_with_each_round() {
+    let mut pair = short_queues();
+    for phase in [true, false, true] {
+        for i in 0..4 {
+            pair.post(QP, write(i, i, 1, i));
+        }
+        pair.run();
+        let completions = pair.completions(0, QP);
+        assert_eq!(completions.len(), 4);
+        assert!(completions.iter().all(|c| c.phase == phase));
+    }
 }
 
 #[test]

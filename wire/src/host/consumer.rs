@@ -1,12 +1,12 @@
-//! Consumer index word of a completion queue or of the event queue.
+//! Consumer index word of a completion queue or of an event queue.
 
 use super::Doorbell;
 use crate::header::fit;
 
 /// The word that the reader of a ring writes as one 64-bit store: the entries that it has consumed, and whether it requests an interrupt.
 ///
-/// For completion queues it is written at [`Self::OFFSET`] or in a slot ([`Self::slot`]) of the doorbell page that owns the queue pair. For the event
-/// queue it is written at [`super::registers::EVENT_CONSUMER`], where `qp` is ignored.
+/// For completion queues it is written at [`Self::OFFSET`] or in a slot ([`Self::slot`]) of the doorbell page that owns the queue pair. For an event
+/// queue it is written at [`super::registers::EVENT_CONSUMER`], and `qp` is the number of the event queue.
 ///
 /// | bits | field |
 /// |---|---|

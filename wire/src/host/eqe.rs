@@ -10,7 +10,8 @@ code_enum! {
     pub enum EventKind {
         /// A queue pair moved to the error state; `data` is the [`super::WcStatus`] that caused it.
         QpError = 1,
-        /// A completion found its queue full and was lost; `data` is its work request identifier.
+        /// A completion found its queue full, or no queue, and was lost; `data` is its work request identifier. The queue takes no more completions until it is
+        /// configured again, and this is its only event until then. The queue pair moves to the error state, which is another event.
         CqOverrun = 2,
         /// An immediate counter reached its threshold; `data` is its value.
         ImmThreshold = 3,

@@ -74,7 +74,7 @@ registers! {
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
     VERSION[1] at 0x0008: ReadOnly = 0x0002_0001;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
-    /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32.
+    /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40.
     FEATURES[1] at 0x0010: ReadOnly = 0;
     /// A register for software's own use.
     SCRATCH[1] at 0x0018: ReadWrite = 0;
@@ -112,7 +112,7 @@ registers! {
     /// Write: arms one event for the time when the count of WRITEs with immediate of a queue pair (bits 9:0) is a threshold (bits 63:32).
     /// Read: bit 1, the last write has not been accepted yet.
     IMMEDIATE_ARM[1] at 0x0088: Command = 0;
-    /// Consumer index of the event queue ([`crate::host::ConsumerIndex`]). Reads as zero.
+    /// Consumer index of an event queue ([`crate::host::ConsumerIndex`]; its number is in place of the queue pair). Reads as zero.
     EVENT_CONSUMER[1] at 0x0090: Command = 0;
     /// Ring of the admin queue: log2 of its commands in bits 3:0, bit 8 switches it on, address in bits 63:12
     /// ([`crate::host::admin::AdminRing`]). A write restarts the queue. Write only while no command is in progress, or after an error. Reads as zero.
@@ -148,6 +148,8 @@ pub struct Features {
     pub log2_regions: u8,
     /// log2 of the translations: rows of the eMTT.
     pub log2_translations: u8,
+    /// log2 of the event queues.
+    pub log2_event_queues: u8,
 }
 
 impl Features {
@@ -159,7 +161,7 @@ impl Features {
             self.vectors,
             self.log2_regions,
             self.log2_translations,
-            0,
+            self.log2_event_queues,
             0,
             0,
         ])
@@ -167,7 +169,7 @@ impl Features {
 
     /// Decodes a value.
     pub const fn from_word(word: u64) -> Self {
-        let [log2_queue_pairs, ports, vectors, log2_regions, log2_translations, ..] =
+        let [log2_queue_pairs, ports, vectors, log2_regions, log2_translations, log2_event_queues, ..] =
             word.to_le_bytes();
         Self {
             log2_queue_pairs,
@@ -175,6 +177,7 @@ impl Features {
             vectors,
             log2_regions,
             log2_translations,
+            log2_event_queues,
         }
     }
 
@@ -185,7 +188,7 @@ impl Features {
             ConfigSelect::Emtt => self.log2_translations,
             ConfigSelect::Profile => PROFILE_BITS as u8,
             ConfigSelect::Port => self.ports.ilog2() as u8,
-            ConfigSelect::EventQueue => 0,
+            ConfigSelect::EventQueue => self.log2_event_queues,
             ConfigSelect::Qp
             | ConfigSelect::Requester
             | ConfigSelect::SendQueue
@@ -284,8 +287,9 @@ mod tests {
             vectors: 64,
             log2_regions: 12,
             log2_translations: 19,
+            log2_event_queues: 6,
         };
-        assert_eq!(features.to_word(), 0x13_0c40_020a);
+        assert_eq!(features.to_word(), 0x0613_0c40_020a);
         assert_eq!(Features::from_word(features.to_word()), features);
         let most = |table| 1u32 << features.row_bits(table);
         for table in ConfigSelect::ALL {

@@ -2,7 +2,7 @@
 
 use rust_hdl::prelude::*;
 
-pub use crate::rows::rings::RingConfig;
+pub use crate::rows::rings::{RingConfig, EVENT_QUEUE_BITS};
 
 /// Completion queue entry, 256 bits: the hardware's [`crate::host::Cqe`], byte 0 in bits 7:0.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -48,7 +48,7 @@ pub struct VectorMessage {
 /// The ring of a completion queue, entries of 32 bytes.
 pub type CompletionQueueConfig = RingConfig;
 
-/// The ring of the event queue, entries of 16 bytes.
+/// The ring of an event queue, entries of 16 bytes.
 pub type EventQueueConfig = RingConfig;
 
 #[cfg(test)]

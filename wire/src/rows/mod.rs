@@ -26,7 +26,7 @@ pub use receive::{
 };
 pub use requester::{RequesterRow, SendQueueRow, MAX_OUTSTANDING};
 pub use responder::ResponderRow;
-pub use rings::RingRow;
+pub use rings::{RingRow, EVENT_QUEUE_BITS};
 pub(crate) use row::Offset;
 #[cfg(feature = "hdl")]
 pub(crate) use row::ToRecord;

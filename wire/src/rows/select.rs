@@ -36,7 +36,7 @@ record_enum! {
         Responder,
         /// [`super::RingRow`] of a completion queue, by queue pair.
         CompletionQueue,
-        /// [`super::RingRow`] of the event queue.
+        /// [`super::RingRow`] of an event queue, by its number.
         EventQueue,
     }
 }

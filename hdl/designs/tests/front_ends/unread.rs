@@ -126,6 +126,11 @@ const UNREAD: &[(&str, &str, &str)] = &[
     ),
     (
         "pcie_endpoint",
+        "entries_ended",
+        "the reads of endpoint 1's entries are the admin queue's, which a fence does not cover",
+    ),
+    (
+        "pcie_endpoint",
         "fetch_fault",
         "the admin queue of endpoint 1 reports entries that it could not read by itself",
     ),
@@ -151,6 +156,8 @@ const ONLY_IN_THE_CARD: &[(&str, &[&str])] = &[
             "frame1_ready",
             "outcome_flush",
             "outcome_placed",
+            "qp_count",
+            "qp_count_valid",
         ],
     ),
     (

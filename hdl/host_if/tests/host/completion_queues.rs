@@ -72,7 +72,7 @@ proptest! {
         let mut receive = Source::new("receive_valid", "receive_ready");
         let mut configs = Source::new("settings_valid", "settings_ready");
         let mut consumers = Source::new("consumer_valid", "consumer_ready");
-        let (mut due, mut lost) = (Due::default(), VecDeque::new());
+        let (mut due, mut lost, mut failed) = (Due::default(), VecDeque::new(), VecDeque::new());
         let (mut refused, mut refusals, mut losses, mut lost_count, mut written, mut made) = (0, 0, 0, 0, 0, 0);
         for clock in 0..clocks + 60 {
             let drains = clock >= clocks;
@@ -94,6 +94,7 @@ proptest! {
             configs.drive(&mut dut, |dut, &(qp, settings)| set_settings(dut, qp, settings));
             stall(&mut dut, rng, "write_ready", if drains { 8 } else { ready });
             stall(&mut dut, rng, "overrun_ready", if drains { 8 } else { ready });
+            stall(&mut dut, rng, "failed_ready", if drains { 8 } else { ready });
             dut.settle();
             refused += dut.get("consumer_refused");
             lost_count += dut.get("lost");
@@ -101,6 +102,9 @@ proptest! {
             due.follow(&dut);
             if dut.moves("overrun_valid", "overrun_ready") {
                 expect(&mut lost, &(dut.get("overrun_qp"), dut.get("overrun_wr_id")), "overrun");
+            }
+            if dut.moves("failed_valid", "failed_ready") {
+                expect(&mut failed, &dut.get("failed_qp"), "failed queue pair");
             }
             // The entry that moves in this cycle is not due any more.
             let taken = [send.taken(&dut), receive.taken(&dut)];
@@ -112,7 +116,10 @@ proptest! {
                         made += 1;
                     }
                     None => {
-                        lost.push_back((cqe.qp.into(), cqe.wr_id));
+                        if rings[cqe.qp as usize].overrun() {
+                            lost.push_back((cqe.qp.into(), cqe.wr_id));
+                            failed.push_back(cqe.qp.into());
+                        }
                         losses += 1;
                     }
                 }
@@ -129,7 +136,7 @@ proptest! {
             }
             dut.clock();
         }
-        prop_assert!(due.is_empty() && lost.is_empty());
+        prop_assert!(due.is_empty() && lost.is_empty() && failed.is_empty());
         prop_assert_eq!((refused, lost_count, written), (refusals, losses, made));
     }
 }
@@ -143,6 +150,7 @@ fn an_entry_takes_no_more_clocks_than_promised() {
         vector: 0,
         log2_entries: 20,
         base: 0,
+        event_queue: 0,
     };
     dut.set("settings_valid", 1);
     set_settings(&mut dut, 1, settings);
@@ -162,6 +170,53 @@ fn an_entry_takes_no_more_clocks_than_promised() {
         );
         dut.clock();
     }
+}
+
+/// Nobody takes the failures, as when the requester waits for its completion to be taken: completions and consumer indices go on.
+#[test]
+fn completions_do_not_wait_for_the_requester() {
+    let mut dut = reset::<CompletionQueues<2>>();
+    for (qp, valid) in [(0, false), (1, false), (2, false), (3, true)] {
+        let settings = Settings {
+            valid,
+            interrupts: false,
+            vector: 0,
+            log2_entries: 4,
+            base: 0,
+            event_queue: 0,
+        };
+        dut.set("settings_valid", 1);
+        set_settings(&mut dut, qp, settings);
+        dut.clock();
+    }
+    dut.set("settings_valid", 0);
+    dut.set("write_ready", 1);
+    dut.set("overrun_ready", 1);
+    dut.set("send_valid", 1);
+    let cqe = random_cqe(&mut generator(1), 1);
+    let (mut written, mut lost) = (0, 0);
+    for qp in [0, 1, 2, 3].into_iter().cycle().take(32) {
+        dut.set_record("send", completion(&Cqe { qp, ..cqe }));
+        for _ in 0..CLOCKS {
+            dut.settle();
+            written += dut.get("written");
+            lost += dut.get("lost");
+            dut.clock();
+        }
+    }
+    dut.settle();
+    assert_eq!((written + dut.get("written"), lost), (8, 24));
+    let mut failed = vec![];
+    dut.set("send_valid", 0);
+    dut.set("failed_ready", 1);
+    for _ in 0..20 {
+        dut.settle();
+        if dut.is("failed_valid") {
+            failed.push(dut.get("failed_qp"));
+        }
+        dut.clock();
+    }
+    assert_eq!(failed, [0, 1, 2], "each once");
 }
 
 #[test]

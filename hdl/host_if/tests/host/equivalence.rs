@@ -36,6 +36,7 @@ fn ring(rng: &mut TestRng) -> RingConfig {
         vector: bits(rng, 4),
         log2_entries: bits(rng, 4),
         base: Bits::random(rng),
+        event_queue: bits(rng, 4),
     }
 }
 
@@ -201,6 +202,7 @@ fn completion_queues() {
             uut.consumer.arm.next = Bit::random(rng);
             uut.write.ready.next = rng.random_ratio(3, 4);
             uut.overrun.ready.next = rng.random_ratio(1, 2);
+            uut.failed.ready.next = rng.random_ratio(1, 2);
         },
         800,
         3,
@@ -209,12 +211,12 @@ fn completion_queues() {
 }
 
 #[test]
-fn event_queue() {
+fn event_queues() {
     check(
-        EventQueue::default,
+        EventQueues::<2>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
-            uut.reset.next = rng.random_ratio(1, 200);
+            uut.reset.next = rng.random_ratio(1, 400);
             uut.qp_error.valid.next = rng.random_ratio(1, 4);
             uut.qp_error.qp.next = Bits::random(rng);
             uut.qp_error.status.next = Bits::random(rng);
@@ -236,9 +238,14 @@ fn event_queue() {
                 source: Bits::random(rng),
                 address: Bits::random(rng),
             };
-            uut.settings.valid.next = rng.random_ratio(1, 50);
+            uut.settings.valid.next = rng.random_ratio(1, 20);
+            uut.settings.queue.next = bits(rng, 4);
             uut.settings.record.next = ring(rng);
-            uut.consumer.valid.next = rng.random_ratio(1, 3);
+            uut.assigned.valid.next = rng.random_ratio(1, 8);
+            uut.assigned.qp.next = Bits::random(rng);
+            uut.assigned.record.next = bits(rng, 4);
+            uut.consumer.valid.next = rng.random_ratio(1, 6);
+            uut.consumer.queue.next = bits(rng, 4);
             uut.consumer.index.next = bits(rng, 20);
             uut.consumer.arm.next = Bit::random(rng);
             uut.write.ready.next = rng.random_ratio(3, 4);
@@ -356,7 +363,8 @@ fn host_queues() {
             uut.completion_config.valid.next = rng.random_ratio(1, 30);
             uut.completion_config.qp.next = bits(rng, 4);
             uut.completion_config.record.next = ring(rng);
-            uut.event_config.valid.next = rng.random_ratio(1, 50);
+            uut.event_config.valid.next = rng.random_ratio(1, 20);
+            uut.event_config.queue.next = bits(rng, 4);
             uut.event_config.record.next = ring(rng);
             uut.vector_access.valid.next = rng.random_ratio(1, 4);
             uut.vector_access.record.next = bar_access(rng, 8);
@@ -366,9 +374,11 @@ fn host_queues() {
             uut.consumer.qp.next = bits(rng, 4);
             uut.consumer.index.next = bits(rng, 8);
             uut.consumer.arm.next = Bit::random(rng);
-            uut.event_consumer.valid.next = rng.random_ratio(1, 3);
+            uut.event_consumer.valid.next = rng.random_ratio(1, 6);
+            uut.event_consumer.queue.next = bits(rng, 4);
             uut.event_consumer.index.next = bits(rng, 20);
             uut.event_consumer.arm.next = Bit::random(rng);
+            uut.failed.ready.next = rng.random_ratio(1, 2);
             uut.tlp.ready.next = rng.random_ratio(3, 4);
         },
         500,

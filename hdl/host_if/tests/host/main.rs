@@ -6,7 +6,7 @@ mod bench;
 mod completion_queues;
 mod doorbells;
 mod equivalence;
-mod event_queue;
+mod event_queues;
 mod host_queues;
 mod host_writes;
 mod interrupts;

@@ -19,6 +19,7 @@ pub const FEATURES: Features = Features {
     vectors: 64,
     log2_regions: 12,
     log2_translations: 19,
+    log2_event_queues: 6,
 };
 
 /// Bits of a register that stores what software writes.
@@ -82,7 +83,7 @@ pub struct Model {
     /// Queue pair and number of the counter that is being read.
     count: Option<(u64, u64)>,
     counted: u64,
-    consumer: Option<(u64, u64)>,
+    consumer: Option<(u64, u64, u64)>,
     admin_ring: Option<u64>,
     admin_producer: Option<u64>,
     refused: u64,
@@ -236,7 +237,7 @@ impl Model {
             }
             _ => {
                 let word = ConsumerIndex::from_bytes(&data.to_le_bytes());
-                self.consumer = Some((word.index.into(), word.arm.into()));
+                self.consumer = Some((u64::from(word.qp % 64), word.index.into(), word.arm.into()));
                 true
             }
         }
@@ -270,7 +271,11 @@ impl Model {
         if let Some(consumer) = self.consumer {
             let port = |name| dut.get(name);
             assert_eq!(
-                (port("event_consumer_index"), port("event_consumer_arm")),
+                (
+                    port("event_consumer_queue"),
+                    port("event_consumer_index"),
+                    port("event_consumer_arm")
+                ),
                 consumer
             );
         }

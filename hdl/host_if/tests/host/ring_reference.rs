@@ -20,6 +20,8 @@ pub struct Settings {
     pub vector: u8,
     pub log2_entries: u8,
     pub base: u64,
+    /// Of a completion queue.
+    pub event_queue: u16,
 }
 
 impl Settings {
@@ -30,6 +32,7 @@ impl Settings {
             vector: rng.random_range(0..64),
             log2_entries: rng.random_range(0..=longest),
             base: rng.random::<u64>() & !31,
+            event_queue: rng.random_range(0..64),
         }
     }
 
@@ -40,6 +43,7 @@ impl Settings {
             vector: u64::from(self.vector).to_bits(),
             log2_entries: u64::from(self.log2_entries).to_bits(),
             base: self.base.to_bits(),
+            event_queue: u64::from(self.event_queue).to_bits(),
         }
     }
 }
@@ -51,6 +55,8 @@ pub struct Ring {
     produced: u32,
     consumer: u32,
     armed: bool,
+    /// It lost an entry, and takes no more.
+    overrun: bool,
 }
 
 impl Ring {
@@ -61,18 +67,25 @@ impl Ring {
             produced: 0,
             consumer: 0,
             armed: false,
+            overrun: false,
         }
     }
 
-    /// Whether half of the ring or more is in use.
-    pub fn is_half_full(&self) -> bool {
-        2 * (self.produced - self.consumer) >= 1 << self.settings.log2_entries
+    /// Whether this part of the ring or more is in use: 2 is half of it, 4 is a quarter. An empty ring has room.
+    pub fn uses_part(&self, part: u32) -> bool {
+        let entries = 1 << self.settings.log2_entries;
+        self.produced - self.consumer >= u32::max(entries / part, 1)
+    }
+
+    /// An entry was lost: the ring takes no more. Returns whether it is the first.
+    pub fn overrun(&mut self) -> bool {
+        !std::mem::replace(&mut self.overrun, true)
     }
 
     /// Adds an entry: its address and phase, and the vector it raises. `None` if it is lost.
     pub fn push(&mut self, entry_bytes: u64) -> Option<(u64, bool, Option<u8>)> {
         let mut phase = None;
-        if !self.settings.valid || !self.ring.push(|made| phase = Some(made)) {
+        if !self.settings.valid || self.overrun || !self.ring.push(|made| phase = Some(made)) {
             return None;
         }
         let place = u64::from(self.produced) % (1 << self.settings.log2_entries);
@@ -97,7 +110,8 @@ impl Ring {
             return (true, None);
         }
         self.armed = self.consumer == self.produced;
-        (true, (!self.armed).then_some(self.settings.vector))
+        let raises = !self.armed || self.overrun;
+        (true, raises.then_some(self.settings.vector))
     }
 
     /// A random index of the reader: mostly a valid one, within what it may have read.

@@ -347,6 +347,9 @@ impl Rig {
         }
         let counted = self.dut.words("stats");
         if counted.iter().any(|&word| word != 0) {
+            // The counters of a queue pair restart in this cycle, so they cannot count in it.
+            let configured = self.dut.moves("configure_valid", "configure_ready");
+            assert!(!configured, "pulses beside a configuration");
             let record = Record::<StatPulses>::new(&counted);
             for name in STATS {
                 *self.totals.0.entry(name).or_default() += record.u64(name);

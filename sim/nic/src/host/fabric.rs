@@ -73,8 +73,8 @@ impl FabricPair {
         look(self.hosts.lock().wire().recorder())
     }
 
-    /// The report since [`Self::watch`]. `counters` are those of the sender's queue pairs, from its driver ([`stellar_driver::QueuePair::counters`]), `latencies` are those of the work requests that succeeded, and `duration` is from the first post to the last
-    /// completion, in picoseconds.
+    /// The report since [`Self::watch`]. `counters` are those of the sender's queue pairs, from its driver ([`stellar_driver::QueuePair::counters`]).
+    /// `latencies` are those of the work requests that succeeded, and `duration` is from the first post to the last completion, in picoseconds.
     ///
     /// # Panics
     /// If [`Self::watch`] was not called.

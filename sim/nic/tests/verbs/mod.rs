@@ -18,6 +18,7 @@ mod rc;
 mod reset;
 mod stuck;
 mod table_end;
+mod tenants;
 
 use std::time::Duration;
 

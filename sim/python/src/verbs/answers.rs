@@ -15,6 +15,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Region(_)
         | Error::OtherContext(_)
         | Error::OtherCard
+        | Error::NoQueuePair { .. }
         | Error::Transport { .. }
         | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),
         Error::Device(_)
@@ -24,6 +25,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Exhausted { .. }
         | Error::BadEntry(_)
         | Error::BadHead { .. }
+        | Error::Overrun(_)
         | Error::NoInterrupt => PyRuntimeError::new_err(error.to_string()),
     }
 }

@@ -1,8 +1,8 @@
-//! The event queue compared with the reference's ring.
+//! The event queues compared with the reference's ring.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use hdl_host_if::event_queue::{EventQueue, CLOCKS};
+use hdl_host_if::event_queues::{EventQueues, CLOCKS, QUEUES};
 use hdl_testkit::stream::{stall, Source};
 use hdl_testkit::Dut;
 use proptest::prelude::*;
@@ -78,11 +78,46 @@ fn failed_read(event: &Eqe) -> FailedRead {
     }
 }
 
-fn configure(dut: &mut Dut, settings: Settings) {
+/// The queue pairs of the block under test, the event queues that have a ring, and one without.
+const QPS: usize = 4;
+const RINGS: [u16; 4] = [0, 1, 37, 63];
+const NO_RING: u16 = 5;
+
+fn configure(dut: &mut Dut, queue: u16, settings: Settings) {
     dut.set("settings_valid", 1);
+    dut.set("settings_queue", queue.into());
     dut.set_record("settings", settings.to_hw());
+    dut.settle();
+    while !dut.is("settings_ready") {
+        dut.clock();
+        dut.settle();
+    }
     dut.clock();
     dut.set("settings_valid", 0);
+}
+
+/// Names the event queue of a queue pair.
+fn assign(dut: &mut Dut, qp: usize, queue: u16) {
+    dut.set("assigned_valid", 1);
+    dut.set("assigned_qp", qp as u64);
+    dut.set("assigned", queue.into());
+    dut.clock();
+    dut.set("assigned_valid", 0);
+}
+
+fn consume(dut: &mut Dut, queue: u16, index: u32, arm: bool) {
+    dut.set("consumer_valid", 1);
+    dut.set("consumer_queue", queue.into());
+    dut.set("consumer_index", index.into());
+    dut.set("consumer_arm", arm.into());
+}
+
+/// The event queue of an event.
+fn queue_of(event: &Eqe, queues: [u16; QPS]) -> u16 {
+    match event.kind {
+        EventKind::DoorbellRefused | EventKind::PageFault | EventKind::FlushReadFailed => 0,
+        _ => queues[event.source as usize % QPS],
+    }
 }
 
 fn random_event(rng: &mut impl Rng, source: usize) -> Eqe {
@@ -118,31 +153,56 @@ fn drive(dut: &mut Dut, sources: &[Source<Eqe>; 6]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn entries_indices_and_interrupts_are_those_of_the_reference(seed: u64, clocks in 100..1500usize, ready in 2..=8u32) {
+    fn entries_indices_and_interrupts_are_those_of_the_reference(seed: u64, clocks in 400..4000usize, ready in 2..=8u32, busy in 10..200u32) {
         let rng = &mut generator(seed);
-        let mut dut = reset::<EventQueue>();
-        let settings = Settings::random(rng, 3);
-        configure(&mut dut, settings);
-        let mut ring = Ring::new(settings);
+        let mut dut = reset::<EventQueues<2>>();
+        let none = Settings { valid: false, ..Settings::random(rng, 3) };
+        let mut rings: BTreeMap<u16, Ring> = BTreeMap::from([(NO_RING, Ring::new(none))]);
+        for queue in RINGS {
+            let settings = Settings::random(rng, 4);
+            configure(&mut dut, queue, settings);
+            rings.insert(queue, Ring::new(settings));
+        }
+        let all: Vec<u16> = rings.keys().copied().collect();
+        let mut queues = [NO_RING; QPS];
+        for (qp, queue) in queues.iter_mut().enumerate() {
+            *queue = *all.choose(rng).unwrap();
+            assign(&mut dut, qp, *queue);
+        }
         let mut sources = sources();
+        let mut configs = Source::new("settings_valid", "settings_ready");
         let mut due = Due::default();
         let (mut lost, mut losses, mut written, mut made, mut refused, mut refusals) = (0, 0, 0, 0, 0, 0);
-        // An index takes effect after the entries in progress, and before the next one.
+        // An index takes effect after the entry in progress, and before the next one.
         let mut quiet = 0;
-        for clock in 0..clocks + 60 {
+        for clock in 0..clocks + 100 {
             let drains = clock >= clocks;
             for (n, source) in sources.iter_mut().enumerate() {
-                if !drains && source.is_free() && rng.random_ratio(1, 12) {
+                if !drains && source.is_free() && rng.random_ratio(1, busy) {
                     source.offer(random_event(rng, n));
                 }
             }
             drive(&mut dut, &sources);
-            let update = (!drains && quiet > 3 && rng.random_ratio(1, 4)).then(|| (ring.index(rng), rng.random()));
-            dut.set("consumer_valid", update.is_some().into());
+            // An index that waits for a ring is forgotten with it, so none is on its way when a ring changes.
+            let idle = !drains && quiet > 2 * CLOCKS && configs.is_free();
+            if idle && rng.random_ratio(1, 40) {
+                configs.offer((*RINGS.choose(rng).unwrap(), Settings::random(rng, 4)));
+            }
+            configs.drive(&mut dut, |dut, &(queue, settings)| {
+                dut.set("settings_queue", u64::from(queue));
+                dut.set_record("settings", settings.to_hw());
+            });
+            let queue = *all.choose(rng).unwrap();
+            let update = (idle && configs.is_free() && rng.random_ratio(1, 4)).then(|| (rings[&queue].index(rng), rng.random()));
+            dut.set("consumer_valid", 0);
             if let Some((index, arm)) = update {
-                dut.set("consumer_index", index.into());
-                dut.set("consumer_arm", u64::from(arm));
-                quiet = 0;
+                consume(&mut dut, queue, index, arm);
+            }
+            let assigned = rng.random_ratio(1, 50).then(|| (rng.random_range(0..QPS), *all.choose(rng).unwrap()));
+            dut.set("assigned_valid", assigned.is_some().into());
+            if let Some((qp, queue)) = assigned {
+                dut.set("assigned_qp", qp as u64);
+                dut.set("assigned", queue.into());
             }
             stall(&mut dut, rng, "write_ready", if drains { 8 } else { ready });
             dut.settle();
@@ -150,12 +210,17 @@ proptest! {
             written += dut.get("written");
             refused += dut.get("consumer_refused");
             due.follow(&dut);
-            quiet = if due.writes.is_empty() { quiet + 1 } else { 0 };
+            quiet = if due.writes.is_empty() && update.is_none() { quiet + 1 } else { 0 };
             let taken: Vec<Eqe> = sources.iter_mut().filter_map(|source| source.taken(&dut)).collect();
             prop_assert!(taken.len() <= 1);
             for event in taken {
-                // Page faults and failed reads leave half of the ring to other events.
-                let gives_way = event.kind.code() >= EventKind::PageFault.code() && ring.is_half_full();
+                let ring = rings.get_mut(&queue_of(&event, queues)).unwrap();
+                // Kinds that repeat leave the rest of the ring to the others.
+                let gives_way = match event.kind {
+                    EventKind::DoorbellRefused => ring.uses_part(4),
+                    EventKind::QpError | EventKind::CqOverrun | EventKind::ImmThreshold => false,
+                    _ => ring.uses_part(2),
+                };
                 match (!gives_way).then(|| ring.push(Eqe::LEN as u64)).flatten() {
                     Some((address, phase, raises)) => {
                         let bytes = Eqe { phase, ..event }.to_bytes().to_vec();
@@ -166,9 +231,15 @@ proptest! {
                 }
             }
             if let Some((index, arm)) = update {
-                let (accepted, raises) = ring.consume(index, arm);
+                let (accepted, raises) = rings.get_mut(&queue).unwrap().consume(index, arm);
                 due.raise(raises);
                 refusals += u64::from(!accepted);
+            }
+            if let Some((queue, settings)) = configs.taken(&dut) {
+                rings.insert(queue, Ring::new(settings));
+            }
+            if let Some((qp, queue)) = assigned {
+                queues[qp] = queue;
             }
             dut.clock();
         }
@@ -184,13 +255,14 @@ fn open_ring() -> Settings {
         vector: 9,
         log2_entries: 8,
         base: 0x4000,
+        event_queue: 0,
     }
 }
 
 #[test]
 fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
-    let mut dut = reset::<EventQueue>();
-    configure(&mut dut, open_ring());
+    let mut dut = reset::<EventQueues<2>>();
+    configure(&mut dut, 0, open_ring());
     for (valid, ..) in SOURCES {
         dut.set(valid, 1);
     }
@@ -222,9 +294,9 @@ fn an_event_takes_no_more_clocks_than_promised_and_sources_take_turns() {
 /// A waiting index is replaced by the next one, and its arming is kept.
 #[test]
 fn the_last_index_counts_and_no_arming_is_lost() {
-    let mut dut = reset::<EventQueue>();
-    configure(&mut dut, open_ring());
-    // Three entries: two in memory, one that waits for the output.
+    let mut dut = reset::<EventQueues<2>>();
+    configure(&mut dut, 0, open_ring());
+    // Three entries: one in memory, one on offer, and one behind it.
     dut.set("write_ready", 1);
     dut.set("qp_error_valid", 1);
     for _ in 0..2 * CLOCKS {
@@ -236,21 +308,19 @@ fn the_last_index_counts_and_no_arming_is_lost() {
         dut.clock();
     }
     dut.set("qp_error_valid", 0);
-    for (index, arm) in [(1, 1), (2, 0)] {
-        dut.set("consumer_valid", 1);
-        dut.set("consumer_index", index);
-        dut.set("consumer_arm", arm);
+    for (index, arm) in [(1, true), (2, false)] {
+        consume(&mut dut, 0, index, arm);
         dut.clock();
     }
     dut.set("consumer_valid", 0);
-    for _ in 0..5 {
+    for _ in 0..2 * CLOCKS {
         dut.settle();
         assert!(dut.is("write_valid") && !dut.is("raise_valid"));
         dut.clock();
     }
     dut.set("write_ready", 1);
     let mut raises = 0;
-    for _ in 0..10 {
+    for _ in 0..4 * CLOCKS {
         dut.settle();
         raises += dut.get("raise_valid");
         assert!(!dut.is("consumer_refused"));
@@ -263,7 +333,9 @@ fn the_last_index_counts_and_no_arming_is_lost() {
         dut.set("consumer_index", index);
         dut.clock();
         dut.set("consumer_valid", 0);
-        dut.clock();
+        for _ in 0..CLOCKS {
+            dut.clock();
+        }
         dut.settle();
         assert_eq!(dut.get("consumer_refused"), refused, "index {index}");
     }
@@ -271,8 +343,8 @@ fn the_last_index_counts_and_no_arming_is_lost() {
 
 #[test]
 fn a_new_ring_forgets_an_index_that_waits_for_the_old_one() {
-    let mut dut = reset::<EventQueue>();
-    configure(&mut dut, open_ring());
+    let mut dut = reset::<EventQueues<2>>();
+    configure(&mut dut, 0, open_ring());
     dut.set("qp_error_valid", 1);
     dut.clock();
     dut.set("qp_error_valid", 0);
@@ -282,7 +354,9 @@ fn a_new_ring_forgets_an_index_that_waits_for_the_old_one() {
     dut.clock();
     dut.set("consumer_valid", 0);
     dut.set("settings_valid", 1);
-    dut.clock();
+    for _ in 0..CLOCKS {
+        dut.clock();
+    }
     dut.settle();
     assert!(dut.is("write_valid") && !dut.is("settings_ready"));
     dut.set("write_ready", 1);
@@ -292,7 +366,7 @@ fn a_new_ring_forgets_an_index_that_waits_for_the_old_one() {
     dut.clock();
     dut.set("settings_valid", 0);
     dut.set("qp_error_valid", 1);
-    for _ in 0..10 {
+    for _ in 0..4 * CLOCKS {
         dut.settle();
         assert!(!dut.is("consumer_refused") && !dut.is("raise_valid"));
         dut.clock();
@@ -301,9 +375,16 @@ fn a_new_ring_forgets_an_index_that_waits_for_the_old_one() {
 
 #[test]
 fn without_a_ring_events_are_lost_and_counted() {
-    let mut dut = reset::<EventQueue>();
+    let mut dut = reset::<EventQueues<2>>();
     dut.set("qp_error_valid", 1);
     dut.set("write_ready", 1);
+    // The block clears its rows.
+    dut.settle();
+    while !dut.is("settings_ready") {
+        assert!(!dut.is("qp_error_ready"));
+        dut.clock();
+        dut.settle();
+    }
     let mut lost = 0;
     for _ in 0..10 * CLOCKS {
         dut.settle();
@@ -313,4 +394,40 @@ fn without_a_ring_events_are_lost_and_counted() {
     }
     dut.settle();
     assert_eq!(lost + dut.get("lost"), 10);
+}
+
+/// The readers of all queues write their indices in a row. None is lost, and each has the interrupt of its own queue.
+#[test]
+fn the_readers_of_all_queues_may_write_at_once() {
+    let mut dut = reset::<EventQueues<2>>();
+    dut.set("write_ready", 1);
+    for queue in 0..QUEUES as u16 {
+        let settings = Settings {
+            vector: queue as u8,
+            ..open_ring()
+        };
+        configure(&mut dut, queue, settings);
+        assign(&mut dut, 0, queue);
+        dut.set("qp_error_valid", 1);
+        dut.clock();
+        dut.set("qp_error_valid", 0);
+        for _ in 0..2 * CLOCKS {
+            dut.clock();
+        }
+    }
+    let mut raised = BTreeMap::new();
+    for clock in 0..QUEUES * (CLOCKS + 2) {
+        dut.set("consumer_valid", 0);
+        if clock < QUEUES {
+            consume(&mut dut, clock as u16, 0, true);
+        }
+        dut.settle();
+        assert!(!dut.is("consumer_refused"));
+        if dut.is("raise_valid") {
+            *raised.entry(dut.get("raise_vector")).or_insert(0) += 1;
+        }
+        dut.clock();
+    }
+    let once = (0..QUEUES as u64).map(|queue| (queue, 1));
+    assert_eq!(raised, once.collect());
 }

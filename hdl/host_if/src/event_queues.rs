@@ -1,0 +1,449 @@
+//! Writes events into rings in host memory: one ring of the card, and rings of tenants.
+
+use hdl_macros::{clock, clock_reset, hdl};
+use hdl_primitives::{BlockRam, LutRam, PageFaultSnk, QpRowFlowSnk, RoundRobin, Snk, ThresholdSnk};
+use rust_hdl::prelude::*;
+use stellar_wire::host::EventKind;
+use stellar_wire::hw::dma::WriteTlpHeader;
+use stellar_wire::hw::host_queues::{EventEntry, EventQueueConfig, EVENT_QUEUE_BITS};
+use stellar_wire::hw::read::FailedRead;
+
+use crate::bundles::{
+    EventConsumerSnk, EventSettingsSnk, HostWriteSrc, OverrunSnk, QpFailureSnk, RaiseSrc,
+    RefusedDoorbellSnk,
+};
+use crate::queue_pairs::QueuePairs;
+use crate::ring::{
+    consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
+};
+
+/// Number of event queues.
+pub const QUEUES: usize = 1 << EVENT_QUEUE_BITS;
+/// Cycles from accepting an event to offering its write, and from one event to the next.
+pub const CLOCKS: usize = 5;
+
+/// log2 of the bytes of an entry.
+const ENTRY_BITS: u64 = 4;
+/// Double words of an entry.
+const ENTRY_DWORDS: u64 = 4;
+
+/// One ring.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Row {
+    settings: EventQueueConfig,
+    ring: Ring,
+}
+
+/// A row after its read, and what an event of this kind finds.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct CheckReg {
+    row: Row,
+    /// There is no place for the event.
+    full: Bit,
+    /// Place of the next entry.
+    place: Bits<24>,
+    phase: Bit,
+}
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum State {
+    /// The rows are cleared, one per cycle.
+    Sweep,
+    /// Accepts a configuration, a consumer index or an event.
+    Idle,
+    /// The event queue of the operation is found.
+    Choose,
+    /// Its row is read.
+    Fetch,
+    /// The memory outputs the row.
+    Check,
+    /// The row is written back, and the results are output.
+    Act,
+}
+
+/// Writes events into [`QUEUES`] event queues. It executes one operation at a time: an event or a consumer index in [`CLOCKS`] cycles, a configuration in
+/// 1, and longer if the output has to wait. The six sources of events take turns.
+///
+/// An event about a queue pair goes to the event queue that the queue pair's completion queue names, so tenants with event queues of their own neither
+/// see nor displace each other's events. The others go to queue 0, which is the control function's: refused doorbells, page faults, failed flush reads.
+///
+/// A ring that is half full is full for page faults and failed reads; one that is a quarter full is full for refused doorbells. These kinds repeat: a lost
+/// page fault is reported again later, and the queue pair of a failed read is reported by itself. Nothing replaces the other events, so the rest of the
+/// ring is theirs: each comes once per queue pair, completion queue, or armed threshold. An event that finds its ring full, or no ring, is lost and
+/// counted.
+///
+/// Arming works as for completion queues. A consumer index is always accepted; it takes effect when no event is in progress, before the next one. Another index for
+/// the same queue that comes before that replaces it; the ring is then armed if either of them arms it. A reset removes all rings, which takes [`QUEUES`]
+/// cycles, in which no event is accepted. LUT levels: 7 (the next consumer index), 4 and carry chains (fullness, row).
+#[derive(LogicBlock, Default)]
+pub struct EventQueues<const Q: usize = 10> {
+    pub clock: Signal<In, Clock>,
+    /// Discards the rings and everything in progress.
+    pub reset: Signal<In, Bit>,
+
+    // A queue pair moved to the error state.
+    pub qp_error: QpFailureSnk,
+    // A completion queue lost its first completion.
+    pub overrun: OverrunSnk,
+    // An immediate counter reached its threshold.
+    pub imm_threshold: ThresholdSnk,
+    // A doorbell rang for a queue pair of another page.
+    pub doorbell_refused: RefusedDoorbellSnk,
+    // A page of an on-demand region is not there.
+    pub page_fault: PageFaultSnk,
+    // A read by PCIe failed.
+    pub failed_read: Snk<FailedRead>,
+
+    // From software: rings, the event queues of queue pairs, and consumer indices.
+    pub settings: EventSettingsSnk,
+    pub assigned: QpRowFlowSnk<Bits<EVENT_QUEUE_BITS>>,
+    pub consumer: EventConsumerSnk,
+
+    // To host_writes: entries of 16 bytes.
+    pub write: HostWriteSrc<128>,
+    /// To interrupts: high for one cycle, in a cycle after the entry was accepted.
+    pub raise: RaiseSrc,
+
+    // Counters: one cycle per event.
+    pub written: Signal<Out, Bit>,
+    pub lost: Signal<Out, Bit>,
+    /// A consumer index that cannot be.
+    pub consumer_refused: Signal<Out, Bit>,
+
+    _checked: QueuePairs<Q>,
+    rows: BlockRam<Row, EVENT_QUEUE_BITS>,
+    /// The event queue of each queue pair.
+    queue_of: BlockRam<Bits<EVENT_QUEUE_BITS>, Q>,
+    state: DFF<State>,
+    swept: DFF<Bits<EVENT_QUEUE_BITS>>,
+    turns: RoundRobin<6, 3>,
+    /// The operation is a consumer index; otherwise it is `event`.
+    consumes: DFF<Bit>,
+    event: DFF<EventEntry>,
+    queue: DFF<Bits<EVENT_QUEUE_BITS>>,
+    update: DFF<ConsumerUpdate>,
+    checked: DFF<CheckReg>,
+
+    // Consumer indices that wait: bit n is of queue n.
+    indices: LutRam<Bits<24>, EVENT_QUEUE_BITS>,
+    waiting: DFF<Bits<QUEUES>>,
+    arming: DFF<Bits<QUEUES>>,
+    index_turns: RoundRobin<QUEUES, EVENT_QUEUE_BITS>,
+
+    write_waits: DFF<Bit>,
+    header: DFF<WriteTlpHeader>,
+    entry: DFF<EventEntry>,
+    /// The pending entry raises `vector` when it is accepted.
+    entry_raises: DFF<Bit>,
+    vector: DFF<Bits<6>>,
+    raising: DFF<Bit>,
+    raised: DFF<Bits<6>>,
+    counts_written: DFF<Bit>,
+    counts_lost: DFF<Bit>,
+    counts_refused: DFF<Bit>,
+}
+
+impl<const Q: usize> Logic for EventQueues<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, swept, consumes, event, queue, update, checked);
+        dff_setup!(self, clock, waiting, arming);
+        dff_setup!(
+            self,
+            clock,
+            write_waits,
+            header,
+            entry,
+            entry_raises,
+            vector
+        );
+        dff_setup!(
+            self,
+            clock,
+            raising,
+            raised,
+            counts_written,
+            counts_lost,
+            counts_refused
+        );
+        clock_reset!(self, turns, index_turns);
+        clock!(self, clock, rows, queue_of, indices);
+
+        // sweep
+        let state = self.state.q.val();
+        let sweeping = state == State::Sweep;
+        if sweeping {
+            self.swept.d.next = self.swept.q.val() + 1;
+            if self.swept.q.val().all() {
+                self.state.d.next = State::Idle;
+            }
+        }
+
+        // take_turns
+        let idle = state == State::Idle;
+        let waiting = self.waiting.q.val();
+        let free = idle & !self.settings.valid.val();
+        let consumes = waiting.any();
+        let takes = free & !consumes;
+        let mut requests = bits::<6>(0);
+        requests = requests.replace_bit(0, self.qp_error.valid.val());
+        requests = requests.replace_bit(1, self.overrun.valid.val());
+        requests = requests.replace_bit(2, self.imm_threshold.valid.val());
+        requests = requests.replace_bit(3, self.doorbell_refused.valid.val());
+        requests = requests.replace_bit(4, self.page_fault.valid.val());
+        requests = requests.replace_bit(5, self.failed_read.valid.val());
+        self.turns.request.next = requests;
+        self.turns.accept.next = takes;
+        let turn = self.turns.grant.val();
+        self.qp_error.ready.next = takes & turn.get_bit(0);
+        self.overrun.ready.next = takes & turn.get_bit(1);
+        self.imm_threshold.ready.next = takes & turn.get_bit(2);
+        self.doorbell_refused.ready.next = takes & turn.get_bit(3);
+        self.page_fault.ready.next = takes & turn.get_bit(4);
+        self.failed_read.ready.next = takes & turn.get_bit(5);
+        let failed_read = self.failed_read.record.val();
+        let kind = if turn.get_bit(0) {
+            bits::<8>(EventKind::QpError.code().into())
+        } else if turn.get_bit(1) {
+            bits::<8>(EventKind::CqOverrun.code().into())
+        } else if turn.get_bit(2) {
+            bits::<8>(EventKind::ImmThreshold.code().into())
+        } else if turn.get_bit(3) {
+            bits::<8>(EventKind::DoorbellRefused.code().into())
+        } else if turn.get_bit(4) {
+            bits::<8>(EventKind::PageFault.code().into())
+        } else {
+            failed_read.kind
+        };
+        let source = if turn.get_bit(0) {
+            bit_cast::<24, 10>(self.qp_error.qp.val())
+        } else if turn.get_bit(1) {
+            bit_cast::<24, 10>(self.overrun.qp.val())
+        } else if turn.get_bit(2) {
+            bit_cast::<24, 10>(self.imm_threshold.qp.val())
+        } else if turn.get_bit(3) {
+            bit_cast::<24, 16>(self.doorbell_refused.page.val())
+        } else if turn.get_bit(4) {
+            self.page_fault.region.val()
+        } else {
+            failed_read.source
+        };
+        let data = if turn.get_bit(0) {
+            bit_cast::<64, 8>(self.qp_error.status.val())
+        } else if turn.get_bit(1) {
+            self.overrun.wr_id.val()
+        } else if turn.get_bit(2) {
+            bit_cast::<64, 32>(self.imm_threshold.count.val())
+        } else if turn.get_bit(3) {
+            bit_cast::<64, 24>(self.doorbell_refused.qp.val())
+        } else if turn.get_bit(4) {
+            self.page_fault.va.val()
+        } else {
+            failed_read.address
+        };
+
+        if idle {
+            self.consumes.d.next = consumes;
+            self.event.d.next = EventEntry {
+                kind,
+                phase: false,
+                reserved_flags: bits::<23>(0),
+                source,
+                reserved_source: bits::<8>(0),
+                data,
+            };
+        }
+        if free & (consumes | requests.any()) {
+            self.state.d.next = State::Choose;
+        }
+
+        // choose
+        self.queue_of.write_enable.next = self.assigned.valid.val();
+        self.queue_of.write_address.next = self.assigned.qp.val().get_bits::<Q>(0);
+        self.queue_of.write_data.next = self.assigned.record.val();
+        self.queue_of.read_address.next = source.get_bits::<Q>(0);
+        let consuming = self.consumes.q.val();
+        let event = self.event.q.val();
+        let refused_doorbell = event.kind == (EventKind::DoorbellRefused.code() as u64);
+        let of_card = refused_doorbell
+            | (event.kind == (EventKind::PageFault.code() as u64))
+            | (event.kind == (EventKind::FlushReadFailed.code() as u64));
+        self.index_turns.request.next = waiting;
+        self.index_turns.accept.next = (state == State::Choose) & consuming;
+        if state == State::Choose {
+            self.queue.d.next = if consuming {
+                self.index_turns.index.val()
+            } else if of_card {
+                bits::<EVENT_QUEUE_BITS>(0)
+            } else {
+                self.queue_of.read_data.val()
+            };
+            self.state.d.next = State::Fetch;
+        }
+
+        // fetch
+        let queue = self.queue.q.val();
+        let fetches = state == State::Fetch;
+        self.rows.read_address.next = queue;
+        self.indices.read_address.next = queue;
+        let arming = self.arming.q.val();
+        if fetches {
+            self.update.d.next = ConsumerUpdate {
+                index: self.indices.read_data.val(),
+                arm: (arming >> bit_cast::<QUEUES, EVENT_QUEUE_BITS>(queue)).get_bit(0),
+            };
+            self.state.d.next = State::Check;
+        }
+
+        // check
+        let row = self.rows.read_data.val();
+        let mask = place_mask(row.settings.log2_entries);
+        let gives_way = event.kind >= (EventKind::PageFault.code() as u64);
+        let half_full = is_full(row.ring, mask >> 1);
+        let quarter_full = is_full(row.ring, mask >> 2);
+        if state == State::Check {
+            self.checked.d.next = CheckReg {
+                row,
+                full: !row.settings.valid
+                    | is_full(row.ring, mask)
+                    | (gives_way & half_full)
+                    | (refused_doorbell & quarter_full),
+                place: row.ring.produced & mask,
+                phase: phase(row.ring, mask),
+            };
+            self.state.d.next = State::Act;
+        }
+
+        // act
+        let checked = self.checked.q.val();
+        let shape = checked.row.settings;
+        let stored = checked.row.ring;
+        let write_waits = self.write_waits.q.val();
+        let write_taken = write_waits & self.write.ready.val();
+        // An interrupt that is raised at once must not overtake a pending entry.
+        let has_room = if consuming {
+            !write_waits
+        } else {
+            checked.full | !write_waits | write_taken
+        };
+        let acts = (state == State::Act) & has_room;
+        let writes = acts & !consuming & !checked.full;
+        let loses = acts & !consuming & checked.full;
+        let follows = acts & consuming;
+        let consumed = consume(stored, self.update.q.val(), shape.interrupts);
+        if acts {
+            self.state.d.next = State::Idle;
+        }
+
+        // store_row
+        let configures = self.settings.valid.val() & idle & !write_waits;
+        self.settings.ready.next = idle & !write_waits;
+        self.rows.write_enable.next =
+            sweeping | configures | writes | (follows & consumed.accepted);
+        self.rows.write_address.next = if sweeping {
+            self.swept.q.val()
+        } else if idle {
+            self.settings.queue.val()
+        } else {
+            queue
+        };
+        let settings = if sweeping {
+            EventQueueConfig::default()
+        } else if idle {
+            self.settings.record.val()
+        } else {
+            shape
+        };
+        let ring = if sweeping | idle {
+            Ring {
+                produced: bits::<24>(0),
+                consumer: bits::<24>(0),
+                armed: false,
+            }
+        } else if consuming {
+            consumed.ring
+        } else {
+            produced(stored)
+        };
+        self.rows.write_data.next = Row { settings, ring };
+
+        // follow_reader
+        // An index that waits when its queue is configured is of the old ring.
+        let one = bits::<QUEUES>(1);
+        let given = if self.consumer.valid.val() {
+            one << bit_cast::<QUEUES, EVENT_QUEUE_BITS>(self.consumer.queue.val())
+        } else {
+            bits::<QUEUES>(0)
+        };
+        let executed = if fetches & consuming {
+            one << bit_cast::<QUEUES, EVENT_QUEUE_BITS>(queue)
+        } else {
+            bits::<QUEUES>(0)
+        };
+        let replaced = if configures {
+            one << bit_cast::<QUEUES, EVENT_QUEUE_BITS>(self.settings.queue.val())
+        } else {
+            bits::<QUEUES>(0)
+        };
+        let stays = waiting & !executed & !replaced;
+        self.waiting.d.next = stays | given;
+        let arms = if self.consumer.arm.val() {
+            given
+        } else {
+            bits::<QUEUES>(0)
+        };
+        self.arming.d.next = (arming & stays) | arms;
+        self.indices.write_enable.next = self.consumer.valid.val();
+        self.indices.write_address.next = self.consumer.queue.val();
+        self.indices.write_data.next = self.consumer.index.val();
+
+        // offer_entry
+        if write_taken {
+            self.write_waits.d.next = false;
+        }
+        if writes {
+            self.write_waits.d.next = true;
+            let address = shape.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
+            self.header.d.next = write_header(address, bits::<11>(ENTRY_DWORDS));
+            self.entry_raises.d.next = stored.armed & shape.interrupts;
+            self.vector.d.next = shape.vector;
+            self.entry.d.next = EventEntry {
+                kind: event.kind,
+                phase: checked.phase,
+                reserved_flags: bits::<23>(0),
+                source: event.source,
+                reserved_source: bits::<8>(0),
+                data: event.data,
+            };
+        }
+        self.write.valid.next = self.write_waits.q.val();
+        self.write.header.next = self.header.q.val();
+        self.write.data.next = self.entry.q.val().into();
+
+        // raise
+        let raises_now = follows & consumed.raise;
+        self.raising.d.next = (write_taken & self.entry_raises.q.val()) | raises_now;
+        self.raised.d.next = if raises_now {
+            shape.vector
+        } else {
+            self.vector.q.val()
+        };
+        self.raise.valid.next = self.raising.q.val();
+        self.raise.vector.next = self.raised.q.val();
+
+        self.counts_written.d.next = writes;
+        self.counts_lost.d.next = loses;
+        self.counts_refused.d.next = follows & !consumed.accepted;
+        self.written.next = self.counts_written.q.val();
+        self.lost.next = self.counts_lost.q.val();
+        self.consumer_refused.next = self.counts_refused.q.val();
+
+        if self.reset.val() {
+            self.state.d.next = State::Sweep;
+            self.swept.d.next = bits::<EVENT_QUEUE_BITS>(0);
+            self.waiting.d.next = bits::<QUEUES>(0);
+            self.write_waits.d.next = false;
+            self.raising.d.next = false;
+        }
+    }
+}

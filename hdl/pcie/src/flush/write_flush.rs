@@ -109,7 +109,7 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// both are answered.
 ///
 /// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. So does a drain, after
-/// the last write that has left this block before it. Levels: 5 (what is due, and its batch).
+/// the last write that has left this block before it. Levels: 6 (what is due, and its batch).
 #[derive(LogicBlock, Default)]
 pub struct WriteFlush<const W: usize> {
     pub clock: Signal<In, Clock>,

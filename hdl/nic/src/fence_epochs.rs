@@ -27,7 +27,8 @@ fn ones(set: Bits<8>) -> Bits<4> {
 
 /// Counts the uses of two epochs. What begins belongs to the current one, what ends says to which one it belongs.
 ///
-/// A use is in the count two cycles after it began, and out of it two cycles after it ended. LUT levels: 5 (sums of eight: select, three small sums).
+/// A use is in the count two cycles after it began, and out of it two cycles after it ended. LUT levels: 2 and
+/// a carry chain (sum of eight; count).
 #[derive(LogicBlock, Default)]
 pub struct FenceEpochs {
     pub clock: Signal<In, Clock>,

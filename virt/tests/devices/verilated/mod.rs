@@ -173,6 +173,6 @@ fn a_thousand_devices_write_at_once() {
         assert!(to.load(512) == bytes(number), "device {number}");
     }
     assert_eq!(world.bad_accesses(), [0, 0]);
-    // Destroying 2,044 queue pairs takes 20 us of simulated time each, which `creation_is_measured` covers. Here the cards are switched off instead.
+    // Destroying 2,044 queue pairs takes some microseconds of simulated time each, which `creation_is_measured` covers. Here the cards are switched off instead.
     std::mem::forget((world, ends));
 }

@@ -152,3 +152,26 @@ pub struct RefusedDoorbellSrc {
     pub qp: Signal<Out, Bits<24>>,
     pub ready: Signal<In, Bit>,
 }
+
+/// What the host's queues count: one cycle per event.
+#[bundle]
+pub struct QueuePulsesSrc {
+    pub completions_written: Signal<Out, Bit>,
+    pub completions_lost: Signal<Out, Bit>,
+    pub consumers_refused: Signal<Out, Bit>,
+    pub events_written: Signal<Out, Bit>,
+    pub events_lost: Signal<Out, Bit>,
+    pub event_consumers_refused: Signal<Out, Bit>,
+    pub interrupts_sent: Signal<Out, Bit>,
+}
+
+/// What doorbell pages count: one cycle per event.
+#[bundle]
+pub struct DoorbellPulsesSrc {
+    /// The queue pair belongs to another page, or to none.
+    pub not_owned: Signal<Out, Bit>,
+    /// A write of less than 64 bits to an existing place.
+    pub short_write: Signal<Out, Bit>,
+    /// A write to a place that does not exist.
+    pub wrong_offset: Signal<Out, Bit>,
+}

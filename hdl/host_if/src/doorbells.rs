@@ -5,7 +5,9 @@ use hdl_primitives::{BlockRam, DoorbellSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 
-use crate::bundles::{ConsumerSrc, DoorbellWriteSnk, OwnerSnk, RefusedDoorbellSrc};
+use crate::bundles::{
+    ConsumerSrc, DoorbellPulsesSrc, DoorbellWriteSnk, OwnerSnk, RefusedDoorbellSrc,
+};
 use crate::queue_pairs::QueuePairs;
 
 /// Cycles from one doorbell to the next.
@@ -62,13 +64,7 @@ pub struct Doorbells<const Q: usize = 10> {
     // To event_queues.
     pub refused: RefusedDoorbellSrc,
 
-    // Counters: one cycle per event.
-    /// The queue pair belongs to another page, or to none.
-    pub not_owned: Signal<Out, Bit>,
-    /// A write of less than 64 bits to an existing place.
-    pub short_write: Signal<Out, Bit>,
-    /// A write to a place that does not exist.
-    pub wrong_offset: Signal<Out, Bit>,
+    pub pulses: DoorbellPulsesSrc,
 
     _checked: QueuePairs<Q>,
     owners: BlockRam<Owner, Q>,
@@ -145,8 +141,8 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         }
         self.counts_wrong.d.next = takes & !in_place;
         self.counts_short.d.next = takes & in_place & !whole;
-        self.wrong_offset.next = self.counts_wrong.q.val();
-        self.short_write.next = self.counts_short.q.val();
+        self.pulses.wrong_offset.next = self.counts_wrong.q.val();
+        self.pulses.short_write.next = self.counts_short.q.val();
 
         // push: words in any other order than theirs are no entry
         let words = self.entry_words.q.val();
@@ -182,7 +178,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         let checks = self.checking.q.val();
         let refuses = checks & !owned;
         self.counts_refused.d.next = refuses;
-        self.not_owned.next = self.counts_refused.q.val();
+        self.pulses.not_owned.next = self.counts_refused.q.val();
 
         // offer
         self.doorbell_waits.d.next = (checks & owned & write.sends)

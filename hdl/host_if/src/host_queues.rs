@@ -10,7 +10,8 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::read::FailedRead;
 
 use crate::bundles::{
-    ConsumerSnk, EventConsumerSnk, EventSettingsSnk, QpFailureSnk, RefusedDoorbellSnk,
+    ConsumerSnk, EventConsumerSnk, EventSettingsSnk, QpFailureSnk, QueuePulsesSrc,
+    RefusedDoorbellSnk,
 };
 use crate::completion_queues::CompletionQueues;
 use crate::event_queues::EventQueues;
@@ -60,14 +61,7 @@ pub struct HostQueues<const Q: usize, const W: usize> {
 
     /// To registers.
     pub interrupt_pending: Signal<Out, Bits<64>>,
-    // Counters: one cycle per event.
-    pub completions_written: Signal<Out, Bit>,
-    pub completions_lost: Signal<Out, Bit>,
-    pub consumers_refused: Signal<Out, Bit>,
-    pub events_written: Signal<Out, Bit>,
-    pub events_lost: Signal<Out, Bit>,
-    pub event_consumers_refused: Signal<Out, Bit>,
-    pub interrupts_sent: Signal<Out, Bit>,
+    pub pulses: QueuePulsesSrc,
 
     completions: CompletionQueues<Q>,
     events: EventQueues,
@@ -129,13 +123,13 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
 
         join!(
             self,
-            completions.written => completions_written,
-            completions.lost => completions_lost,
-            completions.consumer_refused => consumers_refused,
-            events.written => events_written,
-            events.lost => events_lost,
-            events.consumer_refused => event_consumers_refused,
-            interrupts.sent => interrupts_sent,
+            completions.written => pulses.completions_written,
+            completions.lost => pulses.completions_lost,
+            completions.consumer_refused => pulses.consumers_refused,
+            events.written => pulses.events_written,
+            events.lost => pulses.events_lost,
+            events.consumer_refused => pulses.event_consumers_refused,
+            interrupts.sent => pulses.interrupts_sent,
         );
     }
 }

@@ -49,11 +49,12 @@ pub mod table_rows;
 pub use admin_queue::AdminQueue;
 pub use bar_decoder::BarDecoder;
 pub use bundles::{
-    AdminRegistersSnk, AdminRegistersSrc, ConsumerSnk, ConsumerSrc, DoorbellWriteSnk,
-    DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc, EventSettingsSnk, EventSettingsSrc,
-    HostWriteSnk, HostWriteSrc, OverrunSnk, OverrunSrc, OwnerSnk, OwnerSrc, QpCounterSnk,
-    QpCounterSrc, QpFailureSnk, QpFailureSrc, RaiseSnk, RaiseSrc, RefusedDoorbellSnk,
-    RefusedDoorbellSrc, RegisterReadSnk, RegisterReadSrc, RegisterWriteSnk, RegisterWriteSrc,
+    AdminRegistersSnk, AdminRegistersSrc, ConsumerSnk, ConsumerSrc, DoorbellPulsesSnk,
+    DoorbellPulsesSrc, DoorbellWriteSnk, DoorbellWriteSrc, EventConsumerSnk, EventConsumerSrc,
+    EventSettingsSnk, EventSettingsSrc, HostWriteSnk, HostWriteSrc, OverrunSnk, OverrunSrc,
+    OwnerSnk, OwnerSrc, QpCounterSnk, QpCounterSrc, QpFailureSnk, QpFailureSrc, QueuePulsesSnk,
+    QueuePulsesSrc, RaiseSnk, RaiseSrc, RefusedDoorbellSnk, RefusedDoorbellSrc, RegisterReadSnk,
+    RegisterReadSrc, RegisterWriteSnk, RegisterWriteSrc,
 };
 pub use completion_queues::CompletionQueues;
 pub use doorbells::Doorbells;

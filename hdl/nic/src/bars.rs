@@ -1,8 +1,8 @@
 //! The BARs: registers, doorbells, and the way to the MSI-X table.
 
 use hdl_host_if::{
-    AdminRegistersSrc, BarDecoder, ConsumerSrc, Doorbells, EventConsumerSrc, OwnerSnk,
-    QpCounterSrc, RefusedDoorbellSrc, Registers,
+    AdminRegistersSrc, BarDecoder, ConsumerSrc, DoorbellPulsesSrc, Doorbells, EventConsumerSrc,
+    OwnerSnk, QpCounterSrc, RefusedDoorbellSrc, Registers,
 };
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bars::Completer1024;
@@ -38,10 +38,7 @@ pub struct Bars<const Q: usize, const M: usize, const E: usize> {
     pub doorbell: DoorbellSrc,
     pub consumer: ConsumerSrc,
     pub doorbell_refused: RefusedDoorbellSrc,
-    // One cycle each: see `Doorbells`.
-    pub not_owned: Signal<Out, Bit>,
-    pub short_write: Signal<Out, Bit>,
-    pub wrong_offset: Signal<Out, Bit>,
+    pub doorbell_pulses: DoorbellPulsesSrc,
 
     // BAR0: state that software reads.
     pub port_up: Signal<In, Bits<2>>,
@@ -97,9 +94,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Bars<Q, M, E> {
             doorbells.doorbell => doorbell,
             doorbells.consumer => consumer,
             doorbells.refused => doorbell_refused,
-            doorbells.not_owned => not_owned,
-            doorbells.short_write => short_write,
-            doorbells.wrong_offset => wrong_offset,
+            doorbells.pulses => doorbell_pulses,
             port_up => registers.port_up,
             interrupt_pending => registers.interrupt_pending,
             registers.qp_counter => qp_counter,

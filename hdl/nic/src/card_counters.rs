@@ -1,6 +1,8 @@
 //! What the card counts once, and not per port.
 
+use hdl_host_if::{DoorbellPulsesSnk, QueuePulsesSnk};
 use hdl_macros::{clock_reset, hdl, join};
+use hdl_responder::ResponderPulsesSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::PORT_BIT;
 use stellar_wire::host::CardCounter;
@@ -17,30 +19,11 @@ pub struct CardCounters {
     /// Sets every counter to zero.
     pub reset: Signal<In, Bit>,
 
-    // From the host's queues.
-    pub completions_written: Signal<In, Bit>,
-    pub completions_lost: Signal<In, Bit>,
-    pub consumers_refused: Signal<In, Bit>,
-    pub events_written: Signal<In, Bit>,
-    pub events_lost: Signal<In, Bit>,
-    pub event_consumers_refused: Signal<In, Bit>,
-    pub interrupts_sent: Signal<In, Bit>,
-
-    // From the doorbells.
-    pub not_owned: Signal<In, Bit>,
-    pub short_write: Signal<In, Bit>,
-    pub wrong_offset: Signal<In, Bit>,
-
+    pub queues: QueuePulsesSnk,
+    pub doorbells: DoorbellPulsesSnk,
+    pub responder: ResponderPulsesSnk,
     /// From the requester: bit e says that the engine e refused a producer index.
     pub producers_refused: Signal<In, Bits<2>>,
-
-    // From the responder.
-    pub answered_ack: Signal<In, Bit>,
-    pub answered_nak: Signal<In, Bit>,
-    pub answered_sack: Signal<In, Bit>,
-    pub answered_nack: Signal<In, Bit>,
-    pub wimm_exceeded: Signal<In, Bit>,
-    pub ignored: Signal<In, Bit>,
 
     pub select: Signal<In, Bits<PORT_BIT>>,
     /// The counter selected in the cycle before; zero beyond the last.
@@ -56,24 +39,24 @@ impl Logic for CardCounters {
         let producers_refused = self.producers_refused.val();
         // In the order of `CardCounter`.
         self.bank.events.next = bits::<COUNTERS>(0)
-            .replace_bit(0, self.completions_written.val())
-            .replace_bit(1, self.completions_lost.val())
-            .replace_bit(2, self.consumers_refused.val())
-            .replace_bit(3, self.events_written.val())
-            .replace_bit(4, self.events_lost.val())
-            .replace_bit(5, self.event_consumers_refused.val())
-            .replace_bit(6, self.interrupts_sent.val())
-            .replace_bit(7, self.not_owned.val())
-            .replace_bit(8, self.short_write.val())
-            .replace_bit(9, self.wrong_offset.val())
+            .replace_bit(0, self.queues.completions_written.val())
+            .replace_bit(1, self.queues.completions_lost.val())
+            .replace_bit(2, self.queues.consumers_refused.val())
+            .replace_bit(3, self.queues.events_written.val())
+            .replace_bit(4, self.queues.events_lost.val())
+            .replace_bit(5, self.queues.event_consumers_refused.val())
+            .replace_bit(6, self.queues.interrupts_sent.val())
+            .replace_bit(7, self.doorbells.not_owned.val())
+            .replace_bit(8, self.doorbells.short_write.val())
+            .replace_bit(9, self.doorbells.wrong_offset.val())
             .replace_bit(10, producers_refused.get_bit(0))
             .replace_bit(11, producers_refused.get_bit(1))
-            .replace_bit(12, self.answered_ack.val())
-            .replace_bit(13, self.answered_nak.val())
-            .replace_bit(14, self.answered_sack.val())
-            .replace_bit(15, self.answered_nack.val())
-            .replace_bit(16, self.wimm_exceeded.val())
-            .replace_bit(17, self.ignored.val());
+            .replace_bit(12, self.responder.answered_ack.val())
+            .replace_bit(13, self.responder.answered_nak.val())
+            .replace_bit(14, self.responder.answered_sack.val())
+            .replace_bit(15, self.responder.answered_nack.val())
+            .replace_bit(16, self.responder.wimm_exceeded.val())
+            .replace_bit(17, self.responder.ignored.val());
         join!(self, select => bank.select, bank.value => value);
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+pub mod bundles;
 mod coalesce;
 mod commit;
 mod completion;
@@ -17,6 +18,7 @@ pub mod records;
 pub mod responder;
 mod update_state;
 
+pub use bundles::{ResponderPulsesSnk, ResponderPulsesSrc};
 pub use immediate_stash::ImmediateStash;
 pub use missing_count::MissingCount;
 pub use responder::Responder;

@@ -13,6 +13,7 @@ use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
 
 use crate::answer::{count_answer, draft_answer, is_fatal};
+use crate::bundles::ResponderPulsesSrc;
 use crate::coalesce::compare;
 use crate::commit::commit;
 use crate::good_paths::GoodPaths;
@@ -78,15 +79,7 @@ pub struct Responder<
     /// What is counted for a queue pair.
     pub qp_count: FlowSrc<ResponderCount>,
 
-    // Statistics pulses of one cycle.
-    /// A WRITE with immediate beyond MAX_WIMM.
-    pub wimm_exceeded: Signal<Out, Bit>,
-    /// An outcome of a queue pair that is in error: it is not acknowledged.
-    pub ignored: Signal<Out, Bit>,
-    pub answered_ack: Signal<Out, Bit>,
-    pub answered_nak: Signal<Out, Bit>,
-    pub answered_sack: Signal<Out, Bit>,
-    pub answered_nack: Signal<Out, Bit>,
+    pub pulses: ResponderPulsesSrc,
 
     operations: StreamSkid<Operation>,
     states: BypassRam<ReceiveState, Q>,
@@ -336,12 +329,12 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.qp_count.record.next = self.qp_counted.q.val();
         let kind = outcome.ack.kind;
         let nacked = (kind == AckKind::Nack) | updated.exceeded;
-        self.wimm_exceeded.next = commits & updated.exceeded;
-        self.ignored.next = commits & updated.ignored;
-        self.answered_ack.next = answered & (kind == AckKind::Ack);
-        self.answered_nak.next = answered & (kind == AckKind::Nak);
-        self.answered_sack.next = answered & (kind == AckKind::Sack) & !nacked;
-        self.answered_nack.next = answered & nacked;
+        self.pulses.wimm_exceeded.next = commits & updated.exceeded;
+        self.pulses.ignored.next = commits & updated.ignored;
+        self.pulses.answered_ack.next = answered & (kind == AckKind::Ack);
+        self.pulses.answered_nak.next = answered & (kind == AckKind::Nak);
+        self.pulses.answered_sack.next = answered & (kind == AckKind::Sack) & !nacked;
+        self.pulses.answered_nack.next = answered & nacked;
 
         if self.reset.val() {
             self.reading_valid.d.next = false;

@@ -137,7 +137,7 @@ module host_pages_axil (
     .refused_page(refused_page),
     .refused_qp(refused_qp),
     .refused_ready(refused_ready),
-    .short_write(short_write),
-    .wrong_offset(wrong_offset)
+    .pulses_short_write(short_write),
+    .pulses_wrong_offset(wrong_offset)
   );
 endmodule

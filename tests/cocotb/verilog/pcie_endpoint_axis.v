@@ -223,7 +223,7 @@ module pcie_endpoint_axis (
     .tlp_first(queue_first),
     .tlp_last(queue_last),
     .interrupt_pending(interrupt_pending),
-    .completions_lost(completion_lost)
+    .pulses_completions_lost(completion_lost)
   );
 
   wire write_valid, write_ready, write_first, write_last;

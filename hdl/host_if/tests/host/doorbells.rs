@@ -262,9 +262,9 @@ proptest! {
                 stall(&mut dut, rng, ready, if drains { 8 } else { 3 });
             }
             dut.settle();
-            counted.refused += dut.get("not_owned") as u32;
-            counted.short += dut.get("short_write") as u32;
-            counted.wrong += dut.get("wrong_offset") as u32;
+            counted.refused += dut.get("pulses_not_owned") as u32;
+            counted.short += dut.get("pulses_short_write") as u32;
+            counted.wrong += dut.get("pulses_wrong_offset") as u32;
             if let Some(came) = outcome(&dut) {
                 expect(&mut due, &came, "outcome");
             }

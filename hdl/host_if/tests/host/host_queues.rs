@@ -311,9 +311,12 @@ fn run(dut: &mut Dut, rng: &mut ChaCha8Rng, clocks: usize, ready: u32) {
         }
         raised += usize::from(errors.taken(dut).is_some());
         consumers.taken(dut);
-        lost += dut.get("completions_lost") as usize;
-        assert!(!dut.is("consumers_refused") && !dut.is("event_consumers_refused"));
-        assert!(!dut.is("events_lost"), "the event ring is long enough");
+        lost += dut.get("pulses_completions_lost") as usize;
+        assert!(!dut.is("pulses_consumers_refused") && !dut.is("pulses_event_consumers_refused"));
+        assert!(
+            !dut.is("pulses_events_lost"),
+            "the event ring is long enough"
+        );
         dut.clock();
     }
     assert!(flying.is_empty());

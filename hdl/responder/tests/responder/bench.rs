@@ -52,12 +52,12 @@ pub struct Outputs {
 }
 
 pub const COUNTERS: [&str; 6] = [
-    "answered_ack",
-    "answered_nak",
-    "answered_sack",
-    "answered_nack",
-    "wimm_exceeded",
-    "ignored",
+    "pulses_answered_ack",
+    "pulses_answered_nak",
+    "pulses_answered_sack",
+    "pulses_answered_nack",
+    "pulses_wimm_exceeded",
+    "pulses_ignored",
 ];
 
 const SACK: u64 = stellar_wire::Opcode::MrcSack.code() as u64;

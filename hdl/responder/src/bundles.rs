@@ -1,0 +1,17 @@
+//! Port groups of the responder.
+
+use hdl_macros::bundle;
+use rust_hdl::prelude::*;
+
+/// What the responder counts: one cycle per event.
+#[bundle]
+pub struct ResponderPulsesSrc {
+    /// A WRITE with immediate beyond MAX_WIMM.
+    pub wimm_exceeded: Signal<Out, Bit>,
+    /// An outcome of a queue pair that is in error: it is not acknowledged.
+    pub ignored: Signal<Out, Bit>,
+    pub answered_ack: Signal<Out, Bit>,
+    pub answered_nak: Signal<Out, Bit>,
+    pub answered_sack: Signal<Out, Bit>,
+    pub answered_nack: Signal<Out, Bit>,
+}

@@ -9,8 +9,10 @@ use crate::records::{ConfigureKind, Op, OpKind, RequesterState};
 
 /// Offers one of the pending operations. Events have priority over transmission, and the two ports take turns.
 ///
-/// Events are control packets, timers and doorbells. Network and PCIe bound their rate, so they delay transmission but do not starve it. The block is
-/// combinational except for `turn`. Levels: 4.
+/// Events are control packets and timers, whose rate the network bounds, so they delay transmission but do not starve it; and doorbells and wake-ups,
+/// of which software can cause any number. After one of these, transmission has priority over them, and after a doorbell a wake-up has priority over the
+/// next one. So a tenant that rings all the time does not stop the others that transmit. The block is combinational except for `turn`, `rang` and
+/// `doorbell_last`. Levels: 4.
 #[derive(LogicBlock, Default)]
 pub struct OpArbiter {
     pub clock: Signal<In, Clock>,
@@ -39,6 +41,8 @@ pub struct OpArbiter {
     pub doorbell_qp: Signal<In, Qpn>,
     pub doorbell_producer: Signal<In, SqIndex>,
     pub wake_valid: Signal<In, Bit>,
+    /// There is a wake-up, although the schedules may not be ready for it yet.
+    pub wake_waits: Signal<In, Bit>,
     pub wake_qp: Signal<In, Qpn>,
     /// Bit p: the schedule of port p has a head, and the port has space for a burst.
     pub heads: Signal<In, Bits<2>>,
@@ -55,18 +59,26 @@ pub struct OpArbiter {
 
     /// The port that transmits next, if both can.
     turn: DFF<Bit>,
+    /// There was a doorbell or a wake-up since the last transmission.
+    rang: DFF<Bit>,
+    /// There was a doorbell since the last wake-up.
+    doorbell_last: DFF<Bit>,
 }
 
 impl Logic for OpArbiter {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn);
+        dff_setup!(self, clock, turn, rang, doorbell_last);
         let heads = self.heads.val();
         let port = if self.turn.q.val() {
             heads.get_bit(1)
         } else {
             !heads.get_bit(0)
         };
+        let transmits_first = self.rang.q.val() & heads.any();
+        let wakes_first = self.doorbell_last.q.val() & self.wake_waits.val();
+        let doorbell_goes = self.doorbell_valid.val() & !transmits_first & !wakes_first;
+        let wake_goes = self.wake_valid.val() & !transmits_first;
         let control = self.control.val();
         let event_pending = self.rollback_valid.val()
             | self.configure_valid.val()
@@ -74,8 +86,8 @@ impl Logic for OpArbiter {
             | self.due_valid.val()
             | self.fault_valid.val()
             | self.flush_valid.val()
-            | self.doorbell_valid.val()
-            | self.wake_valid.val();
+            | doorbell_goes
+            | wake_goes;
         let kind = if self.rollback_valid.val() {
             OpKind::Rollback
         } else if self.configure_valid.val() {
@@ -94,9 +106,9 @@ impl Logic for OpArbiter {
             OpKind::Fault
         } else if self.flush_valid.val() {
             OpKind::Flush
-        } else if self.doorbell_valid.val() {
+        } else if doorbell_goes {
             OpKind::Doorbell
-        } else if self.wake_valid.val() {
+        } else if wake_goes {
             OpKind::Wake
         } else {
             OpKind::Transmit
@@ -140,9 +152,16 @@ impl Logic for OpArbiter {
         };
         if self.take.val() & (kind == OpKind::Transmit) {
             self.turn.d.next = !port;
+            self.rang.d.next = false;
+        }
+        if self.take.val() & ((kind == OpKind::Doorbell) | (kind == OpKind::Wake)) {
+            self.rang.d.next = true;
+            self.doorbell_last.d.next = kind == OpKind::Doorbell;
         }
         if self.reset.val() {
+            self.doorbell_last.d.next = false;
             self.turn.d.next = false;
+            self.rang.d.next = false;
         }
     }
 }

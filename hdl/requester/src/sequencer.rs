@@ -212,6 +212,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.arbiter.doorbell_qp.next = self.doorbell.qp.val();
         self.arbiter.doorbell_producer.next = self.doorbell.producer.val();
         self.arbiter.wake_valid.next = self.wake.valid.val() & self.schedule.ready.val();
+        self.arbiter.wake_waits.next = self.wake.valid.val();
         self.arbiter.wake_qp.next = self.wake.qp.val();
         let heads = self.head_valid.val() & self.tx_space.val();
         let higher_prio_pending = self.configure.valid.val()

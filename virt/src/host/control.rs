@@ -62,13 +62,14 @@ impl VirtualDevice {
         Ok(())
     }
 
-    /// Processes the chains in the queue, at most one full ring; returns their number.
-    pub fn process(&mut self) -> Result<usize, ControlError> {
+    /// Processes the chains in the queue, at most `most` and at most one full ring; returns their number.
+    pub fn process(&mut self, most: usize) -> Result<usize, ControlError> {
         if self.is_broken || !self.queue.ready() {
             return Err(ControlError::NotReady);
         }
         let memory = Arc::clone(&self.machine.memory);
-        for answered in 0..self.queue.size().into() {
+        let most = most.min(self.queue.size().into());
+        for answered in 0..most {
             let next = self.queue.iter(&*memory).map(|mut chains| chains.next());
             let Some(chain) = next.map_err(|error| self.broken(error))? else {
                 return Ok(answered);
@@ -78,7 +79,7 @@ impl VirtualDevice {
             let used = self.queue.add_used(&*memory, head, written);
             used.map_err(|error| self.broken(error))?;
         }
-        Ok(self.queue.size().into())
+        Ok(most)
     }
 
     fn broken(&mut self, error: virtio_queue::Error) -> ControlError {

@@ -141,9 +141,12 @@ impl VirtualDevice {
         self.regions.all.values().map(|region| region.pages).sum()
     }
 
-    /// Collects the events that the card has reported for it.
+    /// Collects the events that the card has reported for it: at most [`MOST_EVENTS`], because a guest can make new ones while this runs.
     pub fn collect_events(&mut self) -> Result<(), stellar_driver::Error> {
-        while let Some(event) = self.context.poll_event()? {
+        for _ in 0..MOST_EVENTS {
+            let Some(event) = self.context.poll_event()? else {
+                break;
+            };
             if let AsyncEvent::DoorbellRefused { .. } = event {
                 self.doorbells_refused += 1;
             }

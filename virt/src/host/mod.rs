@@ -10,7 +10,7 @@ mod execute;
 mod fence;
 mod iova;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use stellar_driver::Device;
@@ -26,6 +26,9 @@ use iova::IovaSpace;
 
 use crate::pvdma::{GuestId, Pvdma, PvdmaError, Window};
 use crate::window::DoorbellWindow;
+
+/// Number of chains of a control queue that are processed in one turn of its device: enough to make a queue pair with all that it needs, and to connect it.
+pub const TURN: usize = 8;
 
 /// A virtual device: the number of its doorbell page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,6 +76,8 @@ pub struct Service {
     /// Declared before the guests, whose memory the devices use: fields are dropped in order.
     devices: BTreeMap<DeviceId, VirtualDevice>,
     guests: BTreeMap<GuestId, Guest>,
+    /// Devices whose control queues may have chains, in the order of their turns.
+    waiting: VecDeque<DeviceId>,
     addresses: IovaSpace,
     pvdma: Pvdma,
     device: Device,
@@ -84,6 +89,7 @@ impl Service {
         Self {
             devices: BTreeMap::new(),
             guests: BTreeMap::new(),
+            waiting: VecDeque::new(),
             addresses: IovaSpace::new(addresses),
             pvdma,
             device,
@@ -145,12 +151,40 @@ impl Service {
         Ok(self.of(id)?.activate(queue)?)
     }
 
-    /// Call this when the guest's driver has put chains into the device's control queue. Returns the number of chains processed.
+    /// Call this when the guest's driver has put chains into the device's control queue. They are processed in [`Self::serve`]. A device that already waits
+    /// for its turn keeps its place.
+    pub fn notify(&mut self, id: DeviceId) {
+        if !self.waiting.contains(&id) {
+            self.waiting.push_back(id);
+        }
+    }
+
+    /// Gives a turn to the device that has waited longest: processes at most [`TURN`] chains of its control queue. If there may be more, it waits again,
+    /// behind all others. So the chains of a device that never stops delay those of another by [`TURN`] chains per round. Returns the device and the
+    /// number of chains processed; `None` if no device waits.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownDevice`], [`ServiceError::Control`], with the device, which no longer waits.
+    pub fn serve(&mut self) -> Option<(DeviceId, Result<usize, ServiceError>)> {
+        let id = self.waiting.pop_front()?;
+        let processed = self.process_some(id, TURN);
+        if matches!(processed, Ok(TURN)) {
+            self.waiting.push_back(id);
+        }
+        Some((id, processed))
+    }
+
+    fn process_some(&mut self, id: DeviceId, most: usize) -> Result<usize, ServiceError> {
+        Ok(self.of(id)?.process(most)?)
+    }
+
+    /// Processes the chains in a device's control queue out of turn, at most one full ring: for a host with one device, or one that arbitrates between
+    /// devices itself. Returns their number.
     ///
     /// # Errors
     /// [`ServiceError::UnknownDevice`], [`ServiceError::Control`].
     pub fn process(&mut self, id: DeviceId) -> Result<usize, ServiceError> {
-        Ok(self.of(id)?.process()?)
+        self.process_some(id, usize::MAX)
     }
 
     /// Counters of a device, including refused requests.
@@ -173,6 +207,7 @@ impl Service {
     /// # Errors
     /// [`ServiceError::UnknownDevice`].
     pub fn destroy_device(&mut self, id: DeviceId) -> Result<(), ServiceError> {
+        self.waiting.retain(|waiting| *waiting != id);
         let device = self.devices.remove(&id);
         device.map(drop).ok_or(ServiceError::UnknownDevice(id))
     }
@@ -186,6 +221,7 @@ impl Service {
         let known = self.guests.get(&guest);
         let window = known.ok_or(ServiceError::UnknownGuest(guest))?.window;
         self.devices.retain(|_, device| device.guest != guest);
+        self.waiting.retain(|id| self.devices.contains_key(id));
         let left = self.pvdma.remove_guest(guest)?;
         self.guests.remove(&guest);
         if left == 0 {

@@ -134,7 +134,10 @@ impl Guest {
         let host = Arc::clone(&self.host);
         let id = self.id;
         self.driver.call(&request, || {
-            assert_eq!(host.service().process(id).unwrap(), 1);
+            let mut service = host.service();
+            service.notify(id);
+            let (served, processed) = service.serve().unwrap();
+            assert_eq!((served, processed.unwrap()), (id, 1));
         })
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use stellar_driver::fake::FakeCard;
-use stellar_virt::host::{ControlError, QueuePlace, ServiceError};
+use stellar_virt::host::{ControlError, QueuePlace, ServiceError, TURN};
 use stellar_wire::vstellar::*;
 use virtio_queue::desc::split::Descriptor;
 use vm_memory::{Bytes, GuestAddress};
@@ -40,16 +40,21 @@ impl Bare {
         memory.write_slice(bytes, GuestAddress(at)).unwrap();
     }
 
-    /// Makes a chain available that begins at descriptor `head`; returns the host's result.
-    fn notify(&mut self, chain: &[Descriptor], head: u16) -> Result<usize, ServiceError> {
+    /// Makes a chain available that begins at descriptor `head`.
+    fn offer(&mut self, chain: &[Descriptor], head: u16) {
         for (index, descriptor) in (0..).zip(chain) {
             let at = GuestAddress(self.queue().descriptors + 16 * index);
             self.guest.memory.write_obj(*descriptor, at).unwrap();
         }
         let place = u64::from(self.made % self.queue().size);
         self.store(self.queue().available + 4 + 2 * place, &head.to_le_bytes());
-        self.made += 1;
+        self.made = self.made.wrapping_add(1);
         self.store(self.queue().available + 2, &self.made.to_le_bytes());
+    }
+
+    /// Makes a chain available; returns the host's result.
+    fn notify(&mut self, chain: &[Descriptor], head: u16) -> Result<usize, ServiceError> {
+        self.offer(chain, head);
         self.store(ANSWER, &[0xee; MOST_ANSWER]);
         let id = self.guest.id;
         let host = Arc::clone(&self.guest.host);
@@ -83,6 +88,48 @@ fn read(at: u64, length: usize) -> Descriptor {
 
 fn write(at: u64, length: usize) -> Descriptor {
     Descriptor::new(at, length as u32, WRITE, 0)
+}
+
+/// A guest whose ring is full at any time, and one that makes one request. It waits for no more than a turn of the other one.
+#[test]
+fn a_guest_that_never_stops_delays_another_by_one_turn() {
+    let mut flood = Bare::new();
+    let host = Arc::clone(&flood.guest.host);
+    let mut quiet = Guest::new(&host, 2);
+    let request = Request::DestroyQp { qp: 1 }.to_bytes();
+    flood.store(REQUEST, &request);
+    let chain = [read(REQUEST, request.len()), write(ANSWER, MOST_ANSWER)];
+    let mut made = 0;
+    for round in 0..100u16 {
+        while made < usize::from(QUEUE_SIZE) {
+            flood.offer(&chain, 0);
+            made += 1;
+        }
+        host.service().notify(flood.guest.id);
+        let (served, processed) = host.service().serve().unwrap();
+        assert_eq!((served, processed.unwrap()), (flood.guest.id, TURN));
+        made -= TURN;
+        if round % 10 == 3 {
+            let mut turns = Vec::new();
+            let answer = quiet.driver.call(&Request::QueryCounters, || {
+                let mut service = host.service();
+                service.notify(quiet.id);
+                for _ in 0..2 {
+                    let (served, processed) = service.serve().unwrap();
+                    turns.push((served, processed.unwrap()));
+                }
+            });
+            assert!(matches!(answer, Ok(Answer::Counters(_))));
+            assert_eq!(turns, [(flood.guest.id, TURN), (quiet.id, 1)]);
+            made -= TURN;
+        }
+    }
+    // What the flood left is processed, and then nobody waits.
+    let mut left = 0;
+    while let Some((_, processed)) = host.service().serve() {
+        left += processed.unwrap();
+    }
+    assert_eq!(left, made);
 }
 
 #[test]

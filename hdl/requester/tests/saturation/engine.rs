@@ -49,6 +49,10 @@ pub struct Bench {
     /// Doorbells to ring: queue pair and producer index, one per message; time of the next one.
     doorbells: VecDeque<(u32, u32)>,
     rings_at: u64,
+    /// Queue pair that rings whenever no other does. Its doorbells move nothing.
+    flood: Option<u32>,
+    /// The doorbell on offer.
+    rings: Option<(u32, u32)>,
     ports: [Port; 2],
 }
 
@@ -67,6 +71,8 @@ impl Bench {
             sacks: Due::new(),
             doorbells: VecDeque::new(),
             rings_at: 0,
+            flood: None,
+            rings: None,
             ports: [Port::new(port_cycles), Port::new(port_cycles)],
         };
         bench.dut.set("plane_up", 3);
@@ -105,10 +111,11 @@ impl Bench {
         let sack = self.sacks.front().filter(|(at, _)| *at <= now);
         let sack = sack.map(|(_, words)| words.clone());
         self.offer("control_valid", "control", sack);
-        let rings = self.doorbells.front().filter(|_| self.rings_at <= now);
-        let rings = rings.copied();
-        self.dut.set("doorbell_valid", rings.is_some().into());
-        if let Some((qp, producer)) = rings {
+        let due = self.doorbells.front().filter(|_| self.rings_at <= now);
+        let flood = self.flood.map(|qp| (qp, 0));
+        self.rings = self.rings.or(due.copied()).or(flood);
+        self.dut.set("doorbell_valid", self.rings.is_some().into());
+        if let Some((qp, producer)) = self.rings {
             self.dut.set("doorbell_qp", qp.into());
             self.dut.set("doorbell_producer", producer.into());
         }
@@ -131,8 +138,11 @@ impl Bench {
             self.sacks.pop_front();
         }
         if self.dut.get("doorbell_valid") & self.dut.get("doorbell_ready") != 0 {
-            self.doorbells.pop_front();
-            self.rings_at = now + DOORBELL;
+            let rang = self.rings.take().map(|(qp, _)| qp);
+            if rang != self.flood {
+                self.doorbells.pop_front();
+                self.rings_at = now + DOORBELL;
+            }
         }
         if self.dut.get("fetch_valid") != 0 {
             self.read(&self.dut.words("fetch"));
@@ -238,6 +248,12 @@ impl Bench {
         for (kind, port, row) in registers.rows {
             self.configure(kind, qp, port, &row);
         }
+    }
+
+    /// Connects queue pair `qp`, which rings in every cycle from now on.
+    pub fn flood(&mut self, qp: u32, mtu: u32) {
+        self.connect(qp, mtu);
+        self.flood = Some(qp);
     }
 
     /// Posts `messages` of `length` bytes to every queue pair, each with a doorbell.

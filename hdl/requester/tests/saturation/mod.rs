@@ -15,7 +15,11 @@ const RAMP: u32 = 512;
 
 /// Sends `messages` on each queue pair through ports that send a packet in `port_cycles` / 100 cycles. Returns the cycles per packet after the ramp.
 fn cycles_per_packet(queue_pairs: u32, messages: u32, port_cycles: u32) -> f64 {
-    let mut bench = Bench::new(queue_pairs, MTU, port_cycles);
+    let bench = Bench::new(queue_pairs, MTU, port_cycles);
+    measure(bench, queue_pairs, messages)
+}
+
+fn measure(mut bench: Bench, queue_pairs: u32, messages: u32) -> f64 {
     bench.post(messages, MESSAGE * MTU);
     bench.run_until(RAMP);
     let (from, sacks) = (bench.cycles(), bench.sacks());
@@ -41,4 +45,18 @@ fn one_queue_pair_fills_the_wire() {
 fn eight_queue_pairs_fill_half_of_the_wire() {
     let cycles = cycles_per_packet(8, 32, 2 * WIRE);
     assert!(cycles <= 3.6, "{cycles}");
+}
+
+/// A queue pair of another page rings in every cycle, and has nothing to send.
+#[test]
+fn a_queue_pair_that_rings_in_every_cycle_does_not_stop_the_others() {
+    for (queue_pairs, messages) in [(1, 64), (8, 16)] {
+        let alone = cycles_per_packet(queue_pairs, messages, 2 * WIRE);
+        let mut bench = Bench::new(queue_pairs, MTU, 2 * WIRE);
+        bench.flood(15, MTU);
+        let beside = measure(bench, queue_pairs, messages);
+        println!("{queue_pairs} queue pairs: {alone:.2} cycles per packet alone, {beside:.2} beside the doorbells");
+        // A doorbell between two bursts costs up to ten cycles of about sixty, and most of them come beside a burst.
+        assert!(beside <= 1.2 * alone, "{beside} instead of {alone}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Writes events into rings in host memory: one ring of the card, and rings of tenants.
 
-use hdl_macros::{clock, clock_reset, hdl};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{BlockRam, LutRam, PageFaultSnk, QpRowFlowSnk, RoundRobin, Snk, ThresholdSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
@@ -12,6 +12,7 @@ use crate::bundles::{
     EventConsumerSnk, EventSettingsSnk, HostWriteSrc, OverrunSnk, QpFailureSnk, RaiseSrc,
     RefusedDoorbellSnk,
 };
+use crate::event_sources::EventSources;
 use crate::queue_pairs::QueuePairs;
 use crate::ring::{
     consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
@@ -81,17 +82,12 @@ pub struct EventQueues<const Q: usize = 10> {
     /// Discards the rings and everything in progress.
     pub reset: Signal<In, Bit>,
 
-    // A queue pair moved to the error state.
+    // Sources: see `EventSources`.
     pub qp_error: QpFailureSnk,
-    // A completion queue lost its first completion.
     pub overrun: OverrunSnk,
-    // An immediate counter reached its threshold.
     pub imm_threshold: ThresholdSnk,
-    // A doorbell rang for a queue pair of another page.
     pub doorbell_refused: RefusedDoorbellSnk,
-    // A page of an on-demand region is not there.
     pub page_fault: PageFaultSnk,
-    // A read by PCIe failed.
     pub failed_read: Snk<FailedRead>,
 
     // From software: rings, the event queues of queue pairs, and consumer indices.
@@ -116,7 +112,7 @@ pub struct EventQueues<const Q: usize = 10> {
     queue_of: BlockRam<Bits<EVENT_QUEUE_BITS>, Q>,
     state: DFF<State>,
     swept: DFF<Bits<EVENT_QUEUE_BITS>>,
-    turns: RoundRobin<6, 3>,
+    sources: EventSources,
     /// The operation is a consumer index; otherwise it is `event`.
     consumes: DFF<Bit>,
     event: DFF<EventEntry>,
@@ -166,7 +162,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
             counts_lost,
             counts_refused
         );
-        clock_reset!(self, turns, index_turns);
+        clock_reset!(self, sources, index_turns);
         clock!(self, clock, rows, queue_of, indices);
 
         // sweep
@@ -185,75 +181,21 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         let free = idle & !self.settings.valid.val();
         let consumes = waiting.any();
         let takes = free & !consumes;
-        let mut requests = bits::<6>(0);
-        requests = requests.replace_bit(0, self.qp_error.valid.val());
-        requests = requests.replace_bit(1, self.overrun.valid.val());
-        requests = requests.replace_bit(2, self.imm_threshold.valid.val());
-        requests = requests.replace_bit(3, self.doorbell_refused.valid.val());
-        requests = requests.replace_bit(4, self.page_fault.valid.val());
-        requests = requests.replace_bit(5, self.failed_read.valid.val());
-        self.turns.request.next = requests;
-        self.turns.accept.next = takes;
-        let turn = self.turns.grant.val();
-        self.qp_error.ready.next = takes & turn.get_bit(0);
-        self.overrun.ready.next = takes & turn.get_bit(1);
-        self.imm_threshold.ready.next = takes & turn.get_bit(2);
-        self.doorbell_refused.ready.next = takes & turn.get_bit(3);
-        self.page_fault.ready.next = takes & turn.get_bit(4);
-        self.failed_read.ready.next = takes & turn.get_bit(5);
-        let failed_read = self.failed_read.record.val();
-        let kind = if turn.get_bit(0) {
-            bits::<8>(EventKind::QpError.code().into())
-        } else if turn.get_bit(1) {
-            bits::<8>(EventKind::CqOverrun.code().into())
-        } else if turn.get_bit(2) {
-            bits::<8>(EventKind::ImmThreshold.code().into())
-        } else if turn.get_bit(3) {
-            bits::<8>(EventKind::DoorbellRefused.code().into())
-        } else if turn.get_bit(4) {
-            bits::<8>(EventKind::PageFault.code().into())
-        } else {
-            failed_read.kind
-        };
-        let source = if turn.get_bit(0) {
-            bit_cast::<24, 10>(self.qp_error.qp.val())
-        } else if turn.get_bit(1) {
-            bit_cast::<24, 10>(self.overrun.qp.val())
-        } else if turn.get_bit(2) {
-            bit_cast::<24, 10>(self.imm_threshold.qp.val())
-        } else if turn.get_bit(3) {
-            bit_cast::<24, 16>(self.doorbell_refused.page.val())
-        } else if turn.get_bit(4) {
-            self.page_fault.region.val()
-        } else {
-            failed_read.source
-        };
-        let data = if turn.get_bit(0) {
-            bit_cast::<64, 8>(self.qp_error.status.val())
-        } else if turn.get_bit(1) {
-            self.overrun.wr_id.val()
-        } else if turn.get_bit(2) {
-            bit_cast::<64, 32>(self.imm_threshold.count.val())
-        } else if turn.get_bit(3) {
-            bit_cast::<64, 24>(self.doorbell_refused.qp.val())
-        } else if turn.get_bit(4) {
-            self.page_fault.va.val()
-        } else {
-            failed_read.address
-        };
-
+        join!(
+            self,
+            qp_error => sources.qp_error,
+            overrun => sources.overrun,
+            imm_threshold => sources.imm_threshold,
+            doorbell_refused => sources.doorbell_refused,
+            page_fault => sources.page_fault,
+            failed_read => sources.failed_read,
+        );
+        self.sources.event.ready.next = takes;
         if idle {
             self.consumes.d.next = consumes;
-            self.event.d.next = EventEntry {
-                kind,
-                phase: false,
-                reserved_flags: bits::<23>(0),
-                source,
-                reserved_source: bits::<8>(0),
-                data,
-            };
+            self.event.d.next = self.sources.event.record.val();
         }
-        if free & (consumes | requests.any()) {
+        if free & (consumes | self.sources.event.valid.val()) {
             self.state.d.next = State::Choose;
         }
 
@@ -261,7 +203,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         self.queue_of.write_enable.next = self.assigned.valid.val();
         self.queue_of.write_address.next = self.assigned.qp.val().get_bits::<Q>(0);
         self.queue_of.write_data.next = self.assigned.record.val();
-        self.queue_of.read_address.next = source.get_bits::<Q>(0);
+        self.queue_of.read_address.next = self.sources.event.record.val().source.get_bits::<Q>(0);
         let consuming = self.consumes.q.val();
         let event = self.event.q.val();
         let refused_doorbell = event.kind == (EventKind::DoorbellRefused.code() as u64);

@@ -19,6 +19,7 @@
 //! | [`doorbells`] | BAR2: accepts writes of a page for its queue pairs, reports the others | 3 per doorbell |
 //! | [`completion_queues`] | rings of completions, one per queue pair | 3 per entry |
 //! | [`event_queues`] | rings of events, one of the card and those of tenants | 5 per entry |
+//! | [`event_sources`] | makes an event of whatever happened, one source after another | 0 |
 //! | [`interrupts`] | BAR4: MSI-X table, mask and pending bits | 3 per message or access |
 //! | [`host_writes`] | entries and messages as one stream of write TLPs | 1 |
 //! | [`host_queues`] | the four above together | |
@@ -36,6 +37,7 @@ pub mod completion_queues;
 pub mod config_entry;
 pub mod doorbells;
 pub mod event_queues;
+pub mod event_sources;
 pub mod host_queues;
 pub mod host_writes;
 pub mod interrupts;
@@ -59,6 +61,7 @@ pub use bundles::{
 pub use completion_queues::CompletionQueues;
 pub use doorbells::Doorbells;
 pub use event_queues::EventQueues;
+pub use event_sources::EventSources;
 pub use host_queues::HostQueues;
 pub use host_writes::HostWrites;
 pub use interrupts::Interrupts;

@@ -72,8 +72,8 @@ pub enum AsyncEvent {
 /// What was read from an event queue.
 #[derive(Default)]
 pub struct Collected {
-    /// There were entries.
-    pub any: bool,
+    /// The entries, in order.
+    pub entries: Vec<Eqe>,
     /// The consumer index for the card, which is the number of entries that were read so far. A bad entry counts as read.
     pub taken: u32,
     /// Why reading ended, if it was not because there are no more entries.
@@ -169,27 +169,29 @@ impl Events {
         self.waiting.get_mut(&page)?.pop_front()
     }
 
-    /// Reads the entries that the card has written to an event queue. Events of objects that no longer exist are dropped.
-    pub fn collect(&mut self, queue: u16) -> Collected {
+    /// Reads the entries that the card has written to an event queue.
+    pub fn read(&mut self, queue: u16) -> Collected {
         let Some(ring) = self.rings.get_mut(&queue) else {
             return Collected::default();
         };
-        let before = ring.taken();
-        let mut events = Vec::new();
+        let mut entries = Vec::new();
         let error = loop {
             match ring.take::<Eqe>() {
-                Ok(Some(eqe)) => events.push(eqe),
+                Ok(Some(eqe)) => entries.push(eqe),
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }
         };
-        let taken = ring.taken();
-        events.iter().for_each(|eqe| self.hand_on(eqe));
         Collected {
-            any: taken != before,
-            taken,
+            entries,
+            taken: ring.taken(),
             error,
         }
+    }
+
+    /// Passes events to their contexts. Those of objects that no longer exist are dropped.
+    pub fn hand_on_all(&mut self, entries: &[Eqe]) {
+        entries.iter().for_each(|eqe| self.hand_on(eqe));
     }
 
     /// Gives an event to a context, if it still exists.

@@ -18,7 +18,7 @@ use crate::card::{lock, Card};
 use crate::context::Context;
 use crate::device::{DeviceError, Interrupt};
 use crate::error::Error;
-use crate::events::Events;
+use crate::events::{Collected, Events};
 use crate::functions::enable_requests;
 use crate::limits::{Limits, Pools, CARD_EVENTS, EVENT_VECTOR};
 use crate::on_demand::Reach;
@@ -261,12 +261,18 @@ impl Shared {
     pub fn collect_events(&self, queue: u16, arm: bool) -> Result<(), Error> {
         let (collected, faults) = {
             let mut events = lock(&self.events);
-            let mut collected = self.read_events(&mut events, queue, arm);
+            let mut read = vec![self.read_events(&mut events, queue, arm)?];
+            // A failed flush read is an event of the card, which the card writes before the failures of queue pairs that follow from it. So the card's queue
+            // is read last, and its events come first.
             if queue != CARD_EVENTS {
-                let of_card = self.read_events(&mut events, CARD_EVENTS, false);
-                collected = collected.and(of_card);
+                read.push(self.read_events(&mut events, CARD_EVENTS, false)?);
             }
-            (collected, events.take_faults())
+            let mut error = Ok(());
+            for collected in read.into_iter().rev() {
+                events.hand_on_all(&collected.entries);
+                error = error.and(collected.error.map_or(Ok(()), Err));
+            }
+            (error, events.take_faults())
         };
         for (region, address) in faults {
             region.serve(self, address)?;
@@ -279,16 +285,22 @@ impl Shared {
         lock(&self.events).expect_faults()
     }
 
-    fn read_events(&self, events: &mut Events, queue: u16, arm: bool) -> Result<(), Error> {
-        let collected = events.collect(queue);
-        if arm || collected.any {
+    /// Reads an event queue and writes its consumer index.
+    fn read_events(
+        &self,
+        events: &mut Events,
+        queue: u16,
+        arm: bool,
+    ) -> Result<Collected, DeviceError> {
+        let collected = events.read(queue);
+        if arm || !collected.entries.is_empty() || collected.error.is_some() {
             self.card.consume_events(ConsumerIndex {
                 qp: queue.into(),
                 index: collected.taken,
                 arm,
             })?;
         }
-        collected.error.map_or(Ok(()), Err)
+        Ok(collected)
     }
 
     /// The interrupt of the card's event queue.

@@ -6,6 +6,7 @@ mod nic;
 mod pcie;
 mod registration;
 mod rx;
+mod tenants;
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -28,6 +29,8 @@ enum Bench {
     Pcie(pcie::Arguments),
     /// Registration of memory: translations, register accesses, simulated time
     Registration(registration::Arguments),
+    /// One tenant of a card beside another that floods it: goodput and latency, alone and beside each flood
+    Tenants(tenants::Arguments),
     /// Many endpoints on a fabric: data packets per second of CPU time, memory of a queue pair
     Cluster(cluster::Arguments),
     /// The simulation modes: a recorded run is played into a model of each, every output compared, and the time taken
@@ -84,6 +87,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Bench::Nic(a) => nic::run(a),
         Bench::Pcie(a) => pcie::run(a),
         Bench::Registration(a) => registration::run(a),
+        Bench::Tenants(a) => tenants::run(a),
         Bench::Cluster(a) => cluster::run(a),
         Bench::Modes(a) => modes::run(a),
     }

@@ -10,8 +10,9 @@ use crate::records::{ConfigureKind, Op, OpKind, RequesterState};
 /// Offers one of the pending operations. Events have priority over transmission, and the two ports take turns.
 ///
 /// Events are control packets and timers, whose rate the network bounds, so they delay transmission but do not starve it; and doorbells and wake-ups,
-/// of which software can cause any number. After one of these, transmission has priority over them, and after a doorbell a wake-up has priority over the
-/// next one. So a tenant that rings all the time does not stop the others that transmit. The block is combinational except for `turn`, `rang` and
+/// of which software can cause any number. After one of these, a transmission of each port has priority over them, and after a doorbell a wake-up has
+/// priority over the next one. So a tenant that rings all the time does not stop the others that transmit. A doorbell makes its queue pair a head at both
+/// ports, and SACKs wait for heads; if only one port came first, there would always be a head, and SACKs would wait for ever. The block is combinational except for `turn`, `rang` and
 /// `doorbell_last`. Levels: 4.
 #[derive(LogicBlock, Default)]
 pub struct OpArbiter {
@@ -59,8 +60,8 @@ pub struct OpArbiter {
 
     /// The port that transmits next, if both can.
     turn: DFF<Bit>,
-    /// There was a doorbell or a wake-up since the last transmission.
-    rang: DFF<Bit>,
+    /// Bit p: there was a doorbell or a wake-up since the last transmission of port p.
+    rang: DFF<Bits<2>>,
     /// There was a doorbell since the last wake-up.
     doorbell_last: DFF<Bit>,
 }
@@ -75,7 +76,7 @@ impl Logic for OpArbiter {
         } else {
             !heads.get_bit(0)
         };
-        let transmits_first = self.rang.q.val() & heads.any();
+        let transmits_first = (self.rang.q.val() & heads).any();
         let wakes_first = self.doorbell_last.q.val() & self.wake_waits.val();
         let doorbell_goes = self.doorbell_valid.val() & !transmits_first & !wakes_first;
         let wake_goes = self.wake_valid.val() & !transmits_first;
@@ -152,16 +153,20 @@ impl Logic for OpArbiter {
         };
         if self.take.val() & (kind == OpKind::Transmit) {
             self.turn.d.next = !port;
-            self.rang.d.next = false;
+            self.rang.d.next = if port {
+                self.rang.q.val() & 1
+            } else {
+                self.rang.q.val() & 2
+            };
         }
         if self.take.val() & ((kind == OpKind::Doorbell) | (kind == OpKind::Wake)) {
-            self.rang.d.next = true;
+            self.rang.d.next = bits::<2>(3);
             self.doorbell_last.d.next = kind == OpKind::Doorbell;
         }
         if self.reset.val() {
             self.doorbell_last.d.next = false;
             self.turn.d.next = false;
-            self.rang.d.next = false;
+            self.rang.d.next = bits::<2>(0);
         }
     }
 }

@@ -14,12 +14,9 @@ const BYTES: usize = 64;
 /// A frame of this number: its bytes are those of the number, so no frame begins like another.
 fn frame(number: u32, rng: &mut TestRng) -> Vec<u8> {
     let bytes = rng.random_range(2..5 * BYTES);
-    number
-        .to_le_bytes()
-        .into_iter()
-        .cycle()
-        .take(bytes)
-        .collect()
+    let number = number.to_le_bytes().into_iter().cycle();
+    // A frame that is cut ends with a byte of zero, so no whole frame does.
+    number.take(bytes - 1).chain([0xff]).collect()
 }
 
 struct Bench {

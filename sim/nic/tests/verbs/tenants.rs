@@ -213,3 +213,55 @@ fn a_context_waits_for_its_own_events_and_those_of_the_card() {
     let heard = tenants[0].hosts[0].context.wait_event(TIMEOUT).unwrap();
     assert_eq!(heard, Some(refused));
 }
+
+/// The most cycles from posting 2 bytes until their completion is polled, in some rounds. `meanwhile` runs between two polls.
+fn slowest_round(pair: &CardPair, victim: &Tenant, mut meanwhile: impl FnMut()) -> u64 {
+    let rounds = (0..12).map(|wr_id| {
+        let began = pair.clocks();
+        victim.post(wr_id, 2).unwrap();
+        loop {
+            meanwhile();
+            let took = pair.clocks() - began;
+            let found = ends(&victim.hosts[0].cq.poll(1).unwrap());
+            if !found.is_empty() {
+                assert_eq!(found, [(wr_id, WcStatus::Success)]);
+                return took;
+            }
+            assert!(took < 20_000, "round {wr_id} does not end");
+        }
+    });
+    rounds.max().unwrap()
+}
+
+/// Its doorbells move nothing, but each makes its queue pair one that may transmit, in the requester engine that both share. `./stellar bench tenants` measures
+/// more.
+#[test]
+fn a_tenant_that_rings_all_the_time_does_not_slow_another_one_down_by_half() {
+    let (_turn, cards) = cards();
+    let victim = Tenant::new(&cards.devices, 16);
+    let engine = |tenant: &Tenant| tenant.qps[0].number() % 2;
+    let first = Tenant::new(&cards.devices, 16);
+    let neighbour = if engine(&first) == engine(&victim) {
+        first
+    } else {
+        Tenant::new(&cards.devices, 16)
+    };
+    assert_eq!(engine(&neighbour), engine(&victim));
+    let alone = slowest_round(&cards.pair, &victim, || cards.pair.run(8));
+    let page = neighbour.hosts[0].context.doorbells();
+    let doorbell = Doorbell {
+        qp: neighbour.qps[0].number(),
+        producer: 0,
+    };
+    let word = u64::from_le_bytes(doorbell.to_bytes());
+    let mut rung = 0;
+    let beside = slowest_round(&cards.pair, &victim, || {
+        page.store(Doorbell::OFFSET.into(), word).unwrap();
+        rung += 1;
+    });
+    assert!(rung > 100, "{rung}");
+    assert!(
+        beside <= alone + alone / 2,
+        "{beside} cycles beside {rung} doorbells, {alone} alone"
+    );
+}

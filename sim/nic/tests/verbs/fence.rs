@@ -13,8 +13,15 @@ use stellar_wire::rows::{ConfigSelect, RingRow, Row};
 use super::hosts::*;
 use stellar_driver::*;
 
-/// How late a completion comes: long enough for many messages, and far below the read timeout.
-const LATE: Duration = Duration::from_micros(400);
+/// How late a completion comes, or how long a port is paused: long enough for many messages, and below the read timeout of 50 ms. `STELLAR_LATE_US` sets it;
+/// `./stellar test --long fence` has 40 ms.
+fn late() -> Duration {
+    let micros = std::env::var("STELLAR_LATE_US");
+    let micros = micros.map_or(400, |text| {
+        text.parse().expect("STELLAR_LATE_US is a number")
+    });
+    Duration::from_micros(micros)
+}
 /// A fence takes hardly longer than what it waits for: a few register accesses and a flush read.
 const SOON: Duration = Duration::from_micros(20);
 const BYTES: u32 = 4096;
@@ -32,7 +39,7 @@ fn delay_next_read(pair: &CardPair, region: &MemoryRegion) {
         window: Some(window),
         only: Some(RequestKind::Read),
         count: Some(1),
-        ..FaultRule::new(FaultKind::LateCompletion(LATE.as_nanos() as u64 * 1000))
+        ..FaultRule::new(FaultKind::LateCompletion(late().as_nanos() as u64 * 1000))
     };
     pair.add_pcie_fault(0, rule).unwrap();
 }
@@ -113,10 +120,10 @@ fn a_late_completion_holds_up_a_fence_and_nothing_else() {
         let (at, rounds) = beside(|| function.now(), || remove(spare, slow), &mut exchange);
         let took = at - posted;
         assert!(
-            took >= LATE,
+            took >= late(),
             "{what}: returned {took:?} after the read was posted"
         );
-        assert!(took < LATE + SOON, "{what}: {took:?}");
+        assert!(took < late() + SOON, "{what}: {took:?}");
         assert!(rounds > 20, "{what}: {rounds} messages meanwhile");
         drop((slow_cq, region));
     }
@@ -158,7 +165,7 @@ fn a_paused_port_reads_nothing_after_its_region_is_gone() {
         remove,
         || {
             pair.run(1_000);
-            if paused && function.now() > began + LATE {
+            if paused && function.now() > began + late() {
                 paused = false;
                 resumed = function.now();
                 assert!(read() == before, "a read while the port does not send");
@@ -169,7 +176,7 @@ fn a_paused_port_reads_nothing_after_its_region_is_gone() {
     assert!(
         !paused && at > resumed,
         "gone {:?} early",
-        began + LATE - at
+        began + late() - at
     );
     assert!(
         at < resumed + 10 * SOON,

@@ -100,12 +100,14 @@ fn creation_is_measured() {
     let simulated = |clocks: u64| Duration::from_nanos(4 * clocks);
     let (clocks, wall) = (world.pair.clocks(), Instant::now());
     let mut guests: Vec<_> = (1..=8).map(|n| Guest::new(&world.hosts[0], n)).collect();
-    assert_eq!(
-        world.pair.clocks(),
-        clocks,
-        "a device alone asks nothing of the card"
+    // A device alone asks nothing of the card but an event queue, which is one row and its interrupt vector.
+    let each = (world.pair.clocks() - clocks) / 8;
+    println!(
+        "8 devices: {:?} each, {:?}",
+        simulated(each),
+        wall.elapsed()
     );
-    println!("8 devices: no clock, {:?}", wall.elapsed());
+    assert!(simulated(each) < Duration::from_nanos(200));
     let (clocks, wall) = (world.pair.clocks(), Instant::now());
     for guest in &mut guests {
         let pair = guest.pair();

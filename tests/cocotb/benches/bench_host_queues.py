@@ -142,8 +142,9 @@ async def a_full_ring_loses_completions_and_says_so(dut):
     for wr_id in range((1 << LOG2_ENTRIES) + 2):
         await bench.complete(wr_id)
     await until(lambda: len(lost) == 2, "two completions are lost", 5)
-    kinds = [Record("EventEntry").unpack(int.from_bytes(bench.memory.mem[2048 + n * EQE :][:EQE], "little")) for n in range(2)]
-    assert [kind["phase"] for kind in kinds] == [1, 1] and all(kind["source"] == QP for kind in kinds)
+    first, second = (Record("EventEntry").unpack(int.from_bytes(bench.memory.mem[2048 + n * EQE :][:EQE], "little")) for n in range(2))
+    # The queue is overrun once, whatever it loses afterwards.
+    assert (first["phase"], first["source"], second["phase"]) == (1, QP, 0)
     assert [bench.entry(index)["wr_id"] for index in range(1 << LOG2_ENTRIES)] == list(range(1 << LOG2_ENTRIES))
 
 

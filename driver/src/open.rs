@@ -261,14 +261,13 @@ impl Shared {
     pub fn collect_events(&self, queue: u16, arm: bool) -> Result<(), Error> {
         let (collected, faults) = {
             let mut events = lock(&self.events);
-            let mut read = vec![self.read_events(&mut events, queue, arm)?];
+            let own = self.read_events(&mut events, queue, arm);
             // A failed flush read is an event of the card, which the card writes before the failures of queue pairs that follow from it. So the card's queue
             // is read last, and its events come first.
-            if queue != CARD_EVENTS {
-                read.push(self.read_events(&mut events, CARD_EVENTS, false)?);
-            }
+            let of_card =
+                (queue != CARD_EVENTS).then(|| self.read_events(&mut events, CARD_EVENTS, false));
             let mut error = Ok(());
-            for collected in read.into_iter().rev() {
+            for collected in of_card.into_iter().chain([own]) {
                 events.hand_on_all(&collected.entries);
                 error = error.and(collected.error.map_or(Ok(()), Err));
             }
@@ -285,22 +284,18 @@ impl Shared {
         lock(&self.events).expect_faults()
     }
 
-    /// Reads an event queue and writes its consumer index.
-    fn read_events(
-        &self,
-        events: &mut Events,
-        queue: u16,
-        arm: bool,
-    ) -> Result<Collected, DeviceError> {
-        let collected = events.read(queue);
+    /// Reads an event queue and writes its consumer index. What was read is returned also if the index cannot be written.
+    fn read_events(&self, events: &mut Events, queue: u16, arm: bool) -> Collected {
+        let mut collected = events.read(queue);
         if arm || !collected.entries.is_empty() || collected.error.is_some() {
-            self.card.consume_events(ConsumerIndex {
+            let consumed = self.card.consume_events(ConsumerIndex {
                 qp: queue.into(),
                 index: collected.taken,
                 arm,
-            })?;
+            });
+            collected.error = collected.error.or(consumed.err().map(Error::from));
         }
-        Ok(collected)
+        collected
     }
 
     /// The interrupt of the card's event queue.

@@ -66,6 +66,22 @@ impl Host {
         self.pd.register(memory, access).unwrap()
     }
 
+    /// A page of 64 KiB of GPU memory at `address`, which the test has added to the GPU.
+    pub fn gpu_page(&self, address: u64, remote_write: bool) -> MemoryRegion {
+        let pages = Pages {
+            size: PageSize::Size64K,
+            addresses: vec![address],
+            base: 0x4000_0000,
+            device: 1,
+        };
+        let access = AccessFlags {
+            remote_write,
+            ..AccessFlags::default()
+        };
+        // SAFETY: the simulated GPU's memory belongs to the test alone.
+        unsafe { self.pd.register_translated(pages, access) }.unwrap()
+    }
+
     /// Polls until there are `count` completions.
     pub fn completions(&self, count: usize) -> Vec<Completion> {
         let device = self.context.device();

@@ -57,18 +57,7 @@ fn wait(pair: &CardPair, host: usize, mut waiting: Tags, limit: u64) -> [u64; 2]
 
 fn gpu_region(pair: &CardPair, index: usize, host: &Host) -> MemoryRegion {
     pair.add_gpu_memory(index, GPU, GPU_BYTES);
-    let pages = Pages {
-        size: PageSize::Size64K,
-        addresses: vec![GPU],
-        base: 0x4000_0000,
-        device: 1,
-    };
-    let access = AccessFlags {
-        remote_write: true,
-        ..AccessFlags::default()
-    };
-    // SAFETY: the simulated GPU's memory belongs to this test alone.
-    unsafe { host.pd.register_translated(pages, access) }.unwrap()
+    host.gpu_page(GPU, true)
 }
 
 fn post(qp: &QueuePair, from: &MemoryRegion, to: &MemoryRegion, length: usize) {

@@ -40,18 +40,7 @@ fn early(settings: &PcieSettings, transport: Transport, target: Target) -> [usiz
         Target::Host => b.region(BYTES, true),
         Target::Gpu => {
             pair.add_gpu_memory(1, GPU, PAGE);
-            let pages = Pages {
-                size: PageSize::Size64K,
-                addresses: vec![GPU],
-                base: 0x4000_0000,
-                device: 1,
-            };
-            let access = AccessFlags {
-                remote_write: true,
-                ..AccessFlags::default()
-            };
-            // SAFETY: the simulated GPU's memory belongs to this test alone.
-            unsafe { b.pd.register_translated(pages, access) }.unwrap()
+            b.gpu_page(GPU, true)
         }
     };
     let stored = || match target {

@@ -18,18 +18,7 @@ fn between_gpus(settings: &PcieSettings) -> (CardPair, u64) {
     connect([&qps[0], &qps[1]], 3);
     let regions = [0, 1].map(|host: usize| {
         pair.add_gpu_memory(host, GPU, PAGE);
-        let pages = Pages {
-            size: PageSize::Size64K,
-            addresses: vec![GPU],
-            base: 0x4000_0000,
-            device: 1,
-        };
-        let access = AccessFlags {
-            remote_write: true,
-            ..AccessFlags::default()
-        };
-        // SAFETY: the simulated GPU's memory belongs to this test alone.
-        unsafe { hosts[host].pd.register_translated(pages, access) }.unwrap()
+        hosts[host].gpu_page(GPU, true)
     });
     let sent = pattern(PAGE as usize, 0x21);
     pair.store_gpu_memory(0, GPU, &sent);

@@ -40,18 +40,6 @@ fn with_a_dead_gpu() -> (CardPair, [Device; 2]) {
     (pair, devices)
 }
 
-/// The memory of that GPU, for a queue pair's own reads.
-fn gpu_region(host: &Host) -> MemoryRegion {
-    let pages = Pages {
-        size: PageSize::Size64K,
-        addresses: vec![GPU],
-        base: 0x4000_0000,
-        device: 1,
-    };
-    // SAFETY: the simulated GPU's memory belongs to this test alone.
-    unsafe { host.pd.register_translated(pages, AccessFlags::default()) }.unwrap()
-}
-
 fn post(qp: &QueuePair, wr_id: u64, source: Source<'_>, to: &MemoryRegion) {
     let to = to.remote();
     let write = WorkRequest::write(wr_id, source, to.address, to.rkey);
@@ -74,7 +62,7 @@ fn a_gpu_that_answers_no_reads_fails_its_own_queue_pair() {
     let live = [a.qp(), b.qp()];
     connect([&dead[0], &dead[1]], 5);
     connect([&live[0], &live[1]], 6);
-    let gpu = gpu_region(&a);
+    let gpu = a.gpu_page(GPU, false);
     let target = b.region(1 << 16, true);
     post(
         &dead[0],

@@ -25,16 +25,7 @@ fn check(fault: FaultKind, (counter, refusal, error): Cause) {
     rig.post_bystander(0);
 
     // The receiver: address and endpoint, then the queue pair.
-    let (before, status) = rig.events_until_fatal(1, numbers[1]);
-    assert_eq!(status, WcStatus::WrFlushErr);
-    assert!(!before.is_empty(), "no event has an address");
-    for event in &before {
-        let AsyncEvent::FlushReadFailed { function, address } = *event else {
-            panic!("{event:?}");
-        };
-        assert_eq!(function, Function::Data);
-        assert!((base..base + BAD_BYTES).contains(&address), "{address:#x}");
-    }
+    rig.flush_reads_fail(numbers[1], base..base + BAD_BYTES);
     assert_eq!(victim[1].state(), QpState::Error);
     // The sender gets no acknowledgement.
     let lost = [(1, WcStatus::RetryExcErr), (2, WcStatus::WrFlushErr)];

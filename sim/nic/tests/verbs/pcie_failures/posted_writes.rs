@@ -24,16 +24,7 @@ fn check(
     rig.post_bystander(0);
     post(&victim[0], 1, source.slice(0, 1 << 16).unwrap(), target);
     rig.post_bystander(0);
-    let (before, status) = rig.events_until_fatal(1, numbers[1]);
-    assert_eq!(status, WcStatus::WrFlushErr);
-    assert!(!before.is_empty(), "no event has an address");
-    for event in &before {
-        let AsyncEvent::FlushReadFailed { function, address } = *event else {
-            panic!("{event:?}");
-        };
-        assert_eq!(function, Function::Data);
-        assert!((base..base + BAD_BYTES).contains(&address), "{address:#x}");
-    }
+    rig.flush_reads_fail(numbers[1], base..base + BAD_BYTES);
     assert_eq!(rig.ends_of(0, numbers[0], 1), [(1, WcStatus::RetryExcErr)]);
     rig.finish_bystander(0);
     assert!(rig.refusals(1).contains(&refusal));
@@ -86,16 +77,7 @@ fn link_down() {
     rig.pair.run(1_500);
     rig.pair.set_pcie_link(1, Function::Data, false);
     rig.post_bystander(0);
-    let (before, status) = rig.events_until_fatal(1, numbers[1]);
-    assert_eq!(status, WcStatus::WrFlushErr);
-    assert!(!before.is_empty(), "no event has an address");
-    for event in before {
-        let AsyncEvent::FlushReadFailed { function, address } = event else {
-            panic!("{event:?}");
-        };
-        assert_eq!(function, Function::Data);
-        assert!((base..base + (1 << 18)).contains(&address), "{address:#x}");
-    }
+    rig.flush_reads_fail(numbers[1], base..base + (1 << 18));
     assert_eq!(rig.ends_of(0, numbers[0], 1), [(1, WcStatus::RetryExcErr)]);
     rig.finish_bystander(0);
     let changed = rig.changed_counters(1);

@@ -1,5 +1,6 @@
 //! Two hosts with a queue pair that meets failures, and two that must not notice: one on each lane.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use sim_nic::{CardPair, PcieSettings, CLOCK_PS};
@@ -137,18 +138,7 @@ impl Rig {
     /// Memory of the GPU of a host as a region.
     pub fn gpu_region(&self, host: usize) -> MemoryRegion {
         self.pair.add_gpu_memory(host, GPU, BAD_BYTES);
-        let pages = Pages {
-            size: PageSize::Size64K,
-            addresses: vec![GPU],
-            base: 0x4000_0000,
-            device: 1,
-        };
-        let access = AccessFlags {
-            remote_write: true,
-            ..AccessFlags::default()
-        };
-        // SAFETY: the simulated GPU's memory belongs to this test alone.
-        unsafe { self.hosts[host].pd.register_translated(pages, access) }.unwrap()
+        self.hosts[host].gpu_page(GPU, true)
     }
 
     pub fn add_fault(&self, host: usize, rule: FaultRule) {
@@ -230,6 +220,20 @@ impl Rig {
                 Some(event) => before.push(event),
                 None => panic!("queue pair {qp} does not fail; before: {before:x?}"),
             }
+        }
+    }
+
+    /// The card of host 1 has put queue pair `qp` in error, because flush reads of lane 1 failed: their events come first, with addresses in `written`.
+    pub fn flush_reads_fail(&self, qp: u32, written: Range<u64>) {
+        let (before, status) = self.events_until_fatal(1, qp);
+        assert_eq!(status, WcStatus::WrFlushErr);
+        assert!(!before.is_empty(), "no event has an address");
+        for event in before {
+            let AsyncEvent::FlushReadFailed { function, address } = event else {
+                panic!("{event:?}");
+            };
+            assert_eq!(function, Function::Data);
+            assert!(written.contains(&address), "{address:#x}");
         }
     }
 

@@ -1,26 +1,22 @@
 //! Writes completions into rings in host memory, one ring per queue pair.
 
-use hdl_macros::{clock_reset, hdl};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, BlockRam, QpSettingsSnk, QpSrc, RoundRobin, Snk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ConsumerSnk, HostWriteSrc, OverrunSrc, RaiseSrc};
 use crate::queue_pairs::QueuePairs;
-use crate::ring::{
-    consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
-};
+use crate::ring::{consume, is_full, phase, place_mask, produced, ConsumerUpdate, Ring};
+use crate::ring_writer::RingWriter;
 
 /// Cycles from accepting a completion to offering its write, and from one completion to the next.
 pub const CLOCKS: usize = 3;
 
 /// log2 of the bytes of an entry.
 const ENTRY_BITS: u64 = 5;
-/// Double words of an entry.
-const ENTRY_DWORDS: u64 = 8;
 
 /// One queue pair's ring.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -104,14 +100,7 @@ pub struct CompletionQueues<const Q: usize = 10> {
     update: DFF<ConsumerUpdate>,
     checked: DFF<CheckReg>,
 
-    write_waits: DFF<Bit>,
-    header: DFF<WriteTlpHeader>,
-    entry: DFF<CompletionEntry>,
-    /// The pending entry raises `vector` when it is accepted.
-    entry_raises: DFF<Bit>,
-    vector: DFF<Bits<6>>,
-    raising: DFF<Bit>,
-    raised: DFF<Bits<6>>,
+    writer: RingWriter<256>,
     overrun_waits: DFF<Bit>,
     overrun_of: DFF<Bits<10>>,
     overrun_id: DFF<Bits<64>>,
@@ -127,27 +116,16 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, state, completes, qp, completion, update, checked);
-        dff_setup!(
-            self,
-            clock,
-            write_waits,
-            header,
-            entry,
-            entry_raises,
-            vector,
-            raising,
-            raised
-        );
         dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
-        clock_reset!(self, turns, failures);
+        clock_reset!(self, turns, failures, writer);
         clock!(self, clock, rows);
 
         // take_turns
         let state = self.state.q.val();
         let idle = state == State::Idle;
         // An entry of the old ring leaves first: who configures a ring may free the old one behind a fence.
-        let may_configure = idle & !self.write_waits.q.val();
+        let may_configure = idle & !self.writer.waits.val();
         let takes = idle & !self.settings.valid.val();
         let mut requests = bits::<3>(0);
         requests = requests.replace_bit(0, self.send.valid.val());
@@ -202,15 +180,15 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         let config = checked.row.settings;
         let stored = checked.row.ring;
         let completes = self.completes.q.val();
-        let write_taken = self.write_waits.q.val() & self.write.ready.val();
+        let write_taken = self.writer.taken.val();
         let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
         // Nor may an interrupt that is raised at once overtake a pending entry.
         let has_room = if !completes {
-            !self.write_waits.q.val()
+            !self.writer.waits.val()
         } else if checked.full {
             checked.row.overrun | (!self.overrun_waits.q.val() & self.failures.in_.ready.val())
         } else {
-            !self.write_waits.q.val() | write_taken
+            !self.writer.waits.val() | write_taken
         };
         let acts = (state == State::Act) & has_room;
         let writes = acts & completes & !checked.full;
@@ -256,47 +234,33 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
 
         // offer_entry
         let done = self.completion.q.val();
-        if write_taken {
-            self.write_waits.d.next = false;
-        }
-        if writes {
-            self.write_waits.d.next = true;
-            let address = config.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
-            self.header.d.next = write_header(address, bits::<11>(ENTRY_DWORDS));
-            self.entry_raises.d.next = stored.armed & config.interrupts;
-            self.vector.d.next = config.vector;
-            self.entry.d.next = CompletionEntry {
-                status: done.status,
-                opcode: done.opcode,
-                phase: checked.phase,
-                reserved_flags: bits::<15>(0),
-                qp: bit_cast::<24, 10>(done.qp),
-                reserved_qp: bits::<8>(0),
-                wr_id: done.wr_id,
-                byte_len: done.byte_len,
-                immediate: done.immediate,
-                msn: done.msn,
-                reserved_msn: bits::<8>(0),
-                sq_head: done.sq_head,
-                reserved_end: bits::<16>(0),
-            };
-        }
-        self.write.valid.next = self.write_waits.q.val();
-        self.write.header.next = self.header.q.val();
-        self.write.data.next = self.entry.q.val().into();
+        let entry = CompletionEntry {
+            status: done.status,
+            opcode: done.opcode,
+            phase: checked.phase,
+            reserved_flags: bits::<15>(0),
+            qp: bit_cast::<24, 10>(done.qp),
+            reserved_qp: bits::<8>(0),
+            wr_id: done.wr_id,
+            byte_len: done.byte_len,
+            immediate: done.immediate,
+            msn: done.msn,
+            reserved_msn: bits::<8>(0),
+            sq_head: done.sq_head,
+            reserved_end: bits::<16>(0),
+        };
+        self.writer.put.next = writes;
+        self.writer.address.next = config.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
+        self.writer.entry.next = entry.into();
+        self.writer.raises.next = stored.armed & config.interrupts;
+        self.writer.vector.next = config.vector;
 
         // raise
         let wakes =
             consumed.accepted & checked.row.overrun & config.interrupts & self.update.q.val().arm;
         let raises_now = consumes & (consumed.raise | wakes);
-        self.raising.d.next = (write_taken & self.entry_raises.q.val()) | raises_now;
-        self.raised.d.next = if raises_now {
-            config.vector
-        } else {
-            self.vector.q.val()
-        };
-        self.raise.valid.next = self.raising.q.val();
-        self.raise.vector.next = self.raised.q.val();
+        self.writer.raises_now.next = raises_now;
+        join!(self, writer.write => write, writer.raise => raise);
 
         // report_loss
         if overrun_taken {
@@ -324,8 +288,6 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
 
         if self.reset.val() {
             self.state.d.next = State::Idle;
-            self.write_waits.d.next = false;
-            self.raising.d.next = false;
             self.overrun_waits.d.next = false;
         }
     }

@@ -4,7 +4,6 @@ use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{BlockRam, LutRam, PageFaultSnk, QpRowFlowSnk, RoundRobin, Snk, ThresholdSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
-use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{EventEntry, EventQueueConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::read::FailedRead;
 
@@ -14,9 +13,8 @@ use crate::bundles::{
 };
 use crate::event_sources::EventSources;
 use crate::queue_pairs::QueuePairs;
-use crate::ring::{
-    consume, is_full, phase, place_mask, produced, write_header, ConsumerUpdate, Ring,
-};
+use crate::ring::{consume, is_full, phase, place_mask, produced, ConsumerUpdate, Ring};
+use crate::ring_writer::RingWriter;
 
 /// Number of event queues.
 pub const QUEUES: usize = 1 << EVENT_QUEUE_BITS;
@@ -25,8 +23,6 @@ pub const CLOCKS: usize = 5;
 
 /// log2 of the bytes of an entry.
 const ENTRY_BITS: u64 = 4;
-/// Double words of an entry.
-const ENTRY_DWORDS: u64 = 4;
 
 /// One ring.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -126,14 +122,7 @@ pub struct EventQueues<const Q: usize = 10> {
     arming: DFF<Bits<QUEUES>>,
     index_turns: RoundRobin<QUEUES, EVENT_QUEUE_BITS>,
 
-    write_waits: DFF<Bit>,
-    header: DFF<WriteTlpHeader>,
-    entry: DFF<EventEntry>,
-    /// The pending entry raises `vector` when it is accepted.
-    entry_raises: DFF<Bit>,
-    vector: DFF<Bits<6>>,
-    raising: DFF<Bit>,
-    raised: DFF<Bits<6>>,
+    writer: RingWriter<128>,
     counts_written: DFF<Bit>,
     counts_lost: DFF<Bit>,
     counts_refused: DFF<Bit>,
@@ -144,25 +133,8 @@ impl<const Q: usize> Logic for EventQueues<Q> {
     fn update(&mut self) {
         dff_setup!(self, clock, state, swept, consumes, event, queue, update, checked);
         dff_setup!(self, clock, waiting, arming);
-        dff_setup!(
-            self,
-            clock,
-            write_waits,
-            header,
-            entry,
-            entry_raises,
-            vector
-        );
-        dff_setup!(
-            self,
-            clock,
-            raising,
-            raised,
-            counts_written,
-            counts_lost,
-            counts_refused
-        );
-        clock_reset!(self, sources, index_turns);
+        dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
+        clock_reset!(self, sources, index_turns, writer);
         clock!(self, clock, rows, queue_of, indices);
 
         // sweep
@@ -260,8 +232,8 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         let checked = self.checked.q.val();
         let shape = checked.row.settings;
         let stored = checked.row.ring;
-        let write_waits = self.write_waits.q.val();
-        let write_taken = write_waits & self.write.ready.val();
+        let write_waits = self.writer.waits.val();
+        let write_taken = self.writer.taken.val();
         // An interrupt that is raised at once must not overtake a pending entry.
         let has_room = if consuming {
             !write_waits
@@ -340,38 +312,24 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         self.indices.write_data.next = self.consumer.index.val();
 
         // offer_entry
-        if write_taken {
-            self.write_waits.d.next = false;
-        }
-        if writes {
-            self.write_waits.d.next = true;
-            let address = shape.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
-            self.header.d.next = write_header(address, bits::<11>(ENTRY_DWORDS));
-            self.entry_raises.d.next = stored.armed & shape.interrupts;
-            self.vector.d.next = shape.vector;
-            self.entry.d.next = EventEntry {
-                kind: event.kind,
-                phase: checked.phase,
-                reserved_flags: bits::<23>(0),
-                source: event.source,
-                reserved_source: bits::<8>(0),
-                data: event.data,
-            };
-        }
-        self.write.valid.next = self.write_waits.q.val();
-        self.write.header.next = self.header.q.val();
-        self.write.data.next = self.entry.q.val().into();
+        let entry = EventEntry {
+            kind: event.kind,
+            phase: checked.phase,
+            reserved_flags: bits::<23>(0),
+            source: event.source,
+            reserved_source: bits::<8>(0),
+            data: event.data,
+        };
+        self.writer.put.next = writes;
+        self.writer.address.next = shape.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
+        self.writer.entry.next = entry.into();
+        self.writer.raises.next = stored.armed & shape.interrupts;
+        self.writer.vector.next = shape.vector;
 
         // raise
         let raises_now = follows & consumed.raise;
-        self.raising.d.next = (write_taken & self.entry_raises.q.val()) | raises_now;
-        self.raised.d.next = if raises_now {
-            shape.vector
-        } else {
-            self.vector.q.val()
-        };
-        self.raise.valid.next = self.raising.q.val();
-        self.raise.vector.next = self.raised.q.val();
+        self.writer.raises_now.next = raises_now;
+        join!(self, writer.write => write, writer.raise => raise);
 
         self.counts_written.d.next = writes;
         self.counts_lost.d.next = loses;
@@ -384,8 +342,6 @@ impl<const Q: usize> Logic for EventQueues<Q> {
             self.state.d.next = State::Sweep;
             self.swept.d.next = bits::<EVENT_QUEUE_BITS>(0);
             self.waiting.d.next = bits::<QUEUES>(0);
-            self.write_waits.d.next = false;
-            self.raising.d.next = false;
         }
     }
 }

@@ -20,6 +20,7 @@
 //! | [`completion_queues`] | rings of completions, one per queue pair | 3 per entry |
 //! | [`event_queues`] | rings of events, one of the card and those of tenants | 5 per entry |
 //! | [`event_sources`] | makes an event of whatever happened, one source after another | 0 |
+//! | [`ring_writer`] | the entry that leaves for a ring of either kind, and the interrupt behind it | 1 |
 //! | [`interrupts`] | BAR4: MSI-X table, mask and pending bits | 3 per message or access |
 //! | [`host_writes`] | entries and messages as one stream of write TLPs | 1 |
 //! | [`host_queues`] | the four above together | |
@@ -46,6 +47,7 @@ pub mod register_address;
 pub mod register_view;
 pub mod registers;
 pub mod ring;
+pub mod ring_writer;
 pub mod table_rows;
 
 pub use admin_queue::AdminQueue;
@@ -66,3 +68,4 @@ pub use host_queues::HostQueues;
 pub use host_writes::HostWrites;
 pub use interrupts::Interrupts;
 pub use registers::Registers;
+pub use ring_writer::RingWriter;

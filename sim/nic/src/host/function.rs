@@ -1,6 +1,6 @@
 //! A simulated host's card as the driver sees it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use stellar_driver::{Access, DeviceError, DmaMemory, Interrupt, PciFunction};
@@ -10,20 +10,20 @@ use stellar_wire::host::config_space::Function;
 use super::config_space::ConfigEffect;
 use super::hosts::Hosts;
 use super::memory::LocalMemory;
-use super::sim_hosts::lock;
+use super::turns::TurnLock;
 
 /// Cycles between two polls of a waiting driver: 32 ns, about one iteration of a processor's loop over a cached word.
 const PAUSE: u64 = 8;
 
 /// The card of one simulated host as a PCI function, for the driver in the same process.
 pub struct SimFunction {
-    hosts: Arc<Mutex<Hosts<LocalMemory>>>,
+    hosts: Arc<TurnLock<LocalMemory>>,
     host: usize,
 }
 
 impl SimFunction {
     /// The card of host `host`.
-    pub fn new(hosts: Arc<Mutex<Hosts<LocalMemory>>>, host: usize) -> Self {
+    pub fn new(hosts: Arc<TurnLock<LocalMemory>>, host: usize) -> Self {
         Self { hosts, host }
     }
 }
@@ -36,11 +36,11 @@ fn finish_reset(hosts: &mut Hosts<LocalMemory>, host: usize) {
 
 impl PciFunction for SimFunction {
     fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
-        Ok(lock(&self.hosts).config_load(self.host, function, offset))
+        Ok(self.hosts.lock().config_load(self.host, function, offset))
     }
 
     fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         let effect = hosts.config_store(self.host, function, offset, &value.to_le_bytes());
         if effect == ConfigEffect::Reset {
             finish_reset(&mut hosts, self.host);
@@ -50,19 +50,19 @@ impl PciFunction for SimFunction {
 
     fn load(&self, access: Access) -> Result<u64, DeviceError> {
         let (bar, offset, bytes) = (access.bar(), access.offset(), access.width().bytes());
-        let word = lock(&self.hosts).load(self.host, bar, offset, bytes)?;
+        let word = self.hosts.lock().load(self.host, bar, offset, bytes)?;
         Ok(word.unwrap_or_else(|| access.width().ones()))
     }
 
     fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
         let (bar, offset, bytes) = (access.bar(), access.offset(), access.width().bytes());
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         hosts.store(self.host, bar, offset, bytes, value)?;
         Ok(())
     }
 
     fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
-        let mapped = lock(&self.hosts).memory(self.host).map(bytes);
+        let mapped = self.hosts.lock().memory(self.host).map(bytes);
         let address = mapped.ok_or_else(|| DeviceError::NoMemory {
             bytes,
             reason: "the simulated host has no bus addresses left; use new hosts".to_owned(),
@@ -76,7 +76,7 @@ impl PciFunction for SimFunction {
     }
 
     fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         hosts.enable_vector(self.host, vector)?;
         // Interrupts that an earlier user of the vector did not read are not counted for this user.
         hosts.take_interrupt(self.host, vector);
@@ -88,18 +88,18 @@ impl PciFunction for SimFunction {
     }
 
     fn reset(&self) -> Result<(), DeviceError> {
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         hosts.begin_reset(self.host);
         finish_reset(&mut hosts, self.host);
         Ok(())
     }
 
     fn now(&self) -> Duration {
-        lock(&self.hosts).time()
+        self.hosts.lock().time()
     }
 
     fn relax(&self) {
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         for _ in 0..PAUSE {
             hosts.idle();
         }
@@ -108,7 +108,7 @@ impl PciFunction for SimFunction {
 
 /// Memory of a simulated host, mapped for its card.
 struct SimMemory {
-    hosts: Arc<Mutex<Hosts<LocalMemory>>>,
+    hosts: Arc<TurnLock<LocalMemory>>,
     host: usize,
     address: u64,
     length: usize,
@@ -125,14 +125,14 @@ impl DmaMemory for SimMemory {
 
     fn load(&self, offset: usize, into: &mut [u8]) {
         let at = self.address + offset as u64;
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         let host = hosts.memory(self.host);
         host.memory.load(Owner::Host, at, into);
     }
 
     fn store(&self, offset: usize, bytes: &[u8]) {
         let at = self.address + offset as u64;
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         let host = hosts.memory(self.host);
         host.memory.store(Owner::Host, at, bytes);
     }
@@ -147,7 +147,7 @@ impl DmaMemory for SimMemory {
 impl Drop for SimMemory {
     /// Unmaps the memory. A later access of the card to it is counted as a bad access.
     fn drop(&mut self) {
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         let host = hosts.memory(self.host);
         host.memory.unmap(Owner::Host, self.address);
     }
@@ -155,14 +155,14 @@ impl Drop for SimMemory {
 
 /// A vector of a simulated card.
 struct SimInterrupt {
-    hosts: Arc<Mutex<Hosts<LocalMemory>>>,
+    hosts: Arc<TurnLock<LocalMemory>>,
     host: usize,
     vector: u16,
 }
 
 impl Interrupt for SimInterrupt {
     fn wait(&self, timeout: Duration) -> Result<bool, DeviceError> {
-        let mut hosts = lock(&self.hosts);
+        let mut hosts = self.hosts.lock();
         let end = hosts.time() + timeout;
         loop {
             if hosts.take_interrupt(self.host, self.vector) {

@@ -23,6 +23,7 @@ mod lone;
 mod memory;
 mod pair;
 mod sim_hosts;
+mod turns;
 mod watch;
 mod wire;
 

@@ -1,7 +1,7 @@
 //! Hosts of this process.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use sim_pcie::ats::InvalidationDone;
 use sim_pcie::iommu::MapError;
@@ -16,6 +16,7 @@ use stellar_transport::rx::Owner;
 use super::function::SimFunction;
 use super::hosts::Hosts;
 use super::memory::LocalMemory;
+use super::turns::TurnLock;
 use super::wire::Wire;
 use crate::model::NicModel;
 use crate::pcie::PcieSettings;
@@ -23,15 +24,10 @@ use crate::port::Link;
 use crate::rings::RINGS;
 use crate::NicError;
 
-/// The hosts, also after a thread died in the middle of a cycle. The state that it left is as good as any state of a card.
-pub fn lock<M>(hosts: &Mutex<Hosts<M>>) -> MutexGuard<'_, Hosts<M>> {
-    hosts.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Hosts with a Verilated card each: [`crate::CardPair`] or [`crate::LoneCard`]. Clones are the same hosts.
 #[derive(Clone)]
 pub struct SimHosts {
-    hosts: Arc<Mutex<Hosts<LocalMemory>>>,
+    hosts: Arc<TurnLock<LocalMemory>>,
 }
 
 impl SimHosts {
@@ -48,12 +44,12 @@ impl SimHosts {
         let memories = (0..count).map(|_| LocalMemory::new());
         let hosts = Hosts::with_library(memories, wire, library, pcie)?;
         Ok(Self {
-            hosts: Arc::new(Mutex::new(hosts)),
+            hosts: Arc::new(TurnLock::new(hosts)),
         })
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Hosts<LocalMemory>> {
-        lock(&self.hosts)
+        self.hosts.lock()
     }
 
     /// How many hosts.

@@ -10,7 +10,8 @@ pub const BATCH_BITS: usize = 3;
 pub const READS: usize = 2;
 /// Bits with one for each flush read on its way.
 pub const READ_BITS: usize = READS << BATCH_BITS;
-/// A batch number is used again with the next generation, so a late completion of a read that was given up is not mistaken for a new one.
+/// A batch number is used again with the next generation, so a late completion of a read that was given up is not mistaken for a new one. The fourth
+/// generation after it has its tag again, so a completion may be late by three times the time after which a read is given up.
 pub const GENERATION_BITS: usize = 2;
 /// Bits with a generation for each batch.
 pub const GENERATIONS_BITS: usize = GENERATION_BITS << BATCH_BITS;

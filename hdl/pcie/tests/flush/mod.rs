@@ -62,6 +62,24 @@ proptest! {
     }
 }
 
+/// Writes and reads leave faster than their paths move, so without a bound they would be on their way for more than three deadlines.
+#[test]
+fn late_completions_over_slow_paths_are_not_taken_for_others() {
+    let (one_in, late) = (5, true);
+    let report = Bench::new(&Load {
+        seed: 3_370_316_468_237_580_953,
+        commands: 49,
+        arrives: 1,
+        answers: 5,
+        ready: 2,
+        fault: Some(Fault::Lost { one_in, late }),
+        queues: 16,
+        ..Load::default()
+    })
+    .run();
+    assert!(report.timed_out > 0);
+}
+
 /// One flush covers all packets before it: their number grows with the time that passes, not with the number of packets.
 #[test]
 fn flush_reads_are_few() {

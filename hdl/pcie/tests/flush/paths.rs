@@ -24,6 +24,12 @@ pub enum Fault {
 }
 
 /// A request on its way to a target.
+struct Travels {
+    request: Request,
+    /// The cycle in which it left.
+    since: u64,
+}
+
 enum Request {
     Write { number: usize },
     Read { tag: u64 },
@@ -38,14 +44,18 @@ struct Completion {
 }
 
 /// Targets: host memory, and devices.
+///
+/// Where reads are lost, a request is on its way for at most the time after which a read is given up: generations of tags tell the completions of
+/// three times that time apart, not of any time.
 pub struct Paths {
-    paths: Vec<VecDeque<Request>>,
+    paths: Vec<VecDeque<Travels>>,
     completions: Vec<Completion>,
     /// Writes that have arrived, by number.
     pub arrived: Vec<bool>,
     fault: Option<Fault>,
-    /// Cycles after which a read is given up.
+    /// Cycles after which a read is given up, or 0.
     patience: u64,
+    now: u64,
 }
 
 impl Paths {
@@ -56,18 +66,24 @@ impl Paths {
             arrived: vec![],
             fault,
             patience,
+            now: 0,
         }
     }
 
     pub fn write(&mut self, target: usize) -> usize {
         let number = self.arrived.len();
         self.arrived.push(false);
-        self.paths[target].push_back(Request::Write { number });
+        self.send(target, Request::Write { number });
         number
     }
 
     pub fn read(&mut self, target: usize, tag: u64) {
-        self.paths[target].push_back(Request::Read { tag });
+        self.send(target, Request::Read { tag });
+    }
+
+    fn send(&mut self, target: usize, request: Request) {
+        let since = self.now;
+        self.paths[target].push_back(Travels { request, since });
     }
 
     /// One cycle: each path moves with a probability of `arrives` eighths. Returns tag and flaw of a completion, with one of `answers` eighths.
@@ -78,11 +94,14 @@ impl Paths {
         answers: u32,
         rng: &mut ChaCha8Rng,
     ) -> Option<(u64, Option<Flaw>)> {
+        self.now = now;
         for index in 0..self.paths.len() {
-            if !rng.random_ratio(arrives, 8) {
+            let is_old = |first: &Travels| self.patience > 0 && now - first.since > self.patience;
+            let is_due = self.paths[index].front().is_some_and(is_old);
+            if !rng.random_ratio(arrives, 8) && !is_due {
                 continue;
             }
-            match self.paths[index].pop_front() {
+            match self.paths[index].pop_front().map(|first| first.request) {
                 Some(Request::Write { number }) => self.arrived[number] = true,
                 Some(Request::Read { tag }) => self.complete(tag, now, rng),
                 None => {}

@@ -7,12 +7,15 @@ use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::records::{ConfigureKind, Op, OpKind, RequesterState};
 
+/// log2 of the doorbells that go before transmissions of both ports. The more, the more entries a queue pair collects for a burst.
+const BELL_BITS: usize = 3;
+
 /// Offers one of the pending operations. Events have priority over transmission, and the two ports take turns.
 ///
-/// Events are control packets and timers, whose rate the network bounds, so they delay transmission but do not starve it; and doorbells and wake-ups,
-/// of which software can cause any number. After one of these, a transmission of each port has priority over them, and after a doorbell a wake-up has
-/// priority over the next one. So a tenant that rings all the time does not stop the others that transmit. A doorbell makes its queue pair a head at both
-/// ports, and SACKs wait for heads; if only one port came first, there would always be a head, and SACKs would wait for ever. The block is combinational except for `turn`, `rang` and
+/// Events delay transmission but do not starve it. The network bounds the rate of control packets and timers. A wake-up is for an entry that was read, and
+/// the next read waits until that one is sent. Software can cause any number of doorbells: after eight of them, a transmission of each port has priority,
+/// and after each one a wake-up. So a tenant that rings all the time does not stop the others that transmit. A doorbell of new entries makes its queue pair
+/// a head at both ports, and SACKs wait for heads, so both ports have to come first. The block is combinational except for `turn`, `bells`, `owed` and
 /// `doorbell_last`. Levels: 4.
 #[derive(LogicBlock, Default)]
 pub struct OpArbiter {
@@ -60,8 +63,10 @@ pub struct OpArbiter {
 
     /// The port that transmits next, if both can.
     turn: DFF<Bit>,
-    /// Bit p: there was a doorbell or a wake-up since the last transmission of port p.
-    rang: DFF<Bits<2>>,
+    /// Doorbells, modulo eight.
+    bells: DFF<Bits<BELL_BITS>>,
+    /// Bit p: a transmission of port p comes before the next doorbell.
+    owed: DFF<Bits<2>>,
     /// There was a doorbell since the last wake-up.
     doorbell_last: DFF<Bit>,
 }
@@ -69,17 +74,16 @@ pub struct OpArbiter {
 impl Logic for OpArbiter {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn, rang, doorbell_last);
+        dff_setup!(self, clock, turn, bells, owed, doorbell_last);
         let heads = self.heads.val();
         let port = if self.turn.q.val() {
             heads.get_bit(1)
         } else {
             !heads.get_bit(0)
         };
-        let transmits_first = (self.rang.q.val() & heads).any();
+        let transmits_first = (self.owed.q.val() & heads).any();
         let wakes_first = self.doorbell_last.q.val() & self.wake_waits.val();
         let doorbell_goes = self.doorbell_valid.val() & !transmits_first & !wakes_first;
-        let wake_goes = self.wake_valid.val() & !transmits_first;
         let control = self.control.val();
         let event_pending = self.rollback_valid.val()
             | self.configure_valid.val()
@@ -88,7 +92,7 @@ impl Logic for OpArbiter {
             | self.fault_valid.val()
             | self.flush_valid.val()
             | doorbell_goes
-            | wake_goes;
+            | self.wake_valid.val();
         let kind = if self.rollback_valid.val() {
             OpKind::Rollback
         } else if self.configure_valid.val() {
@@ -109,7 +113,7 @@ impl Logic for OpArbiter {
             OpKind::Flush
         } else if doorbell_goes {
             OpKind::Doorbell
-        } else if wake_goes {
+        } else if self.wake_valid.val() {
             OpKind::Wake
         } else {
             OpKind::Transmit
@@ -153,20 +157,27 @@ impl Logic for OpArbiter {
         };
         if self.take.val() & (kind == OpKind::Transmit) {
             self.turn.d.next = !port;
-            self.rang.d.next = if port {
-                self.rang.q.val() & 1
+            self.owed.d.next = if port {
+                self.owed.q.val() & 1
             } else {
-                self.rang.q.val() & 2
+                self.owed.q.val() & 2
             };
         }
-        if self.take.val() & ((kind == OpKind::Doorbell) | (kind == OpKind::Wake)) {
-            self.rang.d.next = bits::<2>(3);
-            self.doorbell_last.d.next = kind == OpKind::Doorbell;
+        if self.take.val() & (kind == OpKind::Wake) {
+            self.doorbell_last.d.next = false;
+        }
+        if self.take.val() & (kind == OpKind::Doorbell) {
+            self.doorbell_last.d.next = true;
+            self.bells.d.next = self.bells.q.val() + 1;
+            if self.bells.q.val().all() {
+                self.owed.d.next = bits::<2>(3);
+            }
         }
         if self.reset.val() {
             self.doorbell_last.d.next = false;
             self.turn.d.next = false;
-            self.rang.d.next = bits::<2>(0);
+            self.bells.d.next = bits(0);
+            self.owed.d.next = bits::<2>(0);
         }
     }
 }

@@ -236,7 +236,8 @@ impl Logic for QpAdminFlow {
                 if !self.messages.busy.val() {
                     if op.kind == OpKind::Doorbell {
                         self.done.next = true;
-                        self.reschedule.next = messages.found & !state_after.failed;
+                        self.reschedule.next =
+                            messages.found & !messages.waits & !state_after.failed;
                         self.refused.next = !messages.found;
                         self.step.d.next = Step::Idle;
                     } else {

@@ -42,6 +42,7 @@ pub fn decide(
     let rings = is_doorbell
         & (lookup.pending_after_doorbell <= ring_entries(settings.log2_entries))
         & (lookup.pending_after_doorbell >= lookup.pending);
+    let moves_nothing = lookup.pending_after_doorbell == lookup.pending;
     let first_flush = is_flush & !row.flushed;
 
     // Requests the next entry, as soon as it is posted and the table has space for it.
@@ -104,7 +105,8 @@ pub fn decide(
     Decision {
         needs_message,
         found: ((starts | would_start) & lookup.has_packets) | rings,
-        waits: is_peek & may_wait & !row.stopped & (lookup.entry_pending | !lookup.more),
+        waits: (is_peek & may_wait & !row.stopped & (lookup.entry_pending | !lookup.more))
+            | (is_doorbell & moves_nothing),
         starts,
         completes,
         asks,

@@ -77,6 +77,7 @@ pub struct MessageResponse {
     /// message cannot be executed; `slot` and `status` say which and why.
     pub found: Bit,
     /// `PeekNext`: there is no message, and there will be none before a doorbell, or before the wake-up for an entry that was requested.
+    /// `Doorbell`: the index is the one that was known.
     pub waits: Bit,
     pub slot: SqIndex,
     pub status: Bits<8>,

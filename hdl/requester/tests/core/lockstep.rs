@@ -136,10 +136,11 @@ impl Bench {
     /// Writes an entry to the send queue, if there is space. Returns whether there was.
     pub fn place(&mut self, qp: usize, entry: [u8; Wqe::LEN]) -> bool {
         let pair = &mut self.pairs[qp];
-        // An entry that was not fetched must not be overwritten. The hardware fetches one entry earlier than the reference.
+        // An entry that was not fetched must not be overwritten. The hardware fetches one entry earlier than the reference, but may evaluate two later
+        // beside a burst: a NOP, and the message behind it. Until then it has no space for more.
         let fetched = pair.producer.wrapping_sub(pair.rung);
         let pending = pair.reference.messages_mut().queue().pending() + fetched;
-        if u32::from(pending) + 2 > 1 << RING_LOG2 {
+        if u32::from(pending) + 3 > 1 << RING_LOG2 {
             return false;
         }
         let index = u64::from(pair.producer) % (1 << RING_LOG2);

@@ -12,6 +12,7 @@ use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc};
+use crate::doorbell_queue::DoorbellQueue;
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
 use crate::records::{Failure, StatPulses};
@@ -119,6 +120,7 @@ pub struct RequesterEngine<
     schedules: [QpSchedule<Q, P>; 2],
     timers: TimerScan<Q>,
     wakes: WakeQueue<Q, C, K>,
+    doorbells: DoorbellQueue<Q, C, K>,
     controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
     packets: [SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>; 2],
     /// Payload bytes queued in `packets`.
@@ -146,6 +148,7 @@ impl<
             timers,
             wakes,
             controls,
+            doorbells,
             packets[..],
             failures
         );
@@ -154,10 +157,12 @@ impl<
             self,
             now => core.now,
             plane_up => core.plane_up,
-            configure => core.configure,
+            configure => doorbells.configure,
+            doorbells.configured => core.configure,
             settings => core.settings,
             profile => core.profile,
-            doorbell => core.doorbell,
+            doorbell => doorbells.in_,
+            doorbells.out => core.doorbell,
             fault => core.fault,
             flush => core.flush,
             core.reverse_ev => reverse_ev,

@@ -4,6 +4,7 @@ pub mod bundles;
 mod burst;
 mod choice;
 mod deadline;
+pub mod doorbell_queue;
 pub mod engine;
 mod loss_flow;
 mod op_arbiter;
@@ -23,6 +24,7 @@ mod transmit_flow;
 mod unit_client;
 mod wake_queue;
 
+pub use doorbell_queue::DoorbellQueue;
 pub use engine::{RequesterEngine, RequesterEngine1024, RequesterEngine16};
 pub use qp_schedule::QpSchedule;
 pub use records::{ConfigureKind, Failure, StatPulses};

@@ -8,12 +8,12 @@ use stellar_wire::hw::{Qpn, SqIndex};
 use crate::records::{ConfigureKind, Op, OpKind, RequesterState};
 
 /// log2 of the doorbells that go before transmissions of both ports. The more, the more entries a queue pair collects for a burst.
-const BELL_BITS: usize = 3;
+const BELL_BITS: usize = 4;
 
 /// Offers one of the pending operations. Events have priority over transmission, and the two ports take turns.
 ///
 /// Events delay transmission but do not starve it. The network bounds the rate of control packets and timers. A wake-up is for an entry that was read, and
-/// the next read waits until that one is sent. Software can cause any number of doorbells: after eight of them, a transmission of each port has priority,
+/// the next read waits until that one is sent. Software can cause any number of doorbells: after sixteen of them, a transmission of each port has priority,
 /// and after each one a wake-up. So a tenant that rings all the time does not stop the others that transmit. A doorbell of new entries makes its queue pair
 /// a head at both ports, and SACKs wait for heads, so both ports have to come first. The block is combinational except for `turn`, `bells`, `owed` and
 /// `doorbell_last`. Levels: 4.
@@ -63,7 +63,7 @@ pub struct OpArbiter {
 
     /// The port that transmits next, if both can.
     turn: DFF<Bit>,
-    /// Doorbells, modulo eight.
+    /// Doorbells, modulo sixteen.
     bells: DFF<Bits<BELL_BITS>>,
     /// Bit p: a transmission of port p comes before the next doorbell.
     owed: DFF<Bits<2>>,

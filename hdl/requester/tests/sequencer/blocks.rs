@@ -1,6 +1,6 @@
 //! Blocks that the lockstep test of the core does not cover by themselves: their Verilog is clean, and agrees with their rust-hdl simulation.
 
-use hdl_requester::{RequesterEngine16, Sequencer, UnitClient, WakeQueue};
+use hdl_requester::{DoorbellQueue, RequesterEngine16, Sequencer, UnitClient, WakeQueue};
 use hdl_testkit::equivalence::{check, Random};
 use hdl_testkit::tools;
 use rand::Rng;
@@ -53,6 +53,29 @@ fn the_wake_queue_is_its_verilog() {
         },
         3000,
         32,
+    )
+    .unwrap();
+}
+
+#[test]
+fn the_doorbell_queue_is_its_verilog() {
+    check(
+        DoorbellQueue::<3, 4, 8>::default,
+        Some(|u| &mut u.clock),
+        |u, rng| {
+            u.reset.next = rng.random_bool(0.01);
+            u.in_.valid.next = rng.random_bool(0.4);
+            u.in_.qp.next = Bits::random(rng);
+            u.in_.producer.next = Bits::random(rng);
+            u.in_.pushed.next = rng.random();
+            u.in_.entry.next = Bits::random(rng);
+            u.configure.valid.next = rng.random_bool(0.1);
+            u.configure.qp.next = Bits::random(rng);
+            u.configured.ready.next = rng.random();
+            u.out.ready.next = rng.random_bool(0.5);
+        },
+        3000,
+        33,
     )
     .unwrap();
 }

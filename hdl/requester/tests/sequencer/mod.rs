@@ -1,4 +1,5 @@
 //! The sequencer and its flows.
 
 mod blocks;
+mod doorbells;
 mod wakes;

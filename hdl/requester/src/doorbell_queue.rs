@@ -1,0 +1,175 @@
+//! Doorbells that wait for the requester.
+
+use hdl_macros::{clock, clock_reset, hdl, join};
+use hdl_primitives::bundles::{DoorbellSnk, DoorbellSrc};
+use hdl_primitives::{BlockFifo, BlockRam, Checked, Parameters};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::{Qpn, SqIndex};
+
+use crate::bundles::{ConfigureSnk, ConfigureSrc};
+
+/// The row of a queue pair whose doorbell waits.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Rung {
+    producer: SqIndex,
+    pushed: Bit,
+}
+
+/// The doorbell at the output.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Offer {
+    qp: Qpn,
+    rung: Rung,
+    entry: Bits<512>,
+}
+
+/// Accepts the doorbells of 2^`Q` = `K` queue pairs (`C` = `Q` + 1), and offers one for each queue pair in the order in which they began to wait.
+///
+/// Of a queue pair whose doorbell waits, the last producer index counts, and none of the entries that were pushed: the requester reads them together. So
+/// the doorbells of a queue pair cost one operation for each turn, however many they are, and do not keep those of others, which come behind them on
+/// PCIe. A doorbell that finds the queue empty passes without delay. The next one is accepted after at most one cycle.
+///
+/// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Levels: 7 (one of `K` bits,
+/// and the FIFO).
+#[derive(LogicBlock, Default)]
+pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
+    _parameters: Checked<Self>,
+    pub clock: Signal<In, Clock>,
+    /// Discards all doorbells.
+    pub reset: Signal<In, Bit>,
+
+    pub in_: DoorbellSnk,
+    pub out: DoorbellSrc,
+
+    // Configuration passes when no doorbell of the queue pair waits.
+    pub configure: ConfigureSnk,
+    pub configured: ConfigureSrc,
+
+    order: BlockFifo<Bits<Q>, Q, C>,
+    rungs: BlockRam<Rung, Q>,
+    entries: BlockRam<Bits<512>, Q>,
+    /// A bit for each queue pair in `order`.
+    waiting: DFF<Bits<K>>,
+    /// The rows of this queue pair are read.
+    reading: DFF<Bit>,
+    reading_qp: DFF<Bits<Q>>,
+    offers: DFF<Bit>,
+    offer: DFF<Offer>,
+    /// None of the doorbells of the queue pair to configure waits.
+    clear: DFF<Bit>,
+}
+
+impl<const Q: usize, const C: usize, const K: usize> Parameters for DoorbellQueue<Q, C, K> {
+    fn check() {
+        assert!(
+            (2..=10).contains(&Q) && C == Q + 1 && K == 1 << Q,
+            "DoorbellQueue<{Q}, {C}, {K}>: use Q of 2 to 10, C = Q + 1 and K = 2^Q"
+        );
+    }
+}
+
+impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, C, K> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, waiting, reading, reading_qp, offers, offer, clear);
+        clock!(self, clock, rungs, entries);
+        clock_reset!(self, order);
+        let waiting = self.waiting.q.val();
+        let offers = self.offers.q.val();
+        let reading = self.reading.q.val();
+
+        // pass: nothing waits
+        let rings = self.in_.valid.val();
+        let rung = Rung {
+            producer: self.in_.producer.val(),
+            pushed: self.in_.pushed.val(),
+        };
+        let idle = !offers & !reading & !self.order.count.val().any();
+        let passes = rings & idle;
+
+        // read: the first in order. A doorbell that came in this cycle would be missed.
+        let first = self.order.out.data.val();
+        let reads = self.order.out.valid.val() & !reading & (!offers | self.out.ready.val());
+        self.order.out.ready.next = reads;
+        self.rungs.read_address.next = first;
+        self.entries.read_address.next = first;
+        self.reading.d.next = reads;
+        self.reading_qp.d.next = first;
+
+        // wait
+        let waits = rings & !idle & !reads;
+        let qp = self.in_.qp.val().get_bits::<Q>(0);
+        let merges = waiting.get_bit(qp.index());
+        let begins = waits & !merges;
+        self.in_.ready.next = idle | !reads;
+        self.order.in_.valid.next = begins;
+        self.order.in_.data.next = qp;
+        self.rungs.write_enable.next = waits;
+        self.rungs.write_address.next = qp;
+        self.rungs.write_data.next = Rung {
+            producer: rung.producer,
+            pushed: rung.pushed & !merges,
+        };
+        self.entries.write_enable.next = waits;
+        self.entries.write_address.next = qp;
+        self.entries.write_data.next = self.in_.entry.val();
+        self.waiting.d.next = if reads {
+            waiting.replace_bit(first.index(), false)
+        } else if begins {
+            waiting.replace_bit(qp.index(), true)
+        } else {
+            waiting
+        };
+
+        // offer
+        let passing = Offer {
+            qp: self.in_.qp.val(),
+            rung,
+            entry: self.in_.entry.val(),
+        };
+        let offer = self.offer.q.val();
+        let offered = if offers { offer } else { passing };
+        self.out.valid.next = offers | passes;
+        self.out.qp.next = offered.qp;
+        self.out.producer.next = offered.rung.producer;
+        self.out.pushed.next = offered.rung.pushed;
+        self.out.entry.next = offered.entry;
+        self.offers.d.next = reading | ((offers | passes) & !self.out.ready.val());
+        self.offer.d.next = if reading {
+            Offer {
+                qp: bit_cast::<10, Q>(self.reading_qp.q.val()),
+                rung: self.rungs.read_data.val(),
+                entry: self.entries.read_data.val(),
+            }
+        } else if passes {
+            passing
+        } else {
+            offer
+        };
+
+        // configure
+        join!(
+            self,
+            configure.record => configured.record,
+            configure.qp => configured.qp,
+        );
+        let to_configure = self.configure.qp.val();
+        let is_read = reading & (bit_cast::<10, Q>(self.reading_qp.q.val()) == to_configure);
+        let is_offered = offers & (offer.qp == to_configure);
+        let is_waiting = waiting.get_bit(to_configure.get_bits::<Q>(0).index());
+        let clear = self.clear.q.val();
+        let passes_on = clear & self.configured.ready.val();
+        self.configured.valid.next = self.configure.valid.val() & clear;
+        self.configure.ready.next = passes_on;
+        self.clear.d.next = self.configure.valid.val()
+            & !passes_on
+            & (clear | (!is_read & !is_offered & !is_waiting));
+
+        if self.reset.val() {
+            self.waiting.d.next = bits(0);
+            self.reading.d.next = false;
+            self.offers.d.next = false;
+            self.clear.d.next = false;
+        }
+    }
+}

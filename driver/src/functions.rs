@@ -1,6 +1,6 @@
 //! Configuration spaces of the card's two functions.
 
-use stellar_wire::host::config_space::aer::{self, Uncorrectable};
+use stellar_wire::host::config_space::aer::{self, HeaderLog, Uncorrectable};
 use stellar_wire::host::config_space::{
     ats, command, header, pci_express, serial_number, Function, AER_ID, ATS_ID, EXTENDED,
     MOST_CAPABILITIES, PCI_EXPRESS_ID, SERIAL_NUMBER_ID, VENDOR,
@@ -29,6 +29,8 @@ pub struct PcieErrors {
     pub function: Function,
     /// The errors. Several of a kind count once.
     pub errors: Vec<Uncorrectable>,
+    /// The first of them, and the header of its TLP; `None` if there is no error, or the first one was masked.
+    pub first: Option<(Uncorrectable, HeaderLog)>,
 }
 
 impl Settings {
@@ -88,20 +90,41 @@ pub fn enable_requests(card: &dyn PciFunction, function: Function) -> Result<(),
     Ok(())
 }
 
-/// Reads the errors that a function has logged, and clears them.
+/// Reads the errors that a function has logged, and clears them. First error pointer and header log mean something only before that.
 pub fn take_errors(card: &dyn PciFunction, function: Function) -> Result<PcieErrors, ProbeError> {
-    let status = extended_capability(card, function, AER_ID, "AER")? + aer::UNCORRECTABLE_STATUS;
+    let at = extended_capability(card, function, AER_ID, "AER")?;
+    let status = at + aer::UNCORRECTABLE_STATUS;
     let logged = card.config_read32(function, status)?;
+    let is_logged = |error: &Uncorrectable| logged & error.bit() != 0;
+    let pointer = card.config_read32(function, at + aer::CONTROL)?;
+    let first = match Uncorrectable::first(pointer).filter(is_logged) {
+        Some(error) => Some((error, header_log(card, function, at)?)),
+        None => None,
+    };
     for (offset, half) in [(0, logged), (2, logged >> 16)] {
         if half as u16 != 0 {
             card.config_write16(function, status + offset, half as u16)?;
         }
     }
-    let is_logged = |error: &Uncorrectable| logged & error.bit() != 0;
     Ok(PcieErrors {
         function,
         errors: Uncorrectable::ALL.into_iter().filter(is_logged).collect(),
+        first,
     })
+}
+
+/// Reads the header log of the AER capability at `at`.
+fn header_log(
+    card: &dyn PciFunction,
+    function: Function,
+    at: u16,
+) -> Result<HeaderLog, ProbeError> {
+    let mut log = HeaderLog::default();
+    let places = (at + aer::HEADER_LOG..).step_by(4);
+    for (word, place) in log.words.iter_mut().zip(places) {
+        *word = card.config_read32(function, place)?;
+    }
+    Ok(log)
 }
 
 /// Returns the offset of a capability in the first 256 bytes.

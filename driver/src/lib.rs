@@ -78,7 +78,7 @@ pub use qp::{
     WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
-pub use stellar_wire::host::config_space::aer::Uncorrectable;
+pub use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 pub use stellar_wire::host::config_space::Function;
 pub use stellar_wire::host::{
     CardCounter, CqeOpcode, PortCounter, QpCounter, QpCounters, WcStatus,

@@ -4,7 +4,7 @@ use stellar_wire::host::config_space::DOORBELL_PAGES;
 use stellar_wire::host::Wqe;
 use stellar_wire::rows::FIRST_QP;
 
-use crate::numbers::{Numbers, Runs};
+use crate::numbers::{DoorbellPages, Numbers, Runs};
 use crate::probe::Probe;
 use crate::qp::{MOST_WRITE_IMM, SEND_ENTRIES};
 
@@ -75,7 +75,7 @@ pub struct Pools {
     pub translations: Runs,
     pub domains: Numbers,
     pub vectors: Numbers,
-    pub pages: Numbers,
+    pub pages: DoorbellPages,
     pub event_queues: Numbers,
 }
 
@@ -91,7 +91,7 @@ impl Pools {
             translations: Runs::new("page translations", limits.translations),
             domains: from("protection domains", 1, limits.domains),
             vectors: from("interrupt vectors", u32::from(EVENT_VECTOR) + 1, vectors),
-            pages: from("doorbell pages", 0, limits.contexts),
+            pages: DoorbellPages::new(limits.contexts),
             event_queues: from(
                 "event queues",
                 u32::from(CARD_EVENTS) + 1,

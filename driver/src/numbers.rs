@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use stellar_wire::host::Doorbell;
+
 use crate::error::Error;
 
 /// Allocates single numbers. The number that has been free longest is allocated next, so that a stale user of an old number is detected.
@@ -48,6 +50,39 @@ impl Numbers {
     /// Releases one.
     pub fn give_back(&mut self, number: u32) {
         self.free.push_back(number);
+    }
+}
+
+/// Doorbell pages. Those for which the card has space for a pushed entry come first, as long as one is free.
+pub struct DoorbellPages {
+    push: Numbers,
+    others: Numbers,
+}
+
+impl DoorbellPages {
+    /// The pages below `end`.
+    pub fn new(end: u32) -> Self {
+        let pushing = end.min(1 << Doorbell::PUSH_PAGES_LOG2);
+        let mut others = Numbers::new("doorbell pages", pushing, end);
+        others.have = end;
+        Self {
+            push: Numbers::new("doorbell pages", 0, pushing),
+            others,
+        }
+    }
+
+    /// Allocates one.
+    pub fn take(&mut self) -> Result<u32, Error> {
+        self.push.take().or_else(|_| self.others.take())
+    }
+
+    /// Releases one.
+    pub fn give_back(&mut self, page: u32) {
+        if page < self.push.have {
+            self.push.give_back(page);
+        } else {
+            self.others.give_back(page);
+        }
     }
 }
 
@@ -132,6 +167,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn pages_that_push_come_first_also_when_they_come_again() {
+        let pushing = 1 << Doorbell::PUSH_PAGES_LOG2;
+        let mut pages = DoorbellPages::new(pushing + 2);
+        for page in 0..=pushing {
+            assert_eq!(pages.take().unwrap(), page);
+        }
+        pages.give_back(pushing);
+        pages.give_back(7);
+        pages.give_back(3);
+        let again = [7, 3, pushing + 1, pushing];
+        assert_eq!(again.map(|_| pages.take().unwrap()), again);
+        let none = pages.take().unwrap_err();
+        assert!(matches!(none, Error::Exhausted { have, .. } if have == pushing + 2));
     }
 
     #[test]

@@ -92,6 +92,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 names.join(", ")
             };
             line(1, &format!("pcie_errors_{}", found.function.name()), names);
+            if let Some((first, header)) = found.first {
+                line(2, "first", format!("{}, {header}", first.name()));
+            }
         }
         if arguments.qp.is_empty() {
             for (qp, counters) in probe.active_qp_counters()? {

@@ -59,6 +59,7 @@ const BLOCKS: &[&str] = &[
     "tx_frame_builder",
     "answer_queue",
     "link_filter",
+    "stuck_port",
     "tx_lane",
     "dma_read",
     "read_scoreboard",

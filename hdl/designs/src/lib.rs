@@ -129,7 +129,10 @@ pub const ALL: &[Known] = &[
     ),
     known::<Registers<10, 12, 19>>("registers", "registers of BAR0"),
     known::<AdminQueue<10, 12, 19>>("admin_queue", "table rows out of a ring in host memory"),
-    known::<Doorbells<2>>("doorbells", "doorbell pages of BAR2; 4 queue pairs"),
+    known::<Doorbells<2, 4>>(
+        "doorbells",
+        "doorbell pages of BAR2; 4 queue pairs, 16 pages that push",
+    ),
     known::<LocalTranslate<6, 7>>(
         "local_translate",
         "regions and eMTT of the transmit side; 64 regions, 512 pages",

@@ -1,13 +1,14 @@
 //! Doorbell pages: a write to a page takes effect only for the queue pairs that the page owns.
 
-use hdl_macros::hdl;
-use hdl_primitives::{BlockRam, DoorbellSrc};
+use hdl_macros::{clock, hdl};
+use hdl_primitives::{BlockRam, BypassRam, DoorbellSrc, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 
 use crate::bundles::{
     ConsumerSrc, DoorbellPulsesSrc, DoorbellWriteSnk, OwnerSnk, RefusedDoorbellSrc,
 };
+use crate::push_shares::PushShares;
 use crate::queue_pairs::QueuePairs;
 
 /// Cycles from one doorbell to the next.
@@ -34,18 +35,21 @@ struct PageWrite {
     data: Bits<64>,
     /// The address is a place of a send doorbell; otherwise of a consumer index.
     sends: Bit,
+    /// Word of a pushed entry.
+    word: Bits<3>,
 }
 
 /// Accepts writes to doorbell pages in order, one per [`CLOCKS`] cycles. BAR2 has pages of 4 KiB; the page identifies the writer.
 ///
 /// A page has places for doorbells ([`Doorbell::OFFSET`], and the slots [`Doorbell::SLOTS`]) and consumer indices ([`ConsumerIndex::OFFSET`],
 /// [`ConsumerIndex::SLOTS`]). For a pushed send queue entry it has 64 bytes from [`Doorbell::PUSH_OFFSET`] on, with the entry's doorbell behind them
-/// ([`Doorbell::PUSHED_OFFSET`]). The block stores one pushed entry at a time. If two pages push entries, it keeps the one that began later. Writes
-/// to other places, and writes of less than 64 bits, are dropped and counted. A write for a queue pair that the page does not own is dropped, counted
-/// and reported. Reset clears all owners, which takes 2^`Q` cycles; no write is accepted in this time. A doorbell is checked against the owners that
-/// were written in earlier cycles. Levels: 2 and a carry chain (page equality).
+/// ([`Doorbell::PUSHED_OFFSET`]). Each of the first 2^`P` pages has its own space for one pushed entry, so no page changes the entry of another. Other
+/// pages have none: the card reads their entries. Writes to other places, and writes of less than 64 bits, are dropped and counted. A write for a queue
+/// pair that the page does not own is dropped, counted and reported. Reset clears all owners, which takes 2^`Q` cycles; no write is accepted in this time.
+/// A doorbell is checked against the owners that were written in earlier cycles. An owner is written as soon as no write is in progress, and discards
+/// what its page has pushed, which may be by another user of the page. Levels: 4 and a carry chain (page equality).
 #[derive(LogicBlock, Default)]
-pub struct Doorbells<const Q: usize = 10> {
+pub struct Doorbells<const Q: usize = 10, const P: usize = { Doorbell::PUSH_PAGES_LOG2 }> {
     pub clock: Signal<In, Clock>,
     /// Discards owners and everything in progress.
     pub reset: Signal<In, Bit>,
@@ -54,7 +58,6 @@ pub struct Doorbells<const Q: usize = 10> {
     pub write: DoorbellWriteSnk,
 
     // From software: who owns a queue pair.
-    /// Not ready only while owners are cleared.
     pub owner: OwnerSnk,
 
     // To the send side.
@@ -67,15 +70,19 @@ pub struct Doorbells<const Q: usize = 10> {
     pub pulses: DoorbellPulsesSrc,
 
     _checked: QueuePairs<Q>,
+    _shares: PushShares<P>,
     owners: BlockRam<Owner, Q>,
     /// Number of owners cleared; bit `Q` is set when all are.
     swept: DFF<Bits<11>>,
     checking: DFF<Bit>,
     page_write: DFF<PageWrite>,
-    /// Entry pushed last, by `pusher`: words that have come, at the top, and how many.
-    entry: DFF<Bits<512>>,
-    entry_words: DFF<Bits<4>>,
-    pusher: DFF<Bits<16>>,
+    /// The write is a word of a pushed entry, or the doorbell behind one.
+    pushing: DFF<Bit>,
+    pushing_ends: DFF<Bit>,
+    /// Words of each page's entry. Word 0 begins an entry.
+    words: [UltraRam<Bits<64>, P>; 8],
+    /// How many words of each page's entry have come, in order.
+    counts: BypassRam<Bits<4>, P>,
     /// The entry belongs to the doorbell at the output.
     pushed: DFF<Bit>,
     doorbell_waits: DFF<Bit>,
@@ -86,22 +93,27 @@ pub struct Doorbells<const Q: usize = 10> {
     counts_wrong: DFF<Bit>,
 }
 
-impl<const Q: usize> Logic for Doorbells<Q> {
+impl<const Q: usize, const P: usize> Logic for Doorbells<Q, P> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, swept, checking, page_write);
-        dff_setup!(self, clock, entry, entry_words, pusher, pushed);
+        dff_setup!(self, clock, pushing, pushing_ends, pushed);
         dff_setup!(self, clock, doorbell_waits, consumer_waits, refused_waits);
         dff_setup!(self, clock, counts_refused, counts_short, counts_wrong);
-        clock!(self, clock, owners);
+        clock!(self, clock, owners, words[..], counts);
+
+        let write = self.page_write.q.val();
 
         // sweep
         let sweeping = !self.swept.q.val().get_bit(Q);
         if sweeping {
             self.swept.d.next = self.swept.q.val() + 1;
         }
-        self.owner.ready.next = !sweeping;
-        self.owners.write_enable.next = sweeping | self.owner.valid.val();
+        let in_progress = self.checking.q.val() | self.pushing.q.val() | self.pushing_ends.q.val();
+        let owner_ready = !sweeping & !in_progress;
+        let changes = owner_ready & self.owner.valid.val();
+        self.owner.ready.next = owner_ready;
+        self.owners.write_enable.next = sweeping | changes;
         self.owners.write_address.next = if sweeping {
             self.swept.q.val().get_bits::<Q>(0)
         } else {
@@ -115,7 +127,8 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         // take_write
         let waits =
             self.doorbell_waits.q.val() | self.consumer_waits.q.val() | self.refused_waits.q.val();
-        let ready = !sweeping & !self.checking.q.val() & !waits;
+        let busy = self.checking.q.val() | waits;
+        let ready = !sweeping & !busy & !self.owner.valid.val();
         let takes = ready & self.write.valid.val();
         let offset = self.write.offset.val();
         let aligned = !offset.get_bits::<3>(0).any();
@@ -137,6 +150,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
                 page: self.write.page.val(),
                 data: self.write.data.val(),
                 sends,
+                word: offset.get_bits::<3>(3),
             };
         }
         self.counts_wrong.d.next = takes & !in_place;
@@ -144,33 +158,52 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         self.pulses.wrong_offset.next = self.counts_wrong.q.val();
         self.pulses.short_write.next = self.counts_short.q.val();
 
-        // push: words in any other order than theirs are no entry
-        let words = self.entry_words.q.val();
-        let own = self.pusher.q.val() == self.write.page.val();
-        let word = offset.get_bits::<3>(3);
-        let follows = own & (words == bit_cast::<4, 3>(word));
-        let begins = !word.any();
-        if takes & pushes & whole {
-            self.entry.d.next =
-                (self.entry.q.val() >> 64) | (bit_cast::<512, 64>(self.write.data.val()) << 448);
-            self.pusher.d.next = self.write.page.val();
-            self.entry_words.d.next = if begins {
-                bits::<4>(1)
-            } else if follows {
-                words + 1
-            } else {
-                bits::<4>(0)
-            };
+        // push: a word may replace one of its page at once, because an entry is complete only if all its words have come after its first
+        let has_share = !(self.write.page.val() >> (P as u64)).any();
+        let stores = takes & pushes & whole & has_share;
+        self.pushing.d.next = stores;
+        self.pushing_ends.d.next = takes & ends_push & has_share;
+        let page = if busy {
+            write.page.get_bits::<P>(0)
+        } else {
+            self.write.page.val().get_bits::<P>(0)
+        };
+        let mut entry = bits::<512>(0);
+        for word in 0..8 {
+            self.words[word].write_enable.next = stores & (offset.get_bits::<3>(3) == word as u64);
+            self.words[word].write_address.next = self.write.page.val().get_bits::<P>(0);
+            self.words[word].write_data.next = self.write.data.val();
+            self.words[word].read_address.next = page;
+            entry = entry
+                | (bit_cast::<512, 64>(self.words[word].read_data.val()) << (64 * word as u64));
         }
-        if takes & sends & whole {
-            self.pushed.d.next = ends_push & own & (words == PUSH_WORDS);
-        }
-        if takes & ends_push & own {
-            self.entry_words.d.next = bits::<4>(0);
+
+        // count_words: words in any other order than theirs are no entry
+        let count = self.counts.read_data.val();
+        let ends = self.pushing_ends.q.val();
+        let stored = self.pushing.q.val();
+        let owner_page = self.owner.page.val();
+        let owner_shares = !(owner_page >> (P as u64)).any();
+        self.counts.read_address.next = page;
+        self.counts.write_enable.next =
+            stored | ends | (changes & self.owner.present.val() & owner_shares);
+        self.counts.write_address.next = if changes {
+            owner_page.get_bits::<P>(0)
+        } else {
+            write.page.get_bits::<P>(0)
+        };
+        self.counts.write_data.next = if stored & !write.word.any() {
+            bits::<4>(1)
+        } else if stored & (count == bit_cast::<4, 3>(write.word)) {
+            count + 1
+        } else {
+            bits::<4>(0)
+        };
+        if self.checking.q.val() {
+            self.pushed.d.next = ends & (count == PUSH_WORDS);
         }
 
         // check_owner
-        let write = self.page_write.q.val();
         let number = write.data.get_bits::<24>(Doorbell::QP_BIT);
         let owner = self.owners.read_data.val();
         let exists = !(number >> (Q as u64)).any();
@@ -191,7 +224,7 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         self.doorbell.qp.next = number.get_bits::<10>(0);
         self.doorbell.producer.next = write.data.get_bits::<16>(Doorbell::PRODUCER_BIT);
         self.doorbell.pushed.next = self.pushed.q.val();
-        self.doorbell.entry.next = self.entry.q.val();
+        self.doorbell.entry.next = entry;
         self.consumer.valid.next = self.consumer_waits.q.val();
         self.consumer.qp.next = number.get_bits::<10>(0);
         self.consumer.index.next = write.data.get_bits::<24>(ConsumerIndex::INDEX_BIT);
@@ -203,7 +236,8 @@ impl<const Q: usize> Logic for Doorbells<Q> {
         if self.reset.val() {
             self.swept.d.next = bits::<11>(0);
             self.checking.d.next = false;
-            self.entry_words.d.next = bits::<4>(0);
+            self.pushing.d.next = false;
+            self.pushing_ends.d.next = false;
             self.doorbell_waits.d.next = false;
             self.consumer_waits.d.next = false;
             self.refused_waits.d.next = false;

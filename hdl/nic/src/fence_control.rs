@@ -28,8 +28,8 @@ enum FenceStep {
 /// before it has ended: every location of a payload given to the requester is read or dropped, every queued packet is with its lane, and every read of send
 /// queue entries is complete. A read that is complete has its data or its timeout.
 ///
-/// A fence stops nothing: what begins behind it is of the new epoch, and is not waited for. So a read that hangs delays the fence, and nothing else. LUT levels:
-/// those of [`FenceEpochs`].
+/// A fence stops nothing: what begins behind it is of the new epoch, and is not waited for. So a read that hangs delays the fence, and nothing else. A port that
+/// does not send delays it until [`StuckPort`](crate::stuck_port::StuckPort) has its frames dropped. LUT levels: those of [`FenceEpochs`].
 #[derive(LogicBlock, Default)]
 pub struct FenceControl {
     pub clock: Signal<In, Clock>,
@@ -50,6 +50,8 @@ pub struct FenceControl {
     pub epoch: Signal<Out, Bit>,
     pub begun: Signal<In, Bits<BEGINS>>,
     pub ended: [Signal<In, EpochEnd>; ENDS],
+    /// A fence waits for uses of the transmit direction.
+    pub waits: Signal<Out, Bit>,
 
     epochs: FenceEpochs,
     step: DFF<FenceStep>,
@@ -84,6 +86,7 @@ impl Logic for FenceControl {
         self.fence.ready.next = step == FenceStep::Idle;
         self.receive.valid.next = step == FenceStep::Ask;
         self.done.next = ends;
+        self.waits.next = (step == FenceStep::Wait) & old_open;
         self.received.d.next = (step == FenceStep::Wait) & received & !ends;
         if step == FenceStep::Idle {
             self.settled.d.next = bits(0);

@@ -165,6 +165,7 @@ impl Logic for Nic {
         join!(
             self,
             port_up => transmit.port_up,
+            bars.read_timeout => transmit.stuck_timeout,
             transmit.mac => tx,
             transmit.cqe => queues.send,
             transmit.unread => faults.payload,

@@ -33,6 +33,8 @@ pub struct TransmitSide {
     pub reset: Signal<In, Bit>,
     /// Bit p: the link of port p is up.
     pub port_up: Signal<In, Bits<2>>,
+    /// Cycles after which a fence gives up what waits for a port that does not send.
+    pub stuck_timeout: Signal<In, Bits<31>>,
 
     // Tables: see `LocalTranslate`, `RequesterPair` and `TxDualLane`.
     pub table_valid: Signal<In, Bit>,
@@ -160,6 +162,8 @@ impl Logic for TransmitSide {
         join!(
             self,
             port_up => lanes.port_up,
+            stuck_timeout => lanes.stuck_timeout,
+            fences.waits => lanes.fence_waits,
             requester.tx => lanes.request,
             answer => lanes.answer,
             lanes.read => read,

@@ -9,12 +9,14 @@ use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
+use crate::stuck_port::StuckPort;
+
 /// What a transmit lane counts, each bit for one event in this cycle.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TxEvents {
     /// An acknowledgement was dropped.
     pub answer_dropped: Bit,
-    /// A frame was dropped or cut, because the link was down.
+    /// A frame was dropped or cut, because the link was down, or the port was stuck while a fence waited.
     pub frame_dropped: Bit,
     /// A frame was not sent, because its payload could not be read.
     pub left_out: Bit,
@@ -29,6 +31,9 @@ pub struct TxDualLane {
     pub reset: Signal<In, Bit>,
     /// Bit p: the link of port p is up.
     pub port_up: Signal<In, Bits<2>>,
+    /// A fence waits for what is before the ports, and the time after which a port that does not send is stuck: see [`StuckPort`].
+    pub fence_waits: Signal<In, Bit>,
+    pub stuck_timeout: Signal<In, Bits<31>>,
 
     // Configuration.
     pub port_config: [Signal<In, PortConfig>; 2],
@@ -57,19 +62,23 @@ pub struct TxDualLane {
     answers: [AnswerQueue; 2],
     lanes: [TxLane1024; 2],
     filters: [LinkFilter<1024>; 2],
+    stuck: [StuckPort; 2],
 }
 
 impl Logic for TxDualLane {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, answers[..], lanes[..], filters[..]);
+        clock_reset!(self, answers[..], lanes[..], filters[..], stuck[..]);
         let answer = self.answer.record.val();
         for p in 0..2 {
             let to_port = answer.port == (p == 1);
             self.answers[p].in_.valid.next = self.answer.valid.val() & to_port;
             self.answers[p].in_.record.next = answer;
             self.answers[p].port_up.next = self.port_up.val().get_bit(p);
-            self.filters[p].port_up.next = self.port_up.val().get_bit(p);
+            self.filters[p].port_up.next =
+                self.port_up.val().get_bit(p) & !self.stuck[p].drops.val();
+            self.stuck[p].offers.next = self.filters[p].mac.valid.val();
+            self.stuck[p].takes.next = self.mac[p].ready.val();
             self.events[p].next = TxEvents {
                 answer_dropped: self.answers[p].dropped.val(),
                 frame_dropped: self.filters[p].dropped.val(),
@@ -88,6 +97,8 @@ impl Logic for TxDualLane {
                 lanes[p].fault => fault[p],
                 lanes[p].mac => filters[p].in_,
                 filters[p].mac => mac[p],
+                stuck_timeout => stuck[p].timeout,
+                fence_waits => stuck[p].fence_waits,
             );
         }
         self.answer.ready.next = if answer.port {

@@ -87,6 +87,10 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
         let asks = dut.is("receive_valid");
         assert!(!asks || (since.is_some_and(|since| since > SETTLE) && !asked));
         let ends = dut.is("done");
+        let waits = dut.is("waits");
+        assert!(!waits || (asked && !ends), "clock {clock}: no fence waits");
+        let hangs = uses.iter().any(|one| one.epoch != epoch && one.hangs);
+        assert!(waits || !asked || !hangs || since.is_none_or(|since| since > 500));
         if ends {
             assert!(asked && (received || done), "clock {clock}: not received");
             let old = uses.iter().filter(|one| one.epoch != epoch).count();

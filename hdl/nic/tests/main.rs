@@ -10,4 +10,5 @@ mod nic_config;
 mod qp_counters;
 mod read_faults;
 mod rx_blocks;
+mod stuck_port;
 mod verilog;

@@ -147,7 +147,6 @@ impl Bar {
                 Some(write)
             }
             Progress::Answer(word) => {
-                let word = word.expect("registers can be read");
                 if let Some(Access::Read(_)) = self.accesses.front() {
                     self.answer = Some(word);
                     self.accesses.pop_front();
@@ -156,6 +155,7 @@ impl Bar {
                 }
                 None
             }
+            Progress::Unsupported(request) => panic!("registers can be read: {request}"),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Memory-mapped I/O: the host's accesses to BARs, as TLPs at the pins of the card's completer (AMD PG346, 1,024 bits).
 
 use sim_bfm::Beat;
+use stellar_wire::host::config_space::aer::HeaderLog;
 use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
 use stellar_wire::pcie::descriptor::{CompleterCompletion, CompleterRequest, RequestType};
-use stellar_wire::pcie::{AddressType, Attributes, CompletionStatus};
+use stellar_wire::pcie::{AddressType, Attributes, CompletionStatus, DwSpan, MemOp, MemRequest};
 use stellar_wire::Header;
 
 use crate::model::{CqBeat, NicInputs, NicOutputs};
@@ -109,6 +110,26 @@ impl MmioAccess {
         }
     }
 
+    /// The header of its TLP, as the header log of AER has it.
+    pub fn header_log(&self, tag: u8) -> HeaderLog {
+        let descriptor = self.descriptor(tag);
+        let (first_be, last_be) = self.enables();
+        let span = DwSpan {
+            address: descriptor.address,
+            length_dw: descriptor.dword_count,
+            first_be,
+            last_be,
+        };
+        let op = match self.data {
+            Some(_) => MemOp::Write,
+            None => MemOp::Read,
+        };
+        HeaderLog::of_request(&MemRequest {
+            tag: tag.into(),
+            ..MemRequest::new(op, span, descriptor.address_type, descriptor.requester)
+        })
+    }
+
     fn beat(&self, tag: u8) -> CqBeat {
         assert!(self.enable != 0, "an access to no byte: {self:?}");
         let descriptor = self.descriptor(tag);
@@ -166,8 +187,10 @@ pub enum Progress {
     Waits,
     /// The card has accepted the access. The word of a read follows.
     Taken,
-    /// The word of the read that was accepted last; `None` if there is nothing that can be read.
-    Answer(Option<u64>),
+    /// The word of the read that was accepted last.
+    Answer(u64),
+    /// There is nothing that the read which was accepted last could read. The header is that of the request.
+    Unsupported(HeaderLog),
 }
 
 /// The completer's pins. While a read is outstanding, nothing else is offered.
@@ -200,9 +223,10 @@ impl Mmio {
             let read = self.read.take().expect("no read is outstanding");
             let mut completion = Vec::new();
             beat.append_to(beat.bytes, &mut completion);
+            let unsupported = Progress::Unsupported(read.header_log(self.tag));
             let word = read.word(self.tag, &completion);
             self.tag = self.tag.wrapping_add(1);
-            return Progress::Answer(word);
+            return word.map_or(unsupported, Progress::Answer);
         }
         match access {
             Some(access) if outputs.cq_taken => {

@@ -212,6 +212,7 @@ impl<M: Memories> Fabric<M> {
             address: packet.asked.map(|(address, _)| address),
             at: packet.asked.map(|(_, at)| at),
             bytes: packet.tlp.addressed_bytes(),
+            header: packet.tlp.header_log(),
             refusal,
         });
     }

@@ -4,6 +4,7 @@ use crate::ats::Message;
 use crate::bdf::Bdf;
 use crate::config::RequestKind;
 use crate::tlp::{FlowClass, Tlp};
+use stellar_wire::host::config_space::aer::HeaderLog;
 
 /// A TLP of any kind. [`Tlp`] has the kinds that a NIC submits and takes; the messages of ATS have calls of their own.
 #[derive(Clone, Debug)]
@@ -62,6 +63,12 @@ impl Carried {
     /// Bytes that a memory request addresses, or a completion carries.
     pub fn addressed_bytes(&self) -> u64 {
         self.memory().map_or(0, Tlp::addressed_bytes)
+    }
+
+    /// The header of a memory request or a completion, as the header log of AER has it.
+    pub fn header_log(&self) -> HeaderLog {
+        self.memory()
+            .map_or_else(HeaderLog::default, Tlp::header_log)
     }
 
     /// Bytes that it occupies on a link.

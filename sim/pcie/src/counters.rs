@@ -10,6 +10,7 @@ use crate::config::RequestKind;
 use crate::iommu::FaultReason;
 use crate::tlp_check::Malformed;
 use crate::Picoseconds;
+use stellar_wire::host::config_space::aer::HeaderLog;
 use stellar_wire::pcie::AddressType;
 
 /// The route of a request to memory.
@@ -130,6 +131,8 @@ pub struct Report {
     pub at: Option<AddressType>,
     /// Bytes it addressed.
     pub bytes: u64,
+    /// Its header; of a completion that did not come there is none.
+    pub header: HeaderLog,
     /// The reason.
     pub refusal: Refusal,
 }

@@ -12,6 +12,7 @@ use crate::tlp::{FlowClass, Tlp};
 use crate::tlp_check;
 use crate::topology::{Kind, Node};
 use crate::Picoseconds;
+use stellar_wire::host::config_space::aer::HeaderLog;
 
 impl<M: Memories> Fabric<M> {
     /// Lets everything happen up to time `limit`.
@@ -258,6 +259,7 @@ impl<M: Memories> Fabric<M> {
                 address: Some(read.address),
                 at: Some(read.at),
                 bytes: read.bytes,
+                header: HeaderLog::default(),
                 refusal: Refusal::CompletionTimeout,
             });
         }

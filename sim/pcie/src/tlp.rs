@@ -1,6 +1,7 @@
 //! Transaction layer packets as the fabric sees them.
 
-use stellar_wire::pcie::{AddressType, CompletionStatus, DwSpan};
+use stellar_wire::host::config_space::aer::HeaderLog;
+use stellar_wire::pcie::{self, AddressType, CompletionStatus, DwSpan, MemOp, MemRequest};
 use stellar_wire::WireError;
 
 use crate::bdf::Bdf;
@@ -195,7 +196,68 @@ impl Tlp {
     }
 }
 
+impl MemWrite {
+    /// Its header on the wire.
+    pub fn header(&self) -> MemRequest {
+        let span = DwSpan {
+            address: self.address,
+            length_dw: (self.data.len() / 4) as u16,
+            first_be: self.first_be,
+            last_be: self.last_be,
+        };
+        MemRequest {
+            tag: self.tag,
+            ..MemRequest::new(MemOp::Write, span, self.at, self.requester.id())
+        }
+    }
+}
+
+impl MemRead {
+    /// Its header on the wire.
+    pub fn header(&self) -> MemRequest {
+        let span = DwSpan {
+            address: self.address,
+            length_dw: self.dwords,
+            first_be: self.first_be,
+            last_be: self.last_be,
+        };
+        MemRequest {
+            tag: self.tag,
+            ..MemRequest::new(MemOp::Read, span, self.at, self.requester.id())
+        }
+    }
+}
+
+impl Completion {
+    /// Its header on the wire.
+    pub fn header(&self) -> pcie::Completion {
+        pcie::Completion {
+            length_dw: (self.data.len() / 4) as u16,
+            completer: self.completer.id(),
+            status: self.status,
+            byte_count_modified: false,
+            byte_count: self.byte_count,
+            requester: self.requester.id(),
+            tag: self.tag,
+            lower_address: self.lower_address,
+            traffic_class: 0,
+            attributes: pcie::Attributes::default(),
+            digest: false,
+            poisoned: self.poisoned,
+        }
+    }
+}
+
 impl Tlp {
+    /// The header as the header log of AER has it.
+    pub fn header_log(&self) -> HeaderLog {
+        match self {
+            Self::Write(write) => HeaderLog::of_request(&write.header()),
+            Self::Read(read) => HeaderLog::of_request(&read.header()),
+            Self::Completion(completion) => HeaderLog::of_completion(&completion.header()),
+        }
+    }
+
     /// Address and AT of a memory request; `None` for a completion.
     pub fn memory_target(&self) -> Option<(u64, AddressType)> {
         match self {

@@ -26,8 +26,10 @@ impl Doorbell {
     pub const SLOT_COUNT: u16 = 128;
     /// Where in a doorbell page a send queue entry may be pushed: its 64 bytes as 8 stores of 64 bits in ascending order. The doorbell that makes it valid
     /// follows at [`Self::PUSHED_OFFSET`], before anything else is pushed in this page; the card then need not read the entry. It has to lie in the ring
-    /// all the same, as a pushed entry may go unused: when other entries are before it, or another page pushes meanwhile.
+    /// all the same, as a pushed entry may go unused: when other entries are before it, or the page has no space for it ([`Self::PUSH_PAGES_LOG2`]).
     pub const PUSH_OFFSET: u16 = 0x40;
+    /// log2 of the number of pages with space for a pushed entry in the card: those below it. That is four times the queue pairs of a card.
+    pub const PUSH_PAGES_LOG2: usize = 12;
     /// Offset at which a doorbell is written if its last entry was pushed.
     pub const PUSHED_OFFSET: u16 = 0x80;
     /// Lowest bit of the queue pair.

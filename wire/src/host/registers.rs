@@ -87,6 +87,7 @@ registers! {
     /// Largest PCIe read, bits 2:0: 128 bytes shifted left by the value, 0 to 5. Change it only while nothing is in flight.
     MAX_READ[1] at 0x0038: ReadWrite = 0;
     /// Timeout of a PCIe read in cycles, bits 30:0; after reset 50 ms at 250 MHz, the default of PCIe (base specification, section 2.8).
+    /// While a fence waits, a port that takes nothing for as long drops its frames.
     READ_TIMEOUT[1] at 0x0040: ReadWrite = 12_500_000;
     /// Number of the counter in [`COUNTER_VALUE`], bits 7:0: a `DropReason` from 0; or bit 6 with the port in bit 5 and a
     /// `PortCounter` in bits 4:0; or bit 7 with a `CardCounter` in bits 4:0.

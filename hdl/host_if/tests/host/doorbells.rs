@@ -1,6 +1,6 @@
 //! Doorbells compared with a table of owners.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use hdl_host_if::doorbells::{Doorbells, CLOCKS};
 use hdl_testkit::stream::{expect, stall, Source};
@@ -12,6 +12,10 @@ use stellar_wire::host::{ConsumerIndex, Doorbell};
 use crate::bench::{generator, reset};
 
 const QPS: u32 = 4;
+/// Pages with space for a pushed entry.
+const SHARES: u16 = 16;
+/// Pages of the random writes: the last one has no such space.
+const PAGES: [u16; 4] = [0, 1, 15, 0x8001];
 
 #[derive(Clone, Debug)]
 struct PageWrite {
@@ -39,12 +43,9 @@ impl PageWrite {
     }
 }
 
-/// The page whose entry is stored, and the entry's words so far.
+/// The words so far of the entry of each page.
 #[derive(Default)]
-struct Pushing {
-    page: u16,
-    words: Vec<u64>,
-}
+struct Pushing(BTreeMap<u16, Vec<u64>>);
 
 impl Pushing {
     /// The word of an entry at an offset.
@@ -54,21 +55,20 @@ impl Pushing {
     }
 
     fn push(&mut self, page: u16, word: usize, value: u64) {
-        if word == 0 || self.page != page || self.words.len() != word {
-            self.words.clear();
+        if page >= SHARES {
+            return;
         }
-        self.page = page;
-        if self.words.len() == word {
-            self.words.push(value);
+        let words = self.0.entry(page).or_default();
+        if word == 0 || words.len() != word {
+            words.clear();
+        }
+        if words.len() == word {
+            words.push(value);
         }
     }
 
     fn ring(&mut self, page: u16) -> Option<Vec<u64>> {
-        if self.page != page {
-            return None;
-        }
-        let words = std::mem::take(&mut self.words);
-        (words.len() == 8).then_some(words)
+        self.0.remove(&page).filter(|words| words.len() == 8)
     }
 }
 
@@ -178,7 +178,7 @@ fn random_write(rng: &mut impl Rng) -> PageWrite {
         _ => rng.random_range(0..QPS),
     };
     PageWrite {
-        page: [0, 1, 0x8001][rng.random_range(0..3)],
+        page: PAGES[rng.random_range(0..PAGES.len())],
         offset: match rng.random_range(0..12) {
             0 => rng.random_range(0..4096),
             1..4 => ConsumerIndex::OFFSET,
@@ -234,14 +234,17 @@ proptest! {
     #[test]
     fn a_page_rings_only_for_its_own_queue_pairs(seed: u64, clocks in 50..600usize) {
         let rng = &mut generator(seed);
-        let mut dut = reset::<Doorbells<2>>();
+        let mut dut = reset::<Doorbells<2, 4>>();
         let mut owners = [None; QPS as usize];
         let (mut due, mut counts, mut counted) = (VecDeque::new(), Counts::default(), Counts::default());
-        let (mut script, mut pushing) = (VecDeque::new(), Pushing::default());
+        // Two scripts that take turns: what one page pushes comes between the words of another.
+        let mut scripts = [VecDeque::new(), VecDeque::new()];
+        let mut pushing = Pushing::default();
         let mut writes = Source::new("write_valid", "write_ready");
         let mut changes = Source::new("owner_valid", "owner_ready");
         for clock in 0..clocks + 40 {
             let drains = clock >= clocks;
+            let script = &mut scripts[usize::from(rng.random_ratio(1, 4))];
             if script.is_empty() {
                 script.extend(random_writes(rng));
             }
@@ -249,7 +252,7 @@ proptest! {
                 writes.offer(script.pop_front().expect("writes"));
             }
             if !drains && changes.is_free() && rng.random_ratio(1, 8) {
-                let page = [0, 1, 0x8001][rng.random_range(0..3)];
+                let page = PAGES[rng.random_range(0..PAGES.len())];
                 changes.offer((rng.random_range(0..QPS as usize), rng.random_ratio(3, 4).then_some(page)));
             }
             writes.drive(&mut dut, PageWrite::set);
@@ -273,12 +276,90 @@ proptest! {
             }
             if let Some((qp, owner)) = changes.taken(&dut) {
                 owners[qp] = owner;
+                if let Some(page) = owner {
+                    pushing.ring(page);
+                }
             }
             dut.clock();
         }
         prop_assert_eq!(due, VecDeque::new());
         prop_assert_eq!(counted, counts);
     }
+}
+
+/// The entry of one page is complete when another page begins one after each of its words.
+#[test]
+fn entries_of_two_pages_do_not_displace_each_other() {
+    let mut dut = reset::<Doorbells<2, 4>>();
+    for (qp, page) in [(0, 3), (1, 4)] {
+        own(&mut dut, qp, page);
+    }
+    let entry: [u8; 64] = std::array::from_fn(|at| at as u8);
+    let doorbell = Doorbell { qp: 1, producer: 9 };
+    let other = Doorbell { qp: 0, producer: 5 };
+    for (at, (offset, word)) in doorbell.pushing(&entry).enumerate() {
+        let (of_other, word_of_other) = other.pushing(&[0xff; 64]).nth(at % 8).expect("a word");
+        write(&mut dut, 3, of_other, word_of_other);
+        write(&mut dut, 4, offset, word);
+    }
+    clocks_until(&mut dut, "doorbell_valid", CLOCKS);
+    dut.set("doorbell_ready", 1);
+    dut.settle();
+    let words = entry.chunks(8);
+    let words = words.map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes")));
+    assert_eq!(
+        outcome(&dut),
+        Some(Outcome::Send(doorbell, Some(words.collect())))
+    );
+}
+
+/// A page that is given to another user may hold an entry of the user before.
+#[test]
+fn a_new_owner_does_not_ring_with_an_entry_from_before() {
+    let mut dut = reset::<Doorbells<2, 4>>();
+    own(&mut dut, 1, 4);
+    let doorbell = Doorbell { qp: 1, producer: 9 };
+    for (offset, word) in doorbell.pushing(&[0xff; 64]).take(8) {
+        write(&mut dut, 4, offset, word);
+    }
+    own(&mut dut, 1, 4);
+    let word = u64::from_le_bytes(doorbell.to_bytes());
+    write(&mut dut, 4, Doorbell::PUSHED_OFFSET, word);
+    clocks_until(&mut dut, "doorbell_valid", CLOCKS);
+    dut.set("doorbell_ready", 1);
+    dut.settle();
+    assert_eq!(outcome(&dut), Some(Outcome::Send(doorbell, None)));
+}
+
+/// Makes a page the owner of a queue pair.
+fn own(dut: &mut Dut, qp: u64, page: u64) {
+    let owner = [
+        ("owner_qp", qp),
+        ("owner_present", 1),
+        ("owner_page", page),
+        ("owner_valid", 1),
+    ];
+    for (port, value) in owner {
+        dut.set(port, value);
+    }
+    clocks_until(dut, "owner_ready", 8);
+    dut.clock();
+    dut.set("owner_valid", 0);
+}
+
+/// Writes a word to a page, as soon as it is taken.
+fn write(dut: &mut Dut, page: u16, offset: u16, word: u64) {
+    let write = PageWrite {
+        page,
+        offset,
+        word,
+        enable: 0xff,
+    };
+    PageWrite::set(dut, &write);
+    dut.set("write_valid", 1);
+    clocks_until(dut, "write_ready", 8);
+    dut.clock();
+    dut.set("write_valid", 0);
 }
 
 /// Cycles until `port` is high, at most `most`.
@@ -297,18 +378,8 @@ fn clocks_until(dut: &mut Dut, port: &str, most: usize) -> usize {
 
 #[test]
 fn doorbells_follow_each_other_without_more_clocks_than_promised() {
-    let mut dut = reset::<Doorbells<2>>();
-    clocks_until(&mut dut, "owner_ready", 4);
-    for (port, value) in [
-        ("owner_valid", 1),
-        ("owner_qp", 2),
-        ("owner_present", 1),
-        ("owner_page", 7),
-    ] {
-        dut.set(port, value);
-    }
-    dut.clock();
-    dut.set("owner_valid", 0);
+    let mut dut = reset::<Doorbells<2, 4>>();
+    own(&mut dut, 2, 7);
     for ready in ["doorbell_ready", "consumer_ready", "refused_ready"] {
         dut.set(ready, 1);
     }
@@ -326,20 +397,10 @@ fn doorbells_follow_each_other_without_more_clocks_than_promised() {
 
 #[test]
 fn after_reset_nobody_owns_anything() {
-    let mut dut = reset::<Doorbells<2>>();
+    let mut dut = reset::<Doorbells<2, 4>>();
     for qp in 0..u64::from(QPS) {
-        clocks_until(&mut dut, "owner_ready", 4);
-        for (port, value) in [
-            ("owner_valid", 1),
-            ("owner_qp", qp),
-            ("owner_present", 1),
-            ("owner_page", 7),
-        ] {
-            dut.set(port, value);
-        }
-        dut.clock();
+        own(&mut dut, qp, 7);
     }
-    dut.set("owner_valid", 0);
     dut.set("reset", 1);
     dut.clock();
     dut.set("reset", 0);
@@ -365,5 +426,11 @@ fn outcome_offered(dut: &Dut) -> (u16, u32) {
 #[test]
 #[should_panic(expected = "2^11 queue pairs: use Q of 1 to 10")]
 fn more_queue_pairs_than_numbers_are_refused() {
-    let _ = Doorbells::<11>::default();
+    let _ = Doorbells::<11, 4>::default();
+}
+
+#[test]
+#[should_panic(expected = "2^16 pages that push: use P of 1 to 15")]
+fn more_pages_that_push_than_pages_are_refused() {
+    let _ = Doorbells::<2, 16>::default();
 }

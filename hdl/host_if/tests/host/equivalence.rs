@@ -148,7 +148,7 @@ fn admin_queue() {
 fn doorbells() {
     let mut word = 0;
     check(
-        Doorbells::<2>::default,
+        Doorbells::<2, 1>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);

@@ -35,8 +35,8 @@ impl<M: HostSide> Hosts<M> {
     fn access(&mut self, host: usize, access: &MmioAccess) -> Result<Option<u64>, DeviceError> {
         let began = self.time();
         match self.carry(host, access) {
-            Progress::Answer(word) => Ok(word),
-            Progress::Taken => Ok(None),
+            Progress::Answer(word) => Ok(Some(word)),
+            Progress::Taken | Progress::Unsupported(_) => Ok(None),
             Progress::Waits => Err(DeviceError::NoAnswer {
                 what: "take an access to a BAR",
                 waited: self.time() - began,
@@ -76,10 +76,10 @@ impl<M: HostSide> Hosts<M> {
         offset: u64,
         bytes: u8,
     ) -> Result<Option<u64>, DeviceError> {
-        if !self.answers(host) {
+        let access = part_of_word(bar, offset, bytes, None);
+        if !self.answers(host, &access) {
             return Ok(None);
         }
-        let access = part_of_word(bar, offset, bytes, None);
         let word = self.access(host, &access)?;
         let unused = 64 - 8 * u32::from(bytes);
         Ok(word.map(|word| word >> (8 * (offset % WORD)) << unused >> unused))
@@ -97,23 +97,23 @@ impl<M: HostSide> Hosts<M> {
         bytes: u8,
         value: u64,
     ) -> Result<bool, DeviceError> {
-        if !self.answers(host) {
+        let access = part_of_word(bar, offset, bytes, Some(value));
+        if !self.answers(host, &access) {
             return Ok(false);
         }
-        let access = part_of_word(bar, offset, bytes, Some(value));
         self.access(host, &access)?;
         Ok(true)
     }
 
     /// Whether the BARs of a card respond to an access: memory space is enabled, and the card is not in reset.
-    fn answers(&mut self, host: usize) -> bool {
+    fn answers(&mut self, host: usize, access: &MmioAccess) -> bool {
         if self.is_resetting(host) {
             return false;
         }
         let card = self.card(host);
         let has_memory = card.config(Function::Control).has_memory();
         if !has_memory {
-            card.log_unsupported();
+            card.log_unsupported(access.header_log(0));
         }
         has_memory
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sim_bfm::CLOCK_PS;
 use sim_verilated::Library;
 use stellar_transport::requester::RequesterCounters;
-use stellar_wire::host::config_space::aer::Uncorrectable;
+use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 use stellar_wire::host::config_space::Function;
 
 use super::config_space::{ConfigEffect, ConfigSpace};
@@ -100,9 +100,9 @@ impl<M: HostSide> Card<M> {
         self.configs[Function::Control.endpoint()].enable_msi_x();
     }
 
-    /// Logs an unsupported request, to which the PCIe block has answered.
-    pub fn log_unsupported(&mut self) {
-        self.configs[Function::Control.endpoint()].log(Uncorrectable::UnsupportedRequest);
+    /// Logs an unsupported request of the host, to which the PCIe block has answered.
+    pub fn log_unsupported(&mut self, request: HeaderLog) {
+        self.configs[Function::Control.endpoint()].log(Uncorrectable::UnsupportedRequest, request);
     }
 
     /// The part of a function-level reset that is the PCIe block's and the operating system's.
@@ -194,8 +194,8 @@ impl<M: HostSide> Card<M> {
         let is_message = message.is_some();
         inputs.cq = inputs.cq.or(message);
         inputs.cq1 = message1;
-        for (function, error) in self.pcie.take_errors() {
-            self.configs[function.endpoint()].log(error);
+        for (function, error, header) in self.pcie.take_errors() {
+            self.configs[function.endpoint()].log(error, header);
         }
         for vector in self.pcie.take_messages() {
             self.raise(vector);
@@ -219,8 +219,8 @@ impl<M: HostSide> Card<M> {
         let leaves = |port: &PortOutputs| port.tx.is_some() || port.rq.is_some();
         self.is_active = has_input || outputs.ports.iter().any(leaves) || self.pcie.is_busy();
         let progress = self.mmio.look(access, &outputs);
-        if progress == Progress::Answer(None) {
-            self.log_unsupported();
+        if let Progress::Unsupported(request) = progress {
+            self.log_unsupported(request);
         }
         if let (Progress::Taken, Some(access)) = (progress, access) {
             Port::accepted(&mut self.ports, access);

@@ -1,6 +1,6 @@
 //! Configuration space of a function of a simulated card, from the tables in `stellar-wire`.
 
-use stellar_wire::host::config_space::aer::{self, Uncorrectable};
+use stellar_wire::host::config_space::aer::{self, HeaderLog, Uncorrectable};
 use stellar_wire::host::config_space::{
     ats, command, header, msi_x, pci_express, serial_number, ConfigWord, Function, AER_ID, ATS_ID,
     EXTENDED, LENGTH, MSI_X_ID, PCI_EXPRESS_ID, SERIAL_NUMBER_ID,
@@ -167,10 +167,27 @@ impl ConfigSpace {
         self.store(control, &ats::ENABLE.to_le_bytes());
     }
 
-    /// Logs an error, as the PCIe block does. All are non-fatal after reset.
-    pub fn log(&mut self, error: Uncorrectable) {
-        let status = self.extended_capability(AER_ID) + aer::UNCORRECTABLE_STATUS;
-        *self.word(status) |= error.bit();
+    /// Logs an error and the header of its TLP, as the PCIe block does. All are non-fatal after reset.
+    ///
+    /// The first error keeps first error pointer and header log until software clears its bit (PCIe base specification 5.0, section 6.2.4.2). A masked error
+    /// does not have them.
+    pub fn log(&mut self, error: Uncorrectable, header: HeaderLog) {
+        let at = self.extended_capability(AER_ID);
+        let status = self.load(at + aer::UNCORRECTABLE_STATUS);
+        let first = self.load(at + aer::CONTROL) & aer::FIRST_ERROR;
+        let is_masked = self.load(at + aer::UNCORRECTABLE_MASK) & error.bit() != 0;
+        if status >> first & 1 == 0 && !is_masked {
+            let control = self.word(at + aer::CONTROL);
+            *control = *control & !aer::FIRST_ERROR | error.bit().trailing_zeros();
+            for (word, place) in header
+                .words
+                .into_iter()
+                .zip((at + aer::HEADER_LOG..).step_by(4))
+            {
+                *self.word(place) = word;
+            }
+        }
+        *self.word(at + aer::UNCORRECTABLE_STATUS) |= error.bit();
         let detected = match error {
             Uncorrectable::UnsupportedRequest => {
                 pci_express::NON_FATAL_DETECTED | pci_express::UNSUPPORTED_DETECTED
@@ -284,8 +301,8 @@ mod tests {
     #[test]
     fn logged_errors_stay_until_a_one_is_written() {
         let mut space = control();
-        space.log(Uncorrectable::PoisonedTlp);
-        space.log(Uncorrectable::UnsupportedRequest);
+        space.log(Uncorrectable::PoisonedTlp, HeaderLog::default());
+        space.log(Uncorrectable::UnsupportedRequest, HeaderLog::default());
         let status = space.extended_capability(AER_ID) + aer::UNCORRECTABLE_STATUS;
         let both = Uncorrectable::PoisonedTlp.bit() | Uncorrectable::UnsupportedRequest.bit();
         assert_eq!(space.load(status), both);
@@ -297,5 +314,46 @@ mod tests {
         assert_eq!(space.load(device_status) >> 16, 0b1010);
         space.store(device_status, &[0xff; 2]);
         assert_eq!(space.load(device_status) >> 16, 0);
+    }
+    #[test]
+    fn the_first_error_keeps_its_header_until_its_bit_is_cleared() {
+        let mut space = control();
+        let at = space.extended_capability(AER_ID);
+        let log = |number: u32| HeaderLog {
+            words: [0, 1, 2, 3].map(|word| 16 * number + word),
+        };
+        let first = |space: &ConfigSpace| {
+            let words = [0, 4, 8, 12].map(|word| space.load(at + aer::HEADER_LOG + word));
+            let pointer = space.load(at + aer::CONTROL);
+            (Uncorrectable::first(pointer), HeaderLog { words })
+        };
+        let (poisoned, unsupported) = (
+            Uncorrectable::PoisonedTlp,
+            Uncorrectable::UnsupportedRequest,
+        );
+        assert_eq!(first(&space), (None, HeaderLog::default()));
+        // A masked error is in the status alone.
+        let mask = at + aer::UNCORRECTABLE_MASK;
+        space.store(mask, &unsupported.bit().to_le_bytes());
+        space.log(unsupported, log(1));
+        assert_eq!(first(&space), (None, HeaderLog::default()));
+        space.store(mask, &[0; 4]);
+        space.log(poisoned, log(2));
+        for number in [3, 4] {
+            space.log(poisoned, log(number));
+            space.log(unsupported, log(number));
+            assert_eq!(first(&space), (Some(poisoned), log(2)));
+        }
+        // The other bit says nothing about the header.
+        let status = at + aer::UNCORRECTABLE_STATUS;
+        space.store(status, &unsupported.bit().to_le_bytes());
+        space.log(unsupported, log(5));
+        assert_eq!(first(&space), (Some(poisoned), log(2)));
+        space.store(status, &poisoned.bit().to_le_bytes());
+        space.log(unsupported, log(6));
+        assert_eq!(first(&space), (Some(unsupported), log(6)));
+        // Software cannot write them.
+        space.store(at + aer::CONTROL, &[0; 20]);
+        assert_eq!(first(&space), (Some(unsupported), log(6)));
     }
 }

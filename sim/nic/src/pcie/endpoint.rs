@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
 use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
-use stellar_wire::host::config_space::aer::Uncorrectable;
+use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 use stellar_wire::host::registers::MAX_PAYLOAD;
 use stellar_wire::pcie::descriptor::{InvalidateCompletion, RequestType, RequesterCompletion};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
@@ -166,7 +166,8 @@ impl Endpoint {
     pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<Arc<RcBeat>> {
         while let Some(completion) = pcie.take_completion(self.port) {
             if completion.poisoned {
-                pcie.log(self.port, Uncorrectable::PoisonedTlp);
+                let header = HeaderLog::of_completion(&completion.header());
+                pcie.log(self.port, Uncorrectable::PoisonedTlp, header);
             }
             self.complete(&completion);
         }

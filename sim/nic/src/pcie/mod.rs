@@ -12,7 +12,7 @@ use sim_pcie::{
 };
 use sim_world::{BadAccess, MappingChange};
 use stellar_transport::endpoint::Memory;
-use stellar_wire::host::config_space::aer::Uncorrectable;
+use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 use stellar_wire::host::config_space::Function;
 
 use self::bus::{Bus, HOST_BASE, HOST_BYTES};
@@ -51,7 +51,7 @@ pub struct HostPcie<M> {
     passthrough: bool,
     answers_flushes_at_once: bool,
     /// Errors that the endpoints have found and that were not taken yet.
-    errors: Vec<(Function, Uncorrectable)>,
+    errors: Vec<(Function, Uncorrectable, HeaderLog)>,
 }
 
 impl<M: HostSide> HostPcie<M> {
@@ -141,7 +141,9 @@ impl<M: HostSide> HostPcie<M> {
                 _ => None,
             };
             let function = Function::ALL.into_iter().find(at);
-            self.errors.extend(function.zip(error));
+            if let Some((function, error)) = function.zip(error) {
+                self.errors.push((function, error, report.header));
+            }
             let (Some(address), Some(kind)) = (report.address, report.kind) else {
                 continue;
             };
@@ -242,13 +244,13 @@ impl<M: HostSide> HostPcie<M> {
         }
     }
 
-    /// An endpoint has found an error.
-    fn log(&mut self, port: PortId, error: Uncorrectable) {
-        self.errors.push((Function::ALL[port.0], error));
+    /// An endpoint has found an error in a TLP.
+    fn log(&mut self, port: PortId, error: Uncorrectable, header: HeaderLog) {
+        self.errors.push((Function::ALL[port.0], error, header));
     }
 
-    /// Errors that the endpoints have found since the last call.
-    pub fn take_errors(&mut self) -> Vec<(Function, Uncorrectable)> {
+    /// Errors that the endpoints have found since the last call, with the headers of their TLPs.
+    pub fn take_errors(&mut self) -> Vec<(Function, Uncorrectable, HeaderLog)> {
         std::mem::take(&mut self.errors)
     }
 

@@ -50,7 +50,7 @@ fn write<'a>(wr_id: u64, source: Source<'a>, to: &MemoryRegion) -> WorkRequest<'
 }
 
 /// Runs `call` in a thread of its own, and `meanwhile` again and again until it has returned. Returns when it did, by the cards' clock, and the rounds.
-fn beside(
+pub fn beside(
     now: impl Fn() -> Duration + Sync,
     call: impl FnOnce() + Send,
     mut meanwhile: impl FnMut(),

@@ -4,6 +4,7 @@ use sim_nic::{CardPair, PcieSettings, RequestSizes, CLOCK_PS};
 use sim_pcie::{FaultKind, FaultRule, RequestKind};
 use stellar_wire::host::config_space::{ats, command, header, pci_express, Bar};
 use stellar_wire::host::registers::{IDENTITY, READ_TIMEOUT};
+use stellar_wire::pcie::MemOp;
 
 use super::hosts::*;
 use stellar_driver::*;
@@ -14,10 +15,14 @@ const ATS: u16 = 0x160;
 /// Cycles until a read has failed.
 const READ_CYCLES: u64 = 20_000;
 
-fn errors(device: &Device) -> [Vec<Uncorrectable>; 2] {
+fn taken(device: &Device) -> [PcieErrors; 2] {
     let taken = device.probe().take_pcie_errors().unwrap();
     assert_eq!([taken[0].function, taken[1].function], Function::ALL);
-    [0, 1].map(|function: usize| taken[function].errors.clone())
+    taken.try_into().unwrap()
+}
+
+fn errors(device: &Device) -> [Vec<Uncorrectable>; 2] {
+    taken(device).map(|taken| taken.errors)
 }
 
 /// Sends `bytes` bytes and returns how the write request ended.
@@ -134,17 +139,36 @@ fn errors_of_pcie_are_logged_by_the_function_that_found_them() {
         pair.add_pcie_fault(0, rule).unwrap();
         assert_ne!(send(&hosts, 1 << 14), WcStatus::Success);
         pair.run(2 * READ_CYCLES);
-        let found = errors(&devices[0]);
-        assert!(
-            found.iter().any(|found| found.contains(&error)),
-            "{fault:?}: {found:?}"
-        );
+        let found = taken(&devices[0]);
+        let logged = found.iter().filter(|found| found.errors.contains(&error));
+        let logged: Vec<_> = logged.collect();
+        assert!(!logged.is_empty(), "{fault:?}: {found:?}");
+        for found in logged {
+            let (first, header) = found.first.unwrap();
+            assert_eq!(first, error, "the header is that of the first error");
+            let completion = header.completion();
+            match error {
+                Uncorrectable::PoisonedTlp => {
+                    let completion = completion.expect("the header of a completion");
+                    assert!(completion.poisoned, "{header}");
+                    let number = found.function.endpoint() as u16;
+                    assert_eq!(completion.requester & 7, number, "{header}");
+                }
+                _ => assert!(header.is_empty(), "no TLP came: {header}"),
+            }
+        }
         pair.clear_pcie_faults(0);
         assert_eq!(errors(&devices[0]), [vec![], vec![]]);
         // BAR2 cannot be read.
-        function.read64(Bar::Doorbells, 0).unwrap();
-        let unsupported = vec![Uncorrectable::UnsupportedRequest];
-        assert_eq!(errors(&devices[0]), [unsupported, vec![]]);
+        function.read64(Bar::Doorbells, 0x7_0008).unwrap();
+        let [found, of_data] = taken(&devices[0]);
+        assert_eq!(found.errors, [Uncorrectable::UnsupportedRequest]);
+        assert_eq!((of_data.errors, of_data.first), (vec![], None));
+        let (first, header) = found.first.unwrap();
+        let request = header.request().expect("the header of a request");
+        assert_eq!(first, Uncorrectable::UnsupportedRequest);
+        assert_eq!((request.op, request.length_dw), (MemOp::Read, 2));
+        assert_eq!(request.address % Bar::Doorbells.length(), 0x7_0008);
         assert_eq!(errors(&devices[1]), [vec![], vec![]]);
     }
 }

@@ -1,8 +1,13 @@
 //! Tests of send queue entries that are pushed with their doorbell.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use sim_nic::CardPair;
 use stellar_driver::*;
+use stellar_wire::host::config_space::{Bar, PAGE_BYTES};
+use stellar_wire::host::{Doorbell, Wqe};
 
 use crate::verbs::hosts::*;
 
@@ -93,4 +98,98 @@ fn pushed_or_not_work_requests_keep_their_order() {
     assert_eq!(received, [0, 1, 2, 3, 4, 5, 6, 7].map(Some));
     let expected: Vec<u8> = (0..128).map(|at| at / 16 + 1).collect();
     assert!(bytes(&target)[..128] == expected, "other bytes arrived");
+}
+
+/// A function with a neighbour: before each store to a doorbell page, the neighbour stores the next word of an entry that it pushes to its own page.
+struct BesideAPusher {
+    function: Arc<dyn PciFunction>,
+    /// The neighbour's page and queue pair, once there is one.
+    neighbour: OnceLock<(u64, u32)>,
+    stores: AtomicUsize,
+}
+
+impl PciFunction for BesideAPusher {
+    fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
+        self.function.config_load(function, offset)
+    }
+
+    fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
+        self.function.config_store(function, offset, value)
+    }
+
+    fn load(&self, access: Access) -> Result<u64, DeviceError> {
+        self.function.load(access)
+    }
+
+    fn store(&self, access: Access, value: u64) -> Result<(), DeviceError> {
+        if let (Bar::Doorbells, Some(&(page, qp))) = (access.bar(), self.neighbour.get()) {
+            let doorbell = Doorbell { qp, producer: 0 };
+            let at = self.stores.fetch_add(1, Ordering::Relaxed) % 9;
+            let entry = [0xa5; Wqe::LEN];
+            let (offset, word) = doorbell.pushing(&entry).nth(at).unwrap();
+            let place = page * PAGE_BYTES + u64::from(offset);
+            self.function.write64(Bar::Doorbells, place, word)?;
+        }
+        self.function.store(access, value)
+    }
+
+    fn allocate_memory(&self, bytes: usize) -> Result<Arc<dyn DmaMemory>, DeviceError> {
+        self.function.allocate_memory(bytes)
+    }
+
+    fn interrupt(&self, vector: u16) -> Result<Arc<dyn Interrupt>, DeviceError> {
+        self.function.interrupt(vector)
+    }
+
+    fn reset(&self) -> Result<(), DeviceError> {
+        self.function.reset()
+    }
+
+    fn now(&self) -> Duration {
+        self.function.now()
+    }
+
+    fn relax(&self) {
+        self.function.relax();
+    }
+}
+
+/// Each page has its own space for an entry, so a neighbour between whose words all words of the victim come costs it no read.
+#[test]
+fn a_neighbour_that_pushes_all_the_time_does_not_have_other_entries_read_from_memory() {
+    let pair = CardPair::new().unwrap();
+    let beside = Arc::new(BesideAPusher {
+        function: pair.function(0),
+        neighbour: OnceLock::new(),
+        stores: AtomicUsize::new(0),
+    });
+    let functions: [Arc<dyn PciFunction>; 2] = [beside.clone(), pair.function(1)];
+    let devices = [0, 1].map(|host| {
+        let config = DeviceConfig::new(ports(host), host.into());
+        let probe = Probe::new(Arc::clone(&functions[usize::from(host)])).unwrap();
+        probe.bring_up(config).unwrap()
+    });
+    let hosts = open(&devices, false);
+    let neighbours = open(&devices, false);
+    let (qa, qb) = (hosts[0].qp(), hosts[1].qp());
+    connect([&qa, &qb], 78);
+    let others = [neighbours[0].qp(), neighbours[1].qp()];
+    connect([&others[0], &others[1]], 79);
+    let target = hosts[1].region(4096, true);
+    let page = neighbours[0].context.page().into();
+    beside.neighbour.set((page, others[0].number())).unwrap();
+
+    let reads = || -> u64 {
+        let counters = pair.pcie_counters(0);
+        counters.read_flows().map(|(_, traffic)| traffic.tlps).sum()
+    };
+    let before = reads();
+    for mark in 1..=8 {
+        latency(&hosts, &qa, &target, mark, true);
+    }
+    assert_eq!(reads() - before, 0, "the card read entries");
+    assert!(beside.stores.load(Ordering::Relaxed) >= 8 * 9);
+    latency(&hosts, &qa, &target, 9, false);
+    assert_eq!(reads() - before, 1, "an entry that was not pushed");
+    assert_eq!(pair.bad_accesses(0), 0);
 }

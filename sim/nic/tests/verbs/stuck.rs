@@ -1,10 +1,13 @@
 //! Nothing that is stuck freezes the rest of a card: reads that nobody completes, and ports that do not send.
 
+use std::time::Duration;
+
 use sim_nic::{CardPair, Link, PcieSettings, CLOCK_PS};
 use sim_pcie::{FaultKind, FaultRule, RequestKind, Window};
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::registers::READ_TIMEOUT;
 
+use super::fence::beside;
 use super::hosts::*;
 use stellar_driver::*;
 
@@ -186,4 +189,67 @@ fn a_port_that_does_not_send_holds_up_nothing_else() {
             assert!(of(DropReason::BadLength) + of(DropReason::BadIcrc) <= 1);
         }
     }
+}
+
+/// A port that is paused for ever does not keep a region: after `READ_TIMEOUT` the fence has the packets before the port dropped. The driver would give up
+/// after a second, and never free the memory.
+#[test]
+fn a_port_that_is_paused_for_ever_does_not_hold_up_a_fence() {
+    const MICROSECOND: Duration = Duration::from_micros(1);
+    const PATIENCE: Duration = Duration::from_micros(200);
+    let pair = CardPair::new().unwrap();
+    let devices = bring_up(&pair);
+    let [a, b] = open(&devices, false);
+    let function = pair.function(0);
+    let patience = PATIENCE.as_nanos() as u64 / 4;
+    let at = READ_TIMEOUT.offset.into();
+    function.write64(Bar::Registers, at, patience).unwrap();
+    let qps = [a.qp_over(Transport::Rc), b.qp_over(Transport::Rc)];
+    connect_by(0, [&qps[0], &qps[1]], 3);
+    let length = 1 << 18;
+    let target = b.region(length, true);
+    let region = a.region(length, false);
+    pair.set_link(0, 0, Link::Paused);
+    let source = region.slice(0, length as u32).unwrap();
+    post(&qps[0], 1, source, &target);
+    pair.run(5_000);
+    let [qp, _peer] = qps;
+    let remove = || {
+        drop(qp);
+        a.cq.poll(8).unwrap();
+        region.deregister().unwrap();
+    };
+    let began = function.now();
+    let limit = began + 2 * PATIENCE + 200 * MICROSECOND;
+    let mut given_up = false;
+    let (at, _) = beside(
+        || function.now(),
+        remove,
+        || {
+            pair.run(1_000);
+            // The test ends also where the port holds the fence up.
+            if !given_up && function.now() > 2 * limit {
+                given_up = true;
+                pair.set_link(0, 0, Link::Up);
+            }
+        },
+    );
+    assert!(at < limit && !given_up, "{:?}", at - began);
+    // A second removal does not wait for the timeout again, and everything works when the port sends again.
+    let spare = a.region(length, false);
+    let again = function.now();
+    spare.deregister().unwrap();
+    assert!(function.now() < again + 20 * MICROSECOND);
+    pair.set_link(0, 0, Link::Up);
+    pair.run(20_000);
+    assert_eq!(pair.bad_accesses(0), 0);
+    let qps = [a.qp_over(Transport::Rc), b.qp_over(Transport::Rc)];
+    connect_by(0, [&qps[0], &qps[1]], 4);
+    let region = a.region(length, false);
+    let sent = pattern(length, 9);
+    region.memory().unwrap().write(0, &sent).unwrap();
+    let source = region.slice(0, length as u32).unwrap();
+    post(&qps[0], 2, source, &target);
+    assert_eq!(ends(&a.completions(1)), [(2, WcStatus::Success)]);
+    assert!(bytes(&target) == sent, "other bytes arrived");
 }

@@ -96,6 +96,8 @@ pub mod msi_x {
 
 /// Offsets from the start of the AER capability, and its errors (PCIe base specification 5.0, section 7.8.4).
 pub mod aer {
+    pub use super::super::header_log::HeaderLog;
+
     /// Uncorrectable errors that have happened; a write of 1 clears a bit.
     pub const UNCORRECTABLE_STATUS: u16 = 0x04;
     /// Uncorrectable errors that are not reported.
@@ -106,6 +108,15 @@ pub mod aer {
     pub const CORRECTABLE_STATUS: u16 = 0x10;
     /// Correctable errors that are not reported.
     pub const CORRECTABLE_MASK: u16 = 0x14;
+    /// Advanced error capabilities and control.
+    pub const CONTROL: u16 = 0x18;
+    /// Header of the TLP of the first error, [`HEADER_WORDS`] double words: byte 0 of the header is the highest byte of the first one.
+    pub const HEADER_LOG: u16 = 0x1c;
+    /// Double words of the header log. Those that a header does not have are zero.
+    pub const HEADER_WORDS: u16 = 4;
+    /// Advanced error capabilities and control: the first error pointer, which is the number of a bit of the uncorrectable errors. It and the header
+    /// log mean something while that bit is set.
+    pub const FIRST_ERROR: u32 = 0x1f;
 
     /// An uncorrectable error of transactions.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +158,12 @@ pub mod aer {
                 Self::UnexpectedCompletion => 1 << 16,
                 Self::UnsupportedRequest => 1 << 20,
             }
+        }
+
+        /// The error that a first error pointer names; `None` if the function never logs it.
+        pub fn first(pointer: u32) -> Option<Self> {
+            let bit = 1 << (pointer & FIRST_ERROR);
+            Self::ALL.into_iter().find(|error| error.bit() == bit)
         }
 
         /// The bits of all.

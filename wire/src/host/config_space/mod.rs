@@ -6,6 +6,7 @@
 //! project's card.
 
 mod capabilities;
+mod header_log;
 mod table;
 
 pub use capabilities::*;

@@ -194,6 +194,21 @@ const AER_CORRECTABLE_MASK: ConfigWord = word(
     ADVISORY,
     "mask of correctable errors",
 );
+const AER_CONTROL: ConfigWord = word(
+    AER_AT + aer::CONTROL,
+    0,
+    0,
+    "advanced error capabilities and control: bits 4:0 bit of the first error",
+);
+/// A double word of the header log.
+const fn header_log(number: u16) -> ConfigWord {
+    word(
+        AER_AT + aer::HEADER_LOG + 4 * number,
+        0,
+        0,
+        "header log: a double word of the TLP header of the first error",
+    )
+}
 const SERIAL_NUMBER: ConfigWord = extended(
     SERIAL_NUMBER_AT,
     SERIAL_NUMBER_ID,
@@ -282,6 +297,11 @@ pub const BOTH: &[ConfigWord] = &[
     AER_SEVERITY,
     AER_CORRECTABLE,
     AER_CORRECTABLE_MASK,
+    AER_CONTROL,
+    header_log(0),
+    header_log(1),
+    header_log(2),
+    header_log(3),
     SERIAL_NUMBER,
     SERIAL_LOW,
     SERIAL_HIGH,

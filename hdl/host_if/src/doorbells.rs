@@ -47,7 +47,7 @@ struct PageWrite {
 /// pages have none: the card reads their entries. Writes to other places, and writes of less than 64 bits, are dropped and counted. A write for a queue
 /// pair that the page does not own is dropped, counted and reported. Reset clears all owners, which takes 2^`Q` cycles; no write is accepted in this time.
 /// A doorbell is checked against the owners that were written in earlier cycles. An owner is written as soon as no write is in progress, and discards
-/// what its page has pushed, which may be by another user of the page. Levels: 4 and a carry chain (page equality).
+/// what its page has pushed, which may be by another user of the page. Levels: 3 and a carry chain (page equality).
 #[derive(LogicBlock, Default)]
 pub struct Doorbells<const Q: usize = 10, const P: usize = { Doorbell::PUSH_PAGES_LOG2 }> {
     pub clock: Signal<In, Clock>,

@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 ///
 /// A fence waits until every packet of its epoch is read or dropped ([`FenceControl`](crate::fence_control::FenceControl)), and a port that is paused for
 /// ever reads and drops nothing. So a fence is done at most `timeout` after the MAC has taken its last beat, and the time in which the frames are dropped.
-/// Their packets count as lost. Without a fence nothing is dropped: a pause that ends costs time only. LUT levels: 1 and a carry chain.
+/// Their packets count as lost. Without a fence nothing is dropped: a pause that ends costs time only. LUT levels: 2 and a carry chain.
 #[derive(LogicBlock, Default)]
 pub struct StuckPort {
     pub clock: Signal<In, Clock>,

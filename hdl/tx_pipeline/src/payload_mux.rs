@@ -1,7 +1,7 @@
 //! Outputs payload in the order of its frames, from the DMA or from the work request.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{FlowSnk, PayloadFaultSrc, ReadDataSnk, SyncFifo};
+use hdl_primitives::{BlockFifo, FlowSnk, PayloadFaultSrc, ReadDataSnk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::{read_user, PayloadSource, READ_ADDRESS};
 
@@ -52,7 +52,7 @@ pub struct PayloadMux<const W: usize> {
     /// High for one cycle: a report was dropped.
     pub fault_lost: Signal<Out, Bit>,
 
-    sources: SyncFifo<PayloadSource, SOURCE_ADDRESS, SOURCE_COUNT>,
+    sources: BlockFifo<PayloadSource, SOURCE_ADDRESS, SOURCE_COUNT>,
     faults: SyncFifo<PayloadFault, FAULT_ADDRESS, FAULT_COUNT>,
 }
 

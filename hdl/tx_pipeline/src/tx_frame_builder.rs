@@ -1,7 +1,7 @@
 //! The frame end of the transmit lane: records and payload in, frames out.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{Credit, Delay, FlowSnk, MacTxSrc, SyncFifo};
+use hdl_primitives::{BlockFifo, Credit, Delay, FlowSnk, MacTxSrc, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tx::TxPacket;
 
@@ -16,14 +16,16 @@ pub type TxFrameBuilder1024 = TxFrameBuilder<1024, 128, 7, 9, 10>;
 /// For a lane of 512 bits, with 32 KiB of payload.
 pub type TxFrameBuilder512 = TxFrameBuilder<512, 64, 6, 9, 10>;
 
-/// Cycles from a record to the first beat of its frame, if nothing is before it and its payload has arrived: headers, FIFO 1, assembly, iCRC, FIFO 1.
-pub const LATENCY: usize =
+/// Cycles from the record of an acknowledgement to the first beat of its frame, if nothing is before it: headers, FIFO 1, assembly, iCRC, FIFO 1.
+pub const ANSWER_LATENCY: usize =
     header_build::LATENCY + 1 + frame_assembler::LATENCY + icrc_insert::LATENCY + 1;
+/// The same of a request whose payload has arrived. Its header passes a FIFO in block RAM, which takes 2 cycles.
+pub const LATENCY: usize = ANSWER_LATENCY + 1;
 
-/// Headers of requests wait for payload, which arrives up to a microsecond after its request. There are as many entries as the DMA read engine of a lane of
-/// 1,024 bits has slots. A port of 200 Gb/s sends a packet of 256 bytes in 3.6 cycles, so 50 of them in the 181 cycles of a read of 600 ns. 32 entries would
-/// limit it to one packet per 5.7 cycles.
-pub const REQUEST_ADDRESS: usize = 6;
+/// Headers of requests wait for payload. There are as many entries as the DMA read engine of a lane of 1,024 bits has commands. A port of 200 Gb/s sends a
+/// packet of 256 bytes in 3.6 cycles. A read of 1.5 us takes 377 cycles, and 40 pass between the record and the read, and between payload and frame: so 116
+/// packets wait.
+pub const REQUEST_ADDRESS: usize = 8;
 pub const REQUEST_COUNT: usize = REQUEST_ADDRESS + 1;
 /// Headers of acknowledgements wait for the frame before them only. There are enough entries for one per [`crate::tx_packet_builder::CLOCKS_PER_PACKET`]
 /// cycles.
@@ -84,7 +86,7 @@ pub struct TxFrameBuilder<
 
     build: HeaderBuild<B>,
     build_answers: Delay<Bit, { header_build::LATENCY }>,
-    requests: SyncFifo<FrameHeader, REQUEST_ADDRESS, REQUEST_COUNT>,
+    requests: BlockFifo<FrameHeader, REQUEST_ADDRESS, REQUEST_COUNT>,
     answers: SyncFifo<FrameHeader, ANSWER_ADDRESS, ANSWER_COUNT>,
     payload: PayloadBuffer<W, A, C>,
     beat_credit: Credit<BEAT_COUNT>,

@@ -17,8 +17,8 @@ pub type TxLane1024 = TxLane<10, 1024, 128, 7, 9, 10>;
 /// For a lane of 512 bits and 1,024 queue pairs, with 32 KiB of payload.
 pub type TxLane512 = TxLane<10, 512, 64, 6, 9, 10>;
 
-/// Cycles from an accepted packet without payload to the first beat of its frame, if nothing is before it.
-pub const LATENCY: usize = tx_packet_builder::LATENCY + tx_frame_builder::LATENCY;
+/// Cycles from an accepted acknowledgement to the first beat of its frame, if nothing is before it.
+pub const LATENCY: usize = tx_packet_builder::LATENCY + tx_frame_builder::ANSWER_LATENCY;
 
 /// The transmit lane of one port: [`TxPacketBuilder`], [`PayloadMux`] and [`TxFrameBuilder`] together. It has 2^`Q` queue pairs. A beat has `W` bits,
 /// `N` = W / 8 = 2^`B`. The payload buffer has 2^`A` beats, `C` = `A` + 1.

@@ -46,7 +46,7 @@ async def reads_of_every_length_and_alignment_return_in_order(dut, pauses):
 
 @cocotb.test()
 async def more_than_fits_waits_for_room(dut):
-    """The slots hold 128 KiB. Further commands are accepted as payload leaves, and nothing is lost while the receiver stalls."""
+    """The ring holds 128 KiB. Further commands are accepted as payload leaves, and nothing is lost while the receiver stalls."""
     bench = Endpoint(dut)
     await bench.start()
     region = bench.root.mem_pool.alloc_region(1 << 18)

@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{CompletionHeader, STATUS_SUCCESSFUL};
 
 use super::records::{
-    CheckedBeat, SlotReport, TagEntry, TagProgress, TagState, TagUse, PLACE_BITS, TAG_BITS,
+    CheckedBeat, CommandReport, TagEntry, TagProgress, TagState, TagUse, PLACE_BITS, TAG_BITS,
 };
 
 /// The header of a completion in bytes; or a check of the deadline of a tag.
@@ -55,8 +55,8 @@ struct ComparedClaim {
 /// * anything else is malformed: the tag is quarantined, until a second timeout has passed behind the deadline of the request. Later completions do not
 ///   end that: when one has gone astray, the fabric may wait for it although the last one has come;
 /// * a request past its deadline is treated likewise. The block checks the deadline of one tag per cycle, in cycles without a completion, so a
-///   timeout may come up to 256 such cycles late. So a timeout never falls into the middle of a completion, whose later beats would be written to a
-///   slot that is no longer theirs.
+///   timeout may come up to 256 such cycles late. So a timeout never falls into the middle of a completion, whose later beats would be written to
+///   space that is no longer theirs.
 ///
 /// Completions of quarantined tags, and of tags without a request, are dropped, and `unexpected` is high for one cycle.
 ///
@@ -196,7 +196,7 @@ impl Logic for CompletionCheck {
                 fits: has_data & (continues | !padded) & (address == header.lower_address),
                 counts_all: header.byte_count == entry.bytes,
                 left_after: header.byte_count - claim.available,
-                start: entry.end - header.byte_count,
+                start: entry.end - bit_cast::<PLACE_BITS, 13>(header.byte_count),
                 lanes: if continues {
                     bit_cast::<13, 11>(header.length_dw) << 2
                 } else {
@@ -268,12 +268,11 @@ impl Logic for CompletionCheck {
                 last: claim.last | expired,
                 error: claim.error,
                 place: (fulfils | goes_on) & !poisoned,
-                slot: entry.slot,
                 start: compared.start,
                 lead: claim.header.lower_address.get_bits::<2>(0),
                 lanes: compared.lanes,
-                report: SlotReport {
-                    slot: entry.slot,
+                report: CommandReport {
+                    command: entry.command,
                     finished: fulfils | refused | malformed | expired,
                     failed: refused | malformed | expired | (answers & poisoned),
                 },
@@ -299,7 +298,7 @@ impl Logic for CompletionCheck {
             self.entries.write_address.next = self.sweep_tag.val();
             self.entries.write_data.next = TagEntry {
                 phase: false,
-                slot: bits(0),
+                command: bits(0),
                 end: bits(0),
                 end_address: bits(0),
                 bytes: bits(0),

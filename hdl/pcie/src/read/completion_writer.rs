@@ -4,26 +4,25 @@ use hdl_macros::hdl;
 use hdl_primitives::ByteRotator;
 use rust_hdl::prelude::*;
 
-use super::records::{CheckedBeat, SlotReport, PLACE_BITS, SLOT_BYTE_BITS};
+use super::records::{CheckedBeat, CommandReport, PLACE_BITS};
 
 /// Places of the bytes of one beat.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct BeatPlace {
     /// There are bytes to write.
     place: Bit,
-    slot: Bits<6>,
-    /// First and last byte in the slots.
+    /// First and last byte in the ring.
     from: Bits<PLACE_BITS>,
     to: Bits<PLACE_BITS>,
-    report: SlotReport,
+    report: CommandReport,
 }
 
 /// Writes the bytes of completions to their places in the buffer: one beat of `W` bits per cycle, without stalls. `B` = log2(W / 8), `N` = W / 8.
 ///
 /// The beat is rotated so that each byte is in the lane of its place, and written to one word and the next with byte enables. The rotation is here
-/// and not at the read side, so that a slot is a contiguous range of bytes: completions of one slot begin at any lane, and the segments of a command
-/// may have different alignments. A completion with more or fewer beats than its length, or with an error at its end, fails its slot. Reports leave
-/// with the write. Levels: place 5 (select, 13-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
+/// and not at the read side, so that a command is a contiguous range of bytes: its completions begin at any lane, and the segments of a command
+/// may have different alignments. A completion with more or fewer beats than its length, or with an error at its end, fails its command. Reports leave
+/// with the write. Levels: place 5 (select, 18-bit subtract), sum 3, lanes 4 (shift by thermometer), rotator 2.
 #[derive(LogicBlock, Default)]
 pub struct CompletionWriter<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -38,7 +37,7 @@ pub struct CompletionWriter<const W: usize, const B: usize, const N: usize> {
     pub write_low: Signal<Out, Bits<N>>,
     pub write_high: Signal<Out, Bits<N>>,
     pub write_data: Signal<Out, Bits<W>>,
-    pub report: Signal<Out, SlotReport>,
+    pub report: Signal<Out, CommandReport>,
     /// One cycle per completion whose payload is damaged.
     pub damaged_seen: Signal<Out, Bit>,
 
@@ -56,7 +55,7 @@ pub struct CompletionWriter<const W: usize, const B: usize, const N: usize> {
     word: DFF<Bits<14>>,
     low: DFF<Bits<N>>,
     high: DFF<Bits<N>>,
-    reported: DFF<SlotReport>,
+    reported: DFF<CommandReport>,
     saw_damaged: DFF<Bit>,
 }
 
@@ -113,11 +112,10 @@ impl<const W: usize, const B: usize, const N: usize> Logic for CompletionWriter<
         self.damaged_seen.next = self.saw_damaged.q.val();
         self.placed.d.next = BeatPlace {
             place: valid & beat.place & left.any(),
-            slot: beat.slot,
             from: if beat.first { beat.start } else { base },
             to: bits(0),
-            report: SlotReport {
-                slot: beat.report.slot,
+            report: CommandReport {
+                command: beat.report.command,
                 finished: reports & beat.report.finished,
                 failed: reports & (beat.report.failed | damaged),
             },
@@ -139,7 +137,8 @@ impl<const W: usize, const B: usize, const N: usize> Logic for CompletionWriter<
         let all = bit_cast::<N, N>(Bits::<N>::mask());
         let above = all << bit_cast::<N, B>(place.from.get_bits::<B>(0));
         let below = all >> bit_cast::<N, B>(!place.to.get_bits::<B>(0));
-        let crosses = (place.from >> (B as u64)) != (place.to >> (B as u64));
+        // A beat ends in the word in which it begins, or in the next one.
+        let crosses = place.from.get_bit(B) ^ place.to.get_bit(B);
         self.low.d.next = if !place.place {
             bits(0)
         } else if crosses {
@@ -152,8 +151,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for CompletionWriter<
         } else {
             bits(0)
         };
-        self.word.d.next = (bit_cast::<14, 6>(place.slot) << (SLOT_BYTE_BITS as u64 - B as u64))
-            + bit_cast::<14, PLACE_BITS>(place.from >> (B as u64));
+        self.word.d.next = bit_cast::<14, PLACE_BITS>(place.from >> (B as u64));
         self.reported.d.next = place.report;
 
         // write

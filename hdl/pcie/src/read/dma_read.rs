@@ -9,26 +9,27 @@ use super::completion_check::CompletionCheck;
 use super::completion_writer::CompletionWriter;
 use super::in_order_return::InOrderReturn;
 use super::read_issue::ReadIssue;
-use super::read_scoreboard::{ReadScoreboard, SPAN_BEAT_BITS};
-use super::records::{ReadEvents, ENTRY_TAGS, FLUSH_TAGS};
-use super::slot_buffer::SlotBuffer;
+use super::read_scoreboard::ReadScoreboard;
+use super::records::{ReadEvents, ENTRY_TAGS, FLUSH_TAGS, GRANULE_BYTE_BITS};
+use super::ring_buffer::RingBuffer;
 use super::tag_pool::TagPool;
 use crate::request_splitter::RequestSplitter;
 use crate::segment_issue::SegmentIssue;
 
-/// For a lane of 1,024 bits, 64 slots: 256 KiB. A port of 200 Gb/s sends 70 million packets of 256 bytes per second, which is 49 packets during a
-/// read of 700 ns.
-pub type DmaRead1024 = DmaRead<1024, 7, 128, 6, 64, 10>;
-/// For a lane of 512 bits, 32 slots: 128 KiB.
-pub type DmaRead512 = DmaRead<512, 6, 64, 5, 32, 10>;
-/// For queue entries, a lane of 1,024 bits and 8 slots: 32 KiB.
+/// For a lane of 1,024 bits: 256 commands, 256 KiB. A port of 200 Gb/s sends 70 million packets of 256 bytes per second, which is 115 packets during a
+/// read of 1.65 us. The tags of payload are fewer than the commands.
+pub type DmaRead1024 = DmaRead<1024, 7, 128, 8, 11, 10>;
+/// For a lane of 512 bits: 128 commands, 128 KiB.
+pub type DmaRead512 = DmaRead<512, 6, 64, 7, 10, 10>;
+/// For queue entries, a lane of 1,024 bits: 8 commands, 32 KiB.
 pub type EntryRead1024 = DmaRead<1024, 7, 128, 3, 8, 7>;
 
 /// 4,096 bytes, the largest maximum read request size.
 const LARGEST_MRRS_CODE: usize = 5;
 
 /// The DMA read engine: it executes read commands, and returns their payload in the order of the commands. A beat has `W` bits; `B` = log2(W / 8) and
-/// `N` = W / 8. There are `K` = 2^`S` slots of 4 KiB, in two banks of 2^`A` words. The default engine has the tags of payload, and [`DmaRead::of_entries`]
+/// `N` = W / 8. At most 2^`S` commands are in progress. Their bytes are in
+/// a ring of 2^`G` granules of 128 bytes, in two banks of 2^`A` words. The default engine has the tags of payload, and [`DmaRead::of_entries`]
 /// those of queue entries.
 ///
 /// After reset, the first command is accepted after 256 cycles. Reset discards outstanding requests. Hold it until every completion has arrived or the
@@ -39,7 +40,7 @@ pub struct DmaRead<
     const B: usize,
     const N: usize,
     const S: usize,
-    const K: usize,
+    const G: usize,
     const A: usize,
 > {
     _parameters: Checked<Self>,
@@ -75,15 +76,15 @@ pub struct DmaRead<
     /// Tag of a request that is no longer outstanding.
     pub ended: FlowSrc<Bits<8>>,
 
-    ledger: ReadScoreboard<S, K>,
-    issue: SegmentIssue<SPAN_BEAT_BITS>,
+    ledger: ReadScoreboard<S, G>,
+    issue: SegmentIssue<GRANULE_BYTE_BITS>,
     splitter: RequestSplitter<LARGEST_MRRS_CODE>,
     read_issue: ReadIssue,
     tags: TagPool,
     check: CompletionCheck,
     data_delay: Delay<Bits<W>, { CompletionCheck::LATENCY }>,
     place: CompletionWriter<W, B, N>,
-    buffer: SlotBuffer<W, N, A>,
+    buffer: RingBuffer<W, N, A>,
     in_order_return: InOrderReturn<W, B, N>,
     /// Cycles since power-up.
     now: DFF<Bits<32>>,
@@ -94,9 +95,9 @@ impl<
         const B: usize,
         const N: usize,
         const S: usize,
-        const K: usize,
+        const G: usize,
         const A: usize,
-    > Default for DmaRead<W, B, N, S, K, A>
+    > Default for DmaRead<W, B, N, S, G, A>
 {
     fn default() -> Self {
         Self::with_tags(0, ENTRY_TAGS)
@@ -108,9 +109,9 @@ impl<
         const B: usize,
         const N: usize,
         const S: usize,
-        const K: usize,
+        const G: usize,
         const A: usize,
-    > DmaRead<W, B, N, S, K, A>
+    > DmaRead<W, B, N, S, G, A>
 {
     /// Makes an engine with the tags of queue entries.
     pub fn of_entries() -> Self {
@@ -151,19 +152,19 @@ impl<
         const B: usize,
         const N: usize,
         const S: usize,
-        const K: usize,
+        const G: usize,
         const A: usize,
-    > Parameters for DmaRead<W, B, N, S, K, A>
+    > Parameters for DmaRead<W, B, N, S, G, A>
 {
     fn check() {
         assert!(
             (4..=7).contains(&B) && N == 1 << B && W == 8 * N,
-            "DmaRead<{W}, {B}, {N}, {S}, {K}, {A}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: 1024, 7, 128)"
+            "DmaRead<{W}, {B}, {N}, {S}, {G}, {A}>: use B of 4 to 7, N = 2^B and W = 8 N (lanes of 1,024 bits: 1024, 7, 128)"
         );
         assert!(
-            A == S + 11 - B,
-            "DmaRead<{W}, {B}, {N}, {S}, {K}, {A}>: 2^{S} slots of 4 KiB in two banks need A = S + 11 - B = {}",
-            S + 11 - B
+            A + B + 1 == G + GRANULE_BYTE_BITS,
+            "DmaRead<{W}, {B}, {N}, {S}, {G}, {A}>: 2^{G} granules in two banks need A = G + 6 - B = {}",
+            G + 6 - B
         );
     }
 }
@@ -173,9 +174,9 @@ impl<
         const B: usize,
         const N: usize,
         const S: usize,
-        const K: usize,
+        const G: usize,
         const A: usize,
-    > Logic for DmaRead<W, B, N, S, K, A>
+    > Logic for DmaRead<W, B, N, S, G, A>
 {
     #[hdl]
     fn update(&mut self) {
@@ -194,7 +195,7 @@ impl<
         clock!(self, clock, data_delay, buffer);
         self.now.d.next = self.now.q.val() + 1;
 
-        // Commands to slots, to segments, to requests.
+        // Commands to space, to segments, to requests.
         join!(
             self,
             command => ledger.command,
@@ -209,7 +210,7 @@ impl<
             timeout => read_issue.timeout,
             tags.free => read_issue.tag,
             read_issue.request => request,
-            read_issue.slot_request => ledger.request,
+            read_issue.command_request => ledger.request,
         );
 
         // Completions to verdicts, to the buffer.
@@ -242,7 +243,7 @@ impl<
             place.report => ledger.report,
         );
 
-        // Complete slots to payload.
+        // Complete commands to payload.
         join!(
             self,
             ledger.head => in_order_return.head,

@@ -1,4 +1,4 @@
-//! Reads complete slots and outputs their bytes.
+//! Reads complete commands from the ring and outputs their bytes.
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{ByteMask, Credit, ReadDataSrc, Snk, SyncFifo};
@@ -6,16 +6,17 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::read::ReadBeat;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use super::read_scoreboard::takes_two;
-use super::records::{SlotHead, SLOT_BYTE_BITS};
-use super::slot_buffer::READ_LATENCY;
+use super::records::{
+    granules, CommandHead, COMMAND_GRANULE_BITS, GRANULE_BITS, GRANULE_BYTE_BITS,
+};
+use super::ring_buffer::READ_LATENCY;
 
 /// Entries of the output FIFO. From the reservation to the entry's return at full rate: address register 1, buffer 2, mask 1, FIFO 1, counter 1 = 6
 /// cycles. 32 is the size of a distributed RAM column.
 const FIFO_ADDRESS: usize = 5;
 const FIFO_COUNT_BITS: usize = FIFO_ADDRESS + 1;
 
-/// Reads complete slots and outputs their bytes: one beat of `W` bits per cycle, without a pause between slots. `B` = log2(W / 8), `N` = W / 8.
+/// Reads complete commands and outputs their bytes: one beat of `W` bits per cycle, without a pause between commands. `B` = log2(W / 8), `N` = W / 8.
 ///
 /// A beat is read only after an entry of the output FIFO was reserved for it, so the pipeline to the FIFO never stalls. Levels: 4 (load: 13-bit
 /// subtract, select).
@@ -24,19 +25,19 @@ pub struct InOrderReturn<const W: usize, const B: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    pub head: Snk<SlotHead>,
-    /// Number of slots that become free, in the cycle in which the last beat of the oldest head is read.
-    pub freed: Signal<Out, Bits<2>>,
+    pub head: Snk<CommandHead>,
+    /// Granules that become free, in the cycle in which the last beat of the oldest head is read.
+    pub freed: Signal<Out, Bits<COMMAND_GRANULE_BITS>>,
 
     pub read_word: Signal<Out, Bits<14>>,
-    /// `slot_buffer::READ_LATENCY` cycles after `read_word`.
+    /// `ring_buffer::READ_LATENCY` cycles after `read_word`.
     pub read_data: Signal<In, Bits<W>>,
 
     // A beat moves when valid and ready. Valid does not depend on ready, and a beat stays until taken.
     pub out: ReadDataSrc<W>,
 
     held: DFF<Bit>,
-    current: DFF<SlotHead>,
+    current: DFF<CommandHead>,
     /// Beats after the next one.
     beats_left: DFF<Bits<LENGTH_BITS>>,
     next_word: DFF<Bits<14>>,
@@ -93,7 +94,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for InOrderReturn<W, 
         );
         clock_reset!(self, credit, data_fifo, beat_fifo);
 
-        // load_slot: a failed one, and one without bytes, is a single beat without bytes.
+        // load_command: a failed one, and one without bytes, is a single beat without bytes.
         let current = self.current.q.val();
         let last = !self.beats_left.q.val().any();
         let send = self.held.q.val() & self.credit.room.val();
@@ -105,7 +106,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for InOrderReturn<W, 
             self.held.d.next = self.head.valid.val();
             self.current.d.next = head;
             self.next_word.d.next =
-                bit_cast::<14, 6>(head.slot) << (SLOT_BYTE_BITS as u64 - B as u64);
+                bit_cast::<14, GRANULE_BITS>(head.place) << (GRANULE_BYTE_BITS as u64 - B as u64);
             if empty {
                 self.beats_left.d.next = bits(0);
                 self.last_bytes.d.next = bits(0);
@@ -132,12 +133,10 @@ impl<const W: usize, const B: usize, const N: usize> Logic for InOrderReturn<W, 
             user: current.user,
         };
         self.read_word.next = self.sent_word.q.val();
-        self.freed.next = if !(send & last) {
-            bits::<2>(0)
-        } else if takes_two(current.length) {
-            bits::<2>(2)
+        self.freed.next = if send & last {
+            granules(current.length)
         } else {
-            bits::<2>(1)
+            bits::<COMMAND_GRANULE_BITS>(0)
         };
         self.head.ready.next = accept;
 

@@ -1,20 +1,14 @@
 //! Gives each request its tag, and stores by tag where its bytes go.
 
-use hdl_macros::{hdl, hdl_fn};
+use hdl_macros::hdl;
 use hdl_primitives::{Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::read::ReadTlpHeader;
 
-use super::records::{SlotRequest, TagEntry, TagUse, PLACE_BITS, SLOT_BYTE_BITS};
+use super::records::{CommandRequest, TagEntry, TagUse, COMMAND_BITS, PLACE_BITS};
 use crate::byte_enables;
 use crate::records::RequestChunk;
-
-/// Start of a slot, modulo two slots.
-#[hdl_fn]
-fn slot_place(slot: Bits<6>) -> Bits<PLACE_BITS> {
-    bit_cast::<PLACE_BITS, 6>(slot) << (SLOT_BYTE_BITS as u64)
-}
 
 /// A chunk, measured in bytes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -23,8 +17,8 @@ struct MeasuredChunk {
     asks: Bit,
     closes: Bit,
     header: WriteTlpHeader,
-    /// Slot of the first byte.
-    slot: Bits<6>,
+    command: Bits<COMMAND_BITS>,
+    /// Place of the first byte.
     start: Bits<PLACE_BITS>,
     address: Bits<7>,
     bytes: Bits<13>,
@@ -50,7 +44,7 @@ pub struct ReadIssue {
     pub entry_valid: Signal<Out, Bit>,
     pub entry_tag: Signal<Out, Bits<8>>,
     pub entry: Signal<Out, TagEntry>,
-    pub slot_request: Signal<Out, SlotRequest>,
+    pub command_request: Signal<Out, CommandRequest>,
 
     measured_valid: DFF<Bit>,
     measured: DFF<MeasuredChunk>,
@@ -58,7 +52,7 @@ pub struct ReadIssue {
     sent: DFF<ReadTlpHeader>,
     noted_valid: DFF<Bit>,
     noted: DFF<TagEntry>,
-    told: DFF<SlotRequest>,
+    told: DFF<CommandRequest>,
 }
 
 impl Logic for ReadIssue {
@@ -93,7 +87,6 @@ impl Logic for ReadIssue {
         let end_lane = byte_enables::highest_lane(end_enables);
         // Position counts from lane 0 of the first double word.
         let position = chunk.position + bit_cast::<19, 2>(lead);
-        let slot = chunk.end.free_beats.get_bits::<6>(0);
         // Lanes before the first byte, and after the last one.
         let outside = bit_cast::<13, 2>(lead) + bit_cast::<13, 2>(bits::<2>(3) - end_lane);
         if accept {
@@ -102,8 +95,8 @@ impl Logic for ReadIssue {
                 asks: chunk.place,
                 closes: chunk.end.free,
                 header: header,
-                slot,
-                start: position.get_bits::<PLACE_BITS>(0) - slot_place(slot),
+                command: chunk.end.free_beats,
+                start: position.get_bits::<PLACE_BITS>(0),
                 address: (bit_cast::<7, 5>(header.address_dw.get_bits::<5>(0)) << 2)
                     | bit_cast::<7, 2>(lead),
                 bytes: (bit_cast::<13, 11>(header.length_dw) << 2) - outside,
@@ -127,15 +120,15 @@ impl Logic for ReadIssue {
         if asks {
             self.noted.d.next = TagEntry {
                 phase: tag.phase,
-                slot: measured.slot,
-                end: measured.start + measured.bytes,
+                command: measured.command,
+                end: measured.start + bit_cast::<PLACE_BITS, 13>(measured.bytes),
                 end_address: measured.address + measured.bytes.get_bits::<7>(0),
                 bytes: measured.bytes,
                 deadline: self.now.val() + bit_cast::<32, 31>(self.timeout.val()),
             };
         }
-        self.told.d.next = SlotRequest {
-            slot: measured.slot,
+        self.told.d.next = CommandRequest {
+            command: measured.command,
             asks: asks,
             closes: goes & measured.closes,
         };
@@ -147,7 +140,7 @@ impl Logic for ReadIssue {
         self.entry_valid.next = self.noted_valid.q.val();
         self.entry_tag.next = self.sent.q.val().tag;
         self.entry.next = self.noted.q.val();
-        self.slot_request.next = self.told.q.val();
+        self.command_request.next = self.told.q.val();
 
         if self.reset.val() {
             self.measured_valid.d.next = false;

@@ -1,4 +1,4 @@
-//! Tracks which slots of the buffer are in use, which requests they still wait for, and which slot is returned next.
+//! Gives read commands their space in the ring, and tracks which requests they still wait for and which command is returned next.
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{Checked, LutRam, Parameters, Snk, Src};
@@ -8,113 +8,147 @@ use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
-use super::records::{SlotHead, SlotReport, SlotRequest, SLOT_BYTES};
-use super::slot_counts::SlotCounts;
-
-/// log2 of the bytes of a beat in `segment_issue` of this engine. That block counts places in the buffer in these beats.
-pub const SPAN_BEAT_BITS: usize = 7;
-/// log2 of the number of these beats in a slot.
-const SPAN_SLOT_BITS: usize = 12 - SPAN_BEAT_BITS;
+use super::command_counts::CommandCounts;
+use super::records::{
+    granules, CommandHead, CommandReport, CommandRequest, COMMAND_BITS, COMMAND_GRANULE_BITS,
+    GRANULE_BITS, MOST_GRANULES,
+};
 
 /// Maximum number of requests of one command: 8,192 bytes are 64 of the smallest size, and each of three segments may add a shorter one at both ends.
 const MOST_REQUESTS: usize = 70;
+/// Bits of a number of granules of the ring.
+const USED_BITS: usize = GRANULE_BITS + 1;
+/// Bits of the count of all commands, which goes round the numbers: the number, and the lap above it.
+const TURN_BITS: usize = COMMAND_BITS + 1;
 
-/// Whether a command of this number of bytes takes two slots.
-#[hdl_fn]
-pub fn takes_two(length: Bits<LENGTH_BITS>) -> Bit {
-    length > (SLOT_BYTES as u64)
-}
-
-/// Data of a slot's command.
+/// Data of a command in progress.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct SlotCommand {
+struct HeldCommand {
+    /// Bytes in the ring.
     length: Bits<LENGTH_BITS>,
     user: Bits<32>,
+    /// It is longer than a command may be, and asked for nothing.
+    refused: Bit,
 }
 
-/// Tracks what each read command still lacks, and allocates its slots. There are `K` = 2^`S` slots, used and freed in the order of commands. The slots form a ring. A command that needs more than one slot takes two
-/// neighbouring ones, and has the number of the first.
+/// Lap of the command of number `command`, which is in progress: that of the oldest command, or the next one.
+#[hdl_fn]
+fn lap_of(command: Bits<COMMAND_BITS>, oldest: Bits<COMMAND_BITS>, oldest_lap: Bit) -> Bit {
+    oldest_lap ^ (command < oldest)
+}
+
+/// Tracks what each read command still lacks, and gives it space in the ring. Up to 2^`S` commands are in progress, numbered in a ring. The bytes of a command
+/// take consecutive granules of another ring, which has 2^`G`. Both are given and freed in the order of commands.
 ///
-/// **Reserve before request:** a command is accepted only if there are free slots for all of it. So every requested byte has its place, and
-/// completions never wait. A command is complete when it is closed (all of its requests have left) and all of these requests have finished. The two
-/// counts are stored per slot, modulo 128, and compared for the head only. They are cleared while the tag pool sweeps after a reset. No command is
-/// accepted in that time, so no request meets a table by slot or by tag that is being cleared. One command enters and one leaves per cycle. Levels: 6
-/// (the head: its counts, their comparison, ready, and the closed slots of the next cycle).
+/// **Reserve before request:** a command is accepted only if there is space for the longest one. The register `room` says so; for the cycle after a command it
+/// supposes that this one was the longest too. So every requested byte has its place, and completions never wait. A command is complete when it is
+/// closed (all of its requests have left) and all of these requests have finished. The two counts are stored by command, modulo 128, and compared for the
+/// oldest one only. They are cleared while the tag pool sweeps after a reset. No command is accepted or returned in that time, so none meets a table by command
+/// or by tag that is being cleared. One command enters and one leaves per cycle. Levels: 5.
 #[derive(LogicBlock, Default)]
-pub struct ReadScoreboard<const S: usize, const K: usize> {
+pub struct ReadScoreboard<const S: usize, const G: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    /// The tag pool sweeps, in at least `K` cycles.
+    /// The tag pool sweeps, in at least 2^`S` cycles.
     pub sweeping: Signal<In, Bit>,
     pub sweep_tag: Signal<In, Bits<8>>,
 
     pub command: Snk<ReadCommand>,
 
-    /// To the blocks that cut it into requests; the buffer span is the slot.
+    /// To the blocks that cut it into requests. The start of the buffer span is the command's first granule, and its number of beats is the command's number.
     pub place: Src<PlaceCommand>,
 
-    pub request: Signal<In, SlotRequest>,
-    pub report: Signal<In, SlotReport>,
+    pub request: Signal<In, CommandRequest>,
+    pub report: Signal<In, CommandReport>,
 
-    pub head: Src<SlotHead>,
-    /// The slots of the oldest command handed to `head` may be taken again: one, or two.
-    pub freed: Signal<In, Bits<2>>,
+    pub head: Src<CommandHead>,
+    /// Granules of the oldest command handed to `head`, which may be used again.
+    pub freed: Signal<In, Bits<COMMAND_GRANULE_BITS>>,
 
-    commands: LutRam<SlotCommand, S>,
-    tail: DFF<Bits<S>>,
-    next_head: DFF<Bits<S>>,
-    /// Number of slots in use.
-    used: DFF<Bits<7>>,
-    /// Number of requests that have left.
-    asked: SlotCounts<S>,
-    /// Number of requests that have finished.
-    finished: SlotCounts<S>,
-    closed: DFF<Bits<K>>,
-    failed: DFF<Bits<K>>,
+    commands: LutRam<HeldCommand, S>,
+    /// Commands that were accepted, and that were handed to `head`.
+    accepted: DFF<Bits<TURN_BITS>>,
+    returned: DFF<Bits<TURN_BITS>>,
+    /// Granule of the next command that is accepted, and of the next one that is returned.
+    tail: DFF<Bits<GRANULE_BITS>>,
+    head_place: DFF<Bits<GRANULE_BITS>>,
+    /// Number of granules in use.
+    used: DFF<Bits<USED_BITS>>,
+    /// There is space for the longest command.
+    room: DFF<Bit>,
+    /// Requests that have left; the mark: no more follow.
+    asked: CommandCounts<S>,
+    /// Requests that have finished; the mark: the command has failed.
+    finished: CommandCounts<S>,
     out_valid: DFF<Bit>,
-    out: DFF<SlotHead>,
+    out: DFF<CommandHead>,
 }
 
-impl<const S: usize, const K: usize> Parameters for ReadScoreboard<S, K> {
+impl<const S: usize, const G: usize> Parameters for ReadScoreboard<S, G> {
     fn check() {
         assert!(
-            (2..=6).contains(&S) && K == 1 << S,
-            "ReadScoreboard<{S}, {K}>: use S = 2 (4 slots of 4 KiB) to 6 (64 slots), and K = 2^S"
+            (2..=COMMAND_BITS).contains(&S),
+            "ReadScoreboard<{S}, {G}>: use S = 2 (4 commands) to {COMMAND_BITS} (256 commands)"
+        );
+        assert!(
+            (2 * MOST_GRANULES).ilog2() as usize <= G && G <= GRANULE_BITS,
+            "ReadScoreboard<{S}, {G}>: use G = 7 (16 KiB, two of the longest commands) to {GRANULE_BITS} (256 KiB)"
         );
     }
 }
 
-impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
+impl<const S: usize, const G: usize> Logic for ReadScoreboard<S, G> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, tail, next_head, used, closed, failed, out_valid, out);
+        dff_setup!(self, clock, accepted, returned, tail, head_place, used, room, out_valid, out);
         clock!(self, clock, commands, asked, finished);
 
-        // take_slot
+        // take_space
         let command = self.command.record.val();
-        let tail = self.tail.q.val();
-        let two = takes_two(command.length);
-        let needs = if two { bits::<7>(2) } else { bits::<7>(1) };
+        let accepted = self.accepted.q.val();
+        let returned = self.returned.q.val();
+        let number = accepted.get_bits::<S>(0);
+        let in_progress = accepted - returned;
         let sweeping = self.sweeping.val();
-        let room = ((self.used.q.val() + needs) <= (K as u64)) & !sweeping;
+        let room = self.room.q.val() & !in_progress.get_bit(S) & !sweeping;
         let take = self.command.valid.val() & room & self.place.ready.val();
         let too_long = command.length > (MAX_PAYLOAD as u64);
+        let length = if too_long {
+            bits::<LENGTH_BITS>(0)
+        } else {
+            command.length
+        };
+        let needs = granules(length);
+        let taken = if take {
+            needs
+        } else {
+            bits::<COMMAND_GRANULE_BITS>(0)
+        };
         if take {
-            self.tail.d.next = if two { tail + 2 } else { tail + 1 };
+            self.accepted.d.next = accepted + 1;
         }
-        let taken = if take { needs } else { bits::<7>(0) };
-        self.used.d.next = self.used.q.val() + taken - bit_cast::<7, 2>(self.freed.val());
+        self.tail.d.next =
+            self.tail.q.val() + bit_cast::<GRANULE_BITS, COMMAND_GRANULE_BITS>(taken);
+        let used = self.used.q.val();
+        assert!(used.index() <= 1 << G, "the ring is overfull");
+        self.used.d.next = used + bit_cast::<USED_BITS, COMMAND_GRANULE_BITS>(taken)
+            - bit_cast::<USED_BITS, COMMAND_GRANULE_BITS>(self.freed.val());
+        self.room.d.next = if take {
+            used <= (((1 << G) - 2 * MOST_GRANULES) as u64)
+        } else {
+            used <= (((1 << G) - MOST_GRANULES) as u64)
+        };
         self.command.ready.next = room & self.place.ready.val();
         self.place.valid.next = self.command.valid.val() & room;
         self.place.record.next = PlaceCommand {
             fence: false,
             place: !too_long,
             span: BufferSpan {
-                start: bit_cast::<12, S>(tail) << (SPAN_SLOT_BITS as u64),
-                // A read frees no beats: its last request closes this slot instead.
-                beats: bit_cast::<8, S>(tail),
+                start: bit_cast::<12, GRANULE_BITS>(self.tail.q.val()),
+                // A read frees no beats: its last request closes this command instead.
+                beats: bit_cast::<8, S>(number),
             },
             offset: bits(0),
             length: command.length,
@@ -123,42 +157,46 @@ impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
             device: bits(0),
         };
         self.commands.write_enable.next = take;
-        self.commands.write_address.next = tail;
-        self.commands.write_data.next = SlotCommand {
-            length: command.length,
+        self.commands.write_address.next = number;
+        self.commands.write_data.next = HeldCommand {
+            length: length,
             user: command.user,
+            refused: too_long,
         };
 
         // choose_head
-        let head = self.next_head.q.val();
+        let head = returned.get_bits::<S>(0);
+        // The first lap is true, because cleared tables are of lap false.
+        let head_lap = !returned.get_bit(S);
         let out_room = !self.out_valid.q.val() | self.head.ready.val();
         self.asked.head.next = head;
         self.finished.head.next = head;
         let asked = self.asked.of_head.val();
         let finished = self.finished.of_head.val();
-        let closed = self.closed.q.val().get_bit(head.index());
+        let closed = asked.mark & (asked.lap == head_lap);
         assert!(
-            !closed | ((asked - finished).index() <= MOST_REQUESTS),
-            "slot {}: more requests finished than left",
+            sweeping | !closed | ((asked.count - finished.count).index() <= MOST_REQUESTS),
+            "command {}: more requests finished than left",
             head.index()
         );
-        let return_slot = out_room & closed & (asked == finished);
+        let complete = closed & (asked.count == finished.count);
+        let return_command = out_room & complete & !sweeping;
         self.commands.read_address.next = head;
-        let returned = self.commands.read_data.val();
-        if return_slot {
-            self.next_head.d.next = if takes_two(returned.length) {
-                head + 2
-            } else {
-                head + 1
-            };
+        let held = self.commands.read_data.val();
+        // A command without bytes has no requests, so its mark may be older.
+        let failed = finished.mark & (finished.lap == head_lap) & held.length.any();
+        if return_command {
+            self.returned.d.next = returned + 1;
+            self.head_place.d.next = self.head_place.q.val()
+                + bit_cast::<GRANULE_BITS, COMMAND_GRANULE_BITS>(granules(held.length));
         }
         if out_room {
-            self.out_valid.d.next = return_slot;
-            self.out.d.next = SlotHead {
-                slot: bit_cast::<6, S>(head),
-                length: returned.length,
-                user: returned.user,
-                failed: self.failed.q.val().get_bit(head.index()),
+            self.out_valid.d.next = return_command;
+            self.out.d.next = CommandHead {
+                place: self.head_place.q.val(),
+                length: held.length,
+                user: held.user,
+                failed: held.refused | failed,
             };
         }
         self.head.valid.next = self.out_valid.q.val();
@@ -167,34 +205,28 @@ impl<const S: usize, const K: usize> Logic for ReadScoreboard<S, K> {
         // follow_requests
         let request = self.request.val();
         let report = self.report.val();
-        let sweep_slot = bit_cast::<S, 8>(self.sweep_tag.val());
+        let oldest = bit_cast::<COMMAND_BITS, S>(head);
+        let sweep_command = bit_cast::<S, 8>(self.sweep_tag.val());
         self.asked.add.next = request.asks;
-        self.asked.slot.next = bit_cast::<S, 6>(request.slot);
+        self.asked.mark.next = request.closes;
+        self.asked.command.next = bit_cast::<S, COMMAND_BITS>(request.command);
+        self.asked.lap.next = lap_of(request.command, oldest, head_lap);
         self.asked.clear.next = sweeping;
-        self.asked.clear_slot.next = sweep_slot;
+        self.asked.clear_command.next = sweep_command;
         self.finished.add.next = report.finished;
-        self.finished.slot.next = bit_cast::<S, 6>(report.slot);
+        self.finished.mark.next = report.failed;
+        self.finished.command.next = bit_cast::<S, COMMAND_BITS>(report.command);
+        self.finished.lap.next = lap_of(report.command, oldest, head_lap);
         self.finished.clear.next = sweeping;
-        self.finished.clear_slot.next = sweep_slot;
-
-        // follow_slots
-        let one = bits::<K>(1);
-        let none = bits::<K>(0);
-        let requested = one << request.slot;
-        let reported = one << report.slot;
-        let closes = if request.closes { requested } else { none };
-        let fails = if report.failed { reported } else { none };
-        let leaves = if return_slot { one << head } else { none };
-        let takes = if take { one << tail } else { none };
-        let refused = if too_long { takes } else { none };
-        self.closed.d.next = (self.closed.q.val() | closes) & !leaves;
-        self.failed.d.next = ((self.failed.q.val() | fails) & !takes) | refused;
+        self.finished.clear_command.next = sweep_command;
 
         if self.reset.val() {
+            self.accepted.d.next = bits(0);
+            self.returned.d.next = bits(0);
             self.tail.d.next = bits(0);
-            self.next_head.d.next = bits(0);
+            self.head_place.d.next = bits(0);
             self.used.d.next = bits(0);
-            self.closed.d.next = bits(0);
+            self.room.d.next = false;
             self.out_valid.d.next = false;
         }
     }

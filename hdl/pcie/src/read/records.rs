@@ -1,16 +1,29 @@
 //! Records between the blocks of the DMA read engine.
 
+use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
-/// A command's bytes are in one slot; the longest command uses two neighbouring slots.
-pub const SLOT_BYTES: usize = 1 << SLOT_BYTE_BITS;
-/// Bits of the place of a byte in the slots of its command.
-pub const PLACE_BITS: usize = SLOT_BYTE_BITS + 1;
-/// Address bits of a byte in its slot.
-pub const SLOT_BYTE_BITS: usize = 12;
-// A longer command would need more slots.
-const _: () = assert!(MAX_PAYLOAD == 2 * SLOT_BYTES);
+/// log2 of the bytes of a granule, the unit in which commands get space of the ring: a beat of the widest lane.
+pub const GRANULE_BYTE_BITS: usize = 7;
+/// Bits of the place of a byte in the ring, which has at most 256 KiB. A smaller ring ignores the top bits.
+pub const PLACE_BITS: usize = 18;
+/// Bits of the number of a granule in the ring.
+pub const GRANULE_BITS: usize = PLACE_BITS - GRANULE_BYTE_BITS;
+/// Granules of the longest command.
+pub const MOST_GRANULES: usize = MAX_PAYLOAD >> GRANULE_BYTE_BITS;
+/// Bits of a number of granules of one command: 0 to [`MOST_GRANULES`].
+pub const COMMAND_GRANULE_BITS: usize = 7;
+const _: () = assert!(MOST_GRANULES < 1 << COMMAND_GRANULE_BITS);
+/// Bits of the number of a command: more commands than tags for payload can be in progress.
+pub const COMMAND_BITS: usize = 8;
+
+/// Granules of a command of `length` bytes, at most 8,192.
+#[hdl_fn]
+pub fn granules(length: Bits<LENGTH_BITS>) -> Bits<COMMAND_GRANULE_BITS> {
+    let last = length + bits::<LENGTH_BITS>((1 << GRANULE_BYTE_BITS) - 1);
+    last.get_bits::<COMMAND_GRANULE_BITS>(GRANULE_BYTE_BITS)
+}
 
 /// Values of the 8-bit tag.
 pub const TAGS: usize = 1 << TAG_BITS;
@@ -34,15 +47,13 @@ pub struct TagUse {
     pub phase: Bit,
 }
 
-/// The request of a tag. 72 bits: one block RAM.
+/// The request of a tag. 79 bits: one block RAM and a half.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct TagEntry {
     /// Phase of the use that this entry belongs to.
     pub phase: Bit,
-    /// First slot of the command.
-    pub slot: Bits<6>,
-    /// End offset of the request in its slots, modulo 8,192 so that the entry fits one block RAM word. The offset of an earlier byte follows from the number of
-    /// bytes that remain.
+    pub command: Bits<COMMAND_BITS>,
+    /// Place in the ring behind the request's last byte. The place of an earlier byte follows from the number of bytes that remain.
     pub end: Bits<PLACE_BITS>,
     /// Address bits 6:0 behind the request's last byte.
     pub end_address: Bits<7>,
@@ -74,30 +85,30 @@ pub struct TagProgress {
 
 /// Report to the read scoreboard about requests that have left.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct SlotRequest {
-    /// First slot of the command, here and below.
-    pub slot: Bits<6>,
+pub struct CommandRequest {
+    pub command: Bits<COMMAND_BITS>,
     /// A request left.
     pub asks: Bit,
-    /// No more requests use this slot.
+    /// No more requests of this command follow.
     pub closes: Bit,
 }
 
 /// Report to the read scoreboard about completions whose bytes are in the buffer.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct SlotReport {
-    pub slot: Bits<6>,
+pub struct CommandReport {
+    pub command: Bits<COMMAND_BITS>,
     /// The request needs no more bytes: either all of them have arrived, or the request failed.
     pub finished: Bit,
-    /// Bytes of this slot are missing or wrong.
+    /// Bytes of this command are missing or wrong.
     pub failed: Bit,
 }
 
-/// The next slot to return.
+/// The next command to return.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct SlotHead {
-    pub slot: Bits<6>,
-    /// Bytes, 0 to 8,192; any value if it failed.
+pub struct CommandHead {
+    /// Granule of the first byte.
+    pub place: Bits<GRANULE_BITS>,
+    /// Bytes, 0 to 8,192. A command that failed has the space for them too.
     pub length: Bits<LENGTH_BITS>,
     pub user: Bits<32>,
     pub failed: Bit,
@@ -112,14 +123,13 @@ pub struct CheckedBeat {
     pub error: Bit,
     /// The payload is written to the buffer.
     pub place: Bit,
-    /// Slot of the first payload byte.
-    pub slot: Bits<6>,
+    /// Place of the first payload byte.
     pub start: Bits<PLACE_BITS>,
     /// Byte lane of the first payload byte in the first beat.
     pub lead: Bits<2>,
     /// Lanes that the completion takes, `lead` included and padding behind the last byte excluded, 1 to 4,099.
     pub lanes: Bits<13>,
-    pub report: SlotReport,
+    pub report: CommandReport,
 }
 
 /// What a read engine counts, each bit for one event in this cycle.

@@ -15,12 +15,21 @@ use crate::read::completions::{Outstanding, BEFORE_REUSE};
 use crate::read::load::{Load, Report};
 use crate::read::reference::{command, header, payload, requests, Request, Segment};
 
-/// Number of slots of the engine with 1,024 bits (`wide`) or with 512 bits.
-pub const fn slots(wide: bool) -> usize {
+/// Bytes that the engine with 1,024 bits (`wide`), or with 512 bits, has space for.
+pub const fn space(wide: bool) -> usize {
     if wide {
-        64
+        256 << 10
     } else {
-        32
+        128 << 10
+    }
+}
+
+/// Commands that the engine has numbers for.
+pub const fn numbers(wide: bool) -> usize {
+    if wide {
+        256
+    } else {
+        128
     }
 }
 

@@ -82,75 +82,64 @@ fn tag_pool() {
     .unwrap();
 }
 
-/// Legal requests and reports for four slots.
+/// Legal requests and reports for four commands.
 #[derive(Default)]
-struct Slots {
-    /// Cycles since power-up. The first ones clear the slots, and no command is accepted.
+struct Commands {
+    /// Cycles since power-up. The first ones clear the tables, and no command is accepted.
     clock: usize,
-    tail: usize,
-    used: u64,
-    /// Commands in the slots that have not been closed, by their first slot.
+    next: usize,
+    /// Commands in progress that have not been closed.
     open: [bool; 4],
     pending: [u32; 4],
-    /// Slots of the commands that have returned, oldest first.
+    /// Granules of the commands that have returned, oldest first.
     returned: VecDeque<u64>,
-}
-
-impl Slots {
-    /// Records that a command was valid, and accepted if `ready`.
-    fn offer(&mut self, command: &ReadCommand, ready: bool) {
-        let slots = 1 + u64::from(command.length.index() > SLOT_BYTES);
-        if self.clock >= 4 && ready && self.used + slots <= 4 {
-            self.open[self.tail] = true;
-            self.tail = (self.tail + slots as usize) % 4;
-            self.used += slots;
-        }
-    }
 }
 
 #[test]
 fn read_scoreboard() {
-    let mut slots = Slots::default();
+    let mut commands = Commands::default();
     check(
-        ReadScoreboard::<2, 4>::default,
+        ReadScoreboard::<2, 8>::default,
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;
-            uut.sweeping.next = slots.clock < 4;
-            uut.sweep_tag.next = (slots.clock as u64 % 256).to_bits();
-            let slot = rng.random_range(0..4usize);
+            uut.sweeping.next = commands.clock < 4;
+            uut.sweep_tag.next = (commands.clock as u64 % 256).to_bits();
+            let number = rng.random_range(0..4usize);
             let done = rng.random_range(0..4usize);
-            let asks = slots.open[slot] && slots.pending[slot] < 70 && rng.random_ratio(1, 3);
-            let closes = slots.open[slot] && rng.random_ratio(1, 3);
-            let finished = slots.pending[done] > 0 && rng.random_ratio(1, 2);
-            uut.request.next = SlotRequest {
-                slot: (slot as u64).to_bits(),
+            let asks =
+                commands.open[number] && commands.pending[number] < 70 && rng.random_ratio(1, 3);
+            let closes = commands.open[number] && rng.random_ratio(1, 3);
+            let finished = commands.pending[done] > 0 && rng.random_ratio(1, 2);
+            uut.request.next = CommandRequest {
+                command: (number as u64).to_bits(),
                 asks,
                 closes,
             };
-            uut.report.next = SlotReport {
-                slot: (done as u64).to_bits(),
+            uut.report.next = CommandReport {
+                command: (done as u64).to_bits(),
                 finished,
                 failed: rng.random_ratio(1, 8),
             };
-            slots.open[slot] &= !closes;
-            slots.pending[slot] += u32::from(asks);
-            slots.pending[done] -= u32::from(finished);
-            uut.command.valid.next = Bit::random(rng);
+            commands.open[number] &= !closes;
+            commands.pending[number] += u32::from(asks);
+            commands.pending[done] -= u32::from(finished);
+            // A command is offered where `ready` shows whether there is room.
+            let shown = uut.place.ready.val() && commands.clock > 4;
+            uut.command.valid.next = shown && Bit::random(rng);
             uut.command.record.next = command(rng, 9000);
-            uut.place.ready.next = Bit::random(rng);
-            if uut.command.valid.next {
-                slots.offer(&uut.command.record.next, uut.place.ready.next);
+            uut.place.ready.next = rng.random_ratio(3, 4);
+            if uut.command.valid.next && uut.command.ready.val() && uut.place.ready.next {
+                commands.open[commands.next] = true;
+                commands.next = (commands.next + 1) % 4;
             }
-            slots.clock += 1;
+            commands.clock += 1;
             uut.head.ready.next = Bit::random(rng);
-            let freed = Bit::random(rng).then(|| slots.returned.pop_front());
-            let freed = freed.flatten().unwrap_or(0);
-            slots.used -= freed;
-            uut.freed.next = freed.to_bits();
+            let freed = Bit::random(rng).then(|| commands.returned.pop_front());
+            uut.freed.next = freed.flatten().unwrap_or(0).to_bits();
             if uut.head.valid.val() && uut.head.ready.next {
-                let two = uut.head.record.val().length.index() > SLOT_BYTES;
-                slots.returned.push_back(1 + u64::from(two));
+                let length = uut.head.record.val().length.to_u64();
+                commands.returned.push_back(length.div_ceil(128));
             }
         },
         600,
@@ -199,14 +188,14 @@ fn read_issue() {
     .unwrap();
 }
 
-/// The test uses 128 bits and 4 slots, because wide lanes are slow in rust-hdl's simulation, and the width is a parameter of the same text.
+/// The test uses 128 bits and 4 commands, because wide lanes are slow in rust-hdl's simulation, and the width is a parameter of the same text.
 /// Completions answer the requests, some of them with errors.
 #[test]
 fn dma_read() {
     let mut asked: Vec<CompletionHeader> = vec![];
     let mut beats = 0;
     check(
-        DmaRead::<128, 4, 16, 2, 4, 9>::default,
+        DmaRead::<128, 4, 16, 2, 7, 9>::default,
         Some(|u| &mut u.clock),
         move |uut, rng| {
             uut.reset.next = false;

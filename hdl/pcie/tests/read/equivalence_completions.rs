@@ -5,7 +5,7 @@ use hdl_pcie::read::completion_check::CompletionCheck;
 use hdl_pcie::read::completion_writer::CompletionWriter;
 use hdl_pcie::read::in_order_return::InOrderReturn;
 use hdl_pcie::read::records::*;
-use hdl_pcie::read::slot_buffer::SlotBuffer;
+use hdl_pcie::read::ring_buffer::RingBuffer;
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -29,7 +29,7 @@ fn entry(rng: &mut TestRng) -> TagEntry {
     let bytes = 4 * rng.random_range(1..=4u64);
     TagEntry {
         phase: Bit::random(rng),
-        slot: Bits::random(rng),
+        command: Bits::random(rng),
         end: (bytes + 4 * rng.random_range(0..8u64)).to_bits(),
         end_address: (bytes + 4 * rng.random_range(0..=1u64)).to_bits(),
         bytes: bytes.to_bits(),
@@ -86,9 +86,9 @@ fn byte_ram() {
 }
 
 #[test]
-fn slot_buffer() {
+fn ring_buffer() {
     check(
-        SlotBuffer::<64, 8, 3>::default,
+        RingBuffer::<64, 8, 3>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.write_word.next = Bits::random(rng);
@@ -116,12 +116,11 @@ fn completion_writer() {
                 last: Bit::random(rng),
                 error: rng.random_ratio(1, 8),
                 place: rng.random_ratio(3, 4),
-                slot: Bits::random(rng),
                 start: Bits::random(rng),
                 lead: Bits::random(rng),
                 lanes: rng.random_range(0..80u64).to_bits(),
-                report: SlotReport {
-                    slot: Bits::random(rng),
+                report: CommandReport {
+                    command: Bits::random(rng),
                     finished: Bit::random(rng),
                     failed: Bit::random(rng),
                 },
@@ -142,8 +141,8 @@ fn in_order_return() {
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 300);
             uut.head.valid.next = rng.random_ratio(3, 4);
-            uut.head.record.next = SlotHead {
-                slot: Bits::random(rng),
+            uut.head.record.next = CommandHead {
+                place: Bits::random(rng),
                 length: rng.random_range(0..=100u64).to_bits(),
                 user: Bits::random(rng),
                 failed: rng.random_ratio(1, 8),

@@ -71,7 +71,7 @@ proptest! {
         bench.finish();
     }
 
-    /// Deadlines fall before, into and behind completions of many beats. A command fails or is correct, and no byte reaches a slot too late. No completion
+    /// Deadlines fall before, into and behind completions of many beats. A command fails or is correct, and no byte reaches the ring too late. No completion
     /// begins after the second timeout of its request.
     #[test]
     fn deadlines_race_completions(seed: u64, timeout in 20u64..600, completion in 3u32..=8, out in 4u32..=8, mrrs_code in 0u64..=5) {

@@ -7,9 +7,10 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::WHOLE_PAGE;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::mtu::MAX_PAYLOAD;
+use stellar_wire::pcie::CompletionStatus::CompleterAbort;
 
-use crate::read::bench::{slots, Bench};
-use crate::read::completer::Cut;
+use crate::read::bench::{numbers, space, Bench};
+use crate::read::completer::{Cut, Fault};
 use crate::read::load::Load;
 use crate::read::reference::Segment;
 
@@ -174,7 +175,8 @@ fn a_stalled_receiver_does_not_stall_completions() {
         let mut load = Load::full_speed();
         (load.cut.random, load.in_order, load.mrrs_code) = (true, false, 0);
         let mut bench = Bench::new(wide, load);
-        for i in 0..3 * slots(wide) as u64 {
+        let most = space(wide) / 4096;
+        for i in 0..3 * most as u64 {
             bench.read(&[Segment {
                 address: i * 8192,
                 length: 4096,
@@ -185,8 +187,9 @@ fn a_stalled_receiver_does_not_stall_completions() {
         for _ in 0..10_000 {
             bench.step();
         }
-        // The slots, and the data that has moved to the output FIFO of 32 beats: one command at 1,024 bits, none at 512.
-        let asked = slots(wide) + usize::from(wide);
+        // A command is accepted while there is space for the longest, which is two of these. Data has moved to the output FIFO of 32 beats: one command at
+        // 1,024 bits, none at 512.
+        let asked = most - 1 + usize::from(wide);
         assert_eq!(bench.report.commands.len(), asked);
         assert_eq!(bench.report.requests.len(), asked * 32);
         let answered = bench.report.completion_beats.len();
@@ -196,17 +199,17 @@ fn a_stalled_receiver_does_not_stall_completions() {
     }
 }
 
-/// Commands of two slots. The slots form a ring, so the pairs begin at odd and at even numbers, and requests lie across two slots. One slot
-/// stays empty if only that one is left.
+/// Commands of all sizes follow each other in the ring. So they begin at every granule, and requests lie across its end.
 #[test]
-fn commands_of_two_slots_go_round_the_ring_at_every_place() {
+fn commands_of_all_sizes_go_round_the_ring_at_every_place() {
     for wide in [true, false] {
         let mut load = Load::full_speed();
         (load.cut.random, load.in_order, load.mrrs_code) = (true, false, 2);
         let mut bench = Bench::new(wide, load);
-        for i in 0..2 * slots(wide) as u64 {
-            let length = [8192, 4097, 1, 4096, 8191, 5000][i as usize % 6];
-            let address = (i << 16) + 8 * i + 1;
+        let lengths = [8192, 4097, 1, 4096, 8191, 5000, 128, 129, 2049];
+        for i in 0..200 {
+            let length = lengths[i % lengths.len()];
+            let address = ((i as u64) << 16) + 8 * i as u64 + 1;
             bench.read(&[Segment {
                 address,
                 length,
@@ -217,12 +220,64 @@ fn commands_of_two_slots_go_round_the_ring_at_every_place() {
         for _ in 0..10_000 {
             bench.step();
         }
+        // The ring is as full as the rule allows: there is no space for the longest command.
         let waiting = bench.report.commands.len();
-        assert!(
-            (slots(wide) / 2..slots(wide)).contains(&waiting),
-            "{waiting}"
-        );
+        let granules = |i: usize| lengths[i % lengths.len()].div_ceil(128);
+        let used: usize = (0..waiting).map(granules).sum();
+        let most = space(wide) / 128;
+        // 32 beats, and a command from which some of them are, have left.
+        assert!((most - 63..most + 64).contains(&used), "{used} of {most}");
         bench.set_out_ready(8);
+        bench.finish();
+    }
+}
+
+/// Short commands take one granule each, and there are as many in progress as there are numbers, or tags.
+#[test]
+fn short_commands_wait_for_tags_and_numbers() {
+    for wide in [true, false] {
+        let mut load = Load::full_speed();
+        load.latency = (2000, 2000);
+        let mut bench = Bench::new(wide, load);
+        for i in 0..400 {
+            bench.read(&[Segment {
+                address: i << 8,
+                length: 64,
+                translated: false,
+            }]);
+        }
+        for _ in 0..1500 {
+            bench.step();
+        }
+        assert_eq!(bench.report.requests.len(), ENTRY_TAGS.min(numbers(wide)));
+        bench.set_out_ready(0);
+        for _ in 0..4000 {
+            bench.step();
+        }
+        // A command keeps its number until it is given to the receiver: 32 beats are in its FIFO, and three commands in the blocks before it.
+        let accepted = bench.report.commands.len();
+        assert!(accepted >= numbers(wide) + 32, "{accepted}");
+        bench.set_out_ready(8);
+        bench.finish();
+    }
+}
+
+/// A mark of a failure stays behind in the table by numbers. A command without bytes, which has no requests, gets the number twice as many commands later.
+#[test]
+fn an_old_failure_is_not_that_of_a_command_without_bytes() {
+    for wide in [true, false] {
+        let mut load = Load::full_speed();
+        (load.faults, load.one_in) = (vec![Fault::Status(CompleterAbort)], 1);
+        let mut bench = Bench::new(wide, load);
+        bench.read(&[Segment {
+            address: 0,
+            length: 100,
+            translated: false,
+        }]);
+        bench.finish();
+        for _ in 1..=2 * numbers(wide) {
+            bench.read_nothing(ReadCommand::default(), false);
+        }
         bench.finish();
     }
 }

@@ -1,7 +1,7 @@
 //! Full rate, latency, and the state after a reset.
 
 use hdl_testkit::equivalence::TestRng;
-use hdl_tx_pipeline::tx_frame_builder::LATENCY;
+use hdl_tx_pipeline::tx_frame_builder::{ANSWER_LATENCY, LATENCY, REQUEST_ADDRESS};
 use rand::SeedableRng;
 use stellar_wire::Opcode;
 
@@ -9,6 +9,8 @@ use crate::front::bench::{Front, Stimulus, WIDTHS};
 use crate::front::packets::{fill, Shape, TestPacket};
 
 const PACKETS: usize = 600;
+/// Headers of requests that wait for their payload, at most.
+const HEADERS: usize = 1 << REQUEST_ADDRESS;
 
 /// Returns packets of `opcode` with the largest headers that they can have in this nesting.
 fn packets(opcode: Opcode, payload_length: usize, nesting: u8) -> Vec<TestPacket> {
@@ -82,6 +84,10 @@ fn the_first_beat_leaves_after_the_documented_latency() {
                 assert_eq!(front.sent[count - 1].first - taken, LATENCY as u64);
             }
         }
+        let mut front = Front::new(width);
+        front.answer(&packets(Opcode::RcAck, 0, 0)[0]);
+        front.run(1, 100, || Stimulus::FULL);
+        assert_eq!(front.sent[0].first - front.taken[0], ANSWER_LATENCY as u64);
     }
 }
 
@@ -91,18 +97,18 @@ fn a_frame_waits_for_all_of_its_payload() {
     for width in WIDTHS {
         let mut front = Front::new(width);
         let packets = packets(Opcode::RcWriteMiddle, 4096, 0);
-        for packet in packets.iter().take(80) {
+        for packet in packets.iter().take(HEADERS + 20) {
             front.send(packet);
         }
         let beats = 4096 / (width / 8);
-        for clock in 0..beats + 100 {
+        for clock in 0..beats + HEADERS + 100 {
             front.step(Stimulus {
                 offer_payload: (50..50 + beats - 1).contains(&clock),
                 ..Stimulus::FULL
             });
         }
-        assert!(front.sent.is_empty() && front.taken.len() < 80);
-        front.run(80, 20_000, || Stimulus::FULL);
+        assert!(front.sent.is_empty() && front.taken.len() == HEADERS);
+        front.run(HEADERS + 20, 40_000, || Stimulus::FULL);
         for (sent, packet) in front.sent.iter().zip(&packets) {
             assert_eq!(sent.bytes, packet.frame());
         }
@@ -116,7 +122,7 @@ fn acknowledgements_pass_requests_that_wait_for_payload() {
         let mut front = Front::new(width);
         let requests = packets(Opcode::RcWriteMiddle, 4096, 0);
         let answers = packets(Opcode::MrcSack, 0, 0);
-        for packet in requests.iter().take(63) {
+        for packet in requests.iter().take(HEADERS - 1) {
             front.send(packet);
         }
         for packet in answers.iter().take(100) {
@@ -129,7 +135,7 @@ fn acknowledgements_pass_requests_that_wait_for_payload() {
         for (sent, packet) in front.sent.iter().zip(&answers) {
             assert_eq!(sent.bytes, packet.frame());
         }
-        front.run(163, 20_000, || Stimulus::FULL);
+        front.run(HEADERS + 99, 40_000, || Stimulus::FULL);
         for (sent, packet) in front.sent[100..].iter().zip(&requests) {
             assert_eq!(sent.bytes, packet.frame());
         }
@@ -141,7 +147,7 @@ fn a_mac_that_stops_stalls_everything_and_loses_nothing() {
     for width in WIDTHS {
         let mut front = Front::new(width);
         let packets = packets(Opcode::MrcWriteOnly, 700, 7);
-        for packet in packets.iter().take(200) {
+        for packet in packets.iter().take(HEADERS + 150) {
             front.send(packet);
         }
         for _ in 0..3000 {
@@ -151,11 +157,11 @@ fn a_mac_that_stops_stalls_everything_and_loses_nothing() {
             });
         }
         assert!(
-            front.taken.len() < 80,
+            front.taken.len() < HEADERS + 16,
             "records taken: {}",
             front.taken.len()
         );
-        front.run(200, 20_000, || Stimulus::FULL);
+        front.run(HEADERS + 150, 20_000, || Stimulus::FULL);
         for (sent, packet) in front.sent.iter().zip(&packets) {
             assert_eq!(sent.bytes, packet.frame());
         }

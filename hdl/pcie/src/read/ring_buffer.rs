@@ -10,7 +10,7 @@ use super::byte_ram::ByteRam;
 ///
 /// Levels: 3 before the memory (address increment), 1 behind it (bank select).
 #[derive(LogicBlock, Default)]
-pub struct SlotBuffer<const W: usize, const N: usize, const A: usize> {
+pub struct RingBuffer<const W: usize, const N: usize, const A: usize> {
     pub clock: Signal<In, Clock>,
 
     /// Word of `write_low`; bits from `A` + 1 on are ignored, here and in `read_word`.
@@ -34,7 +34,7 @@ pub struct SlotBuffer<const W: usize, const N: usize, const A: usize> {
 /// Cycles from `read_word` to `read_data`.
 pub const READ_LATENCY: usize = 2;
 
-impl<const W: usize, const N: usize, const A: usize> Logic for SlotBuffer<W, N, A> {
+impl<const W: usize, const N: usize, const A: usize> Logic for RingBuffer<W, N, A> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, read_odd, read);

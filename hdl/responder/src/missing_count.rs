@@ -115,7 +115,9 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
             last,
             touched: range.touched.get_bit(word.index()),
         };
-        self.word.d.next = word + 1;
+        if self.walking.q.val() {
+            self.word.d.next = word + 1;
+        }
         if last {
             self.walking.d.next = false;
         }

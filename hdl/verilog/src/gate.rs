@@ -205,6 +205,12 @@ impl Gated {
             text = connect(&text, name, kind, &clock, &added)
                 .ok_or_else(|| unsupported(format!("gating {name}, whose clock is another")))?;
         }
+        let counters = take_free_counters(&mut conditions);
+        if !counters.is_empty() {
+            text = with_clock_of_its_own(&text, &counters, gates);
+            let _ = writeln!(declared, "  assign gate_active_{gates} = 1'b1;");
+            gates += 1;
+        }
         let known = Known {
             clocked: true,
             gate: module.plain.lines().count() > LINES,
@@ -224,6 +230,42 @@ impl Gated {
         let text = format!("{head},\n{}\n);\n{declared}{rest}", ports.join(",\n"));
         Ok(with_logic(&text, &active))
     }
+}
+
+/// Removes the conditions of free counters, whose next value depends on nothing but themselves, and returns the assignments to these counters. An edge
+/// always changes such a counter. With the clock of the module, it would make all other registers of the module run in every cycle, so it gets a clock of
+/// its own.
+fn take_free_counters(conditions: &mut Vec<String>) -> Vec<String> {
+    let counter = |condition: &mut String| {
+        let inner = condition.strip_prefix('(')?.strip_suffix("))")?;
+        let (register, next) = inner.split_once(" != (")?;
+        let step = next.strip_prefix(register)?.strip_prefix(" + ")?;
+        let is_literal = step.starts_with(|c: char| c.is_ascii_digit()) && !step.contains(' ');
+        is_literal.then(|| format!("    {register} <= {next};\n"))
+    };
+    let mut counters = vec![];
+    conditions.retain_mut(|condition| {
+        let assignment = counter(condition);
+        let stays = assignment.is_none();
+        counters.extend(assignment);
+        stays
+    });
+    counters
+}
+
+/// Moves the assignments to free counters to clock `gate` of the module.
+fn with_clock_of_its_own(text: &str, counters: &[String], gate: usize) -> String {
+    let mut text = text.to_owned();
+    for counter in counters {
+        text = text.replacen(counter, "", 1);
+    }
+    let empty = format!("  always @(edge {CLOCK}) begin\n  end\n");
+    let text = text.replacen(&empty, "", 1);
+    let block = counters.concat();
+    with_logic(
+        &text,
+        &format!("  always @(edge gate_clock_{gate}) begin\n{block}  end\n"),
+    )
 }
 
 /// Returns the text of a module without the lines that its gated text replaces.

@@ -62,6 +62,46 @@ fn an_edge_goes_where_a_register_would_change() {
     assert!(!text.contains("posedge"), "{text}");
 }
 
+/// Stores the time at which it was asked to.
+#[derive(LogicBlock, Default)]
+struct Stamp {
+    clock: Signal<In, Clock>,
+    take: Signal<In, Bit>,
+    taken: Signal<Out, Bits<12>>,
+    now: DFF<Bits<12>>,
+    stamp: DFF<Bits<12>>,
+}
+
+impl Logic for Stamp {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, now, stamp);
+        self.now.d.next = self.now.q.val() + 1;
+        if self.take.val() {
+            self.stamp.d.next = self.now.q.val();
+        }
+        self.taken.next = self.stamp.q.val();
+    }
+}
+
+#[test]
+fn a_counter_that_nothing_holds_has_a_clock_of_its_own() {
+    let mut stamp = Stamp::default();
+    stamp.connect_all();
+    let spec = emit(&stamp).unwrap().model_in(SimMode::Gated).unwrap();
+    assert_eq!(spec.gating.unwrap().gates.len(), 2);
+    for line in [
+        "  always @(edge clock) begin\n    stamp <= stamp_next;\n  end\n",
+        "  always @(edge gate_clock_0) begin\n    now <= now + 12'h1;\n  end\n",
+        "  assign gate_active_0 = 1'b1;\n",
+        "  assign gate_active = (stamp != (stamp_next));\n",
+    ] {
+        assert!(spec.verilog.contains(line), "{line}: {}", spec.verilog);
+    }
+    let drive = |uut: &mut Stamp, rng: &mut TestRng| uut.take.next = bool::random(rng);
+    check_gated(Stamp::default, |u| &mut u.clock, drive, 10_000, 2).unwrap();
+}
+
 /// Has no clock, so nothing can be gated.
 #[derive(LogicBlock, Default)]
 struct Inverter {

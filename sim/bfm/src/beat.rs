@@ -52,11 +52,11 @@ impl Beat {
     /// # Panics
     /// If `count` is larger than [`BEAT`].
     pub fn append_to(&self, count: usize, to: &mut Vec<u8>) {
-        let mut all = [0; BEAT];
-        for (four, word) in all.chunks_exact_mut(4).zip(self.words) {
-            four.copy_from_slice(&word.to_le_bytes());
+        let mut all = [[0; 4]; WORDS];
+        for (four, word) in all.iter_mut().zip(&self.words) {
+            *four = word.to_le_bytes();
         }
-        to.extend_from_slice(&all[..count]);
+        to.extend_from_slice(&all.as_flattened()[..count]);
     }
 }
 

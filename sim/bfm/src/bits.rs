@@ -2,6 +2,9 @@
 
 /// The value of `width` bits from bit `offset` on, at most 64.
 pub fn field(words: &[u32], offset: usize, width: usize) -> u64 {
+    if offset % 32 + width <= 32 {
+        return u64::from(words[offset / 32] >> (offset % 32)) & ones(width);
+    }
     parts(offset, width).fold(0, |value, (word, shift, count, at)| {
         let part = u64::from(words[word] >> shift) & ones(count);
         value | part << at

@@ -8,6 +8,8 @@ use crate::bits::set_field;
 
 /// Bytes between which completions begin.
 const SLOT: usize = 16;
+/// Double words of a beat that belong to no completion.
+const UNUSED: u32 = 0x5a5a_5a5a;
 
 /// A beat of the stream: data and `tuser`, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +45,15 @@ impl CompletionWriter {
     }
 
     /// Adds a completion, its descriptor first. `discontinue` marks its end as damaged.
+    ///
+    /// # Panics
+    /// If it is not whole double words.
     pub fn push(&mut self, bytes: Vec<u8>, discontinue: bool) {
+        assert!(
+            bytes.len().is_multiple_of(4),
+            "a completion of {} bytes",
+            bytes.len()
+        );
         self.waiting.push_back((bytes, discontinue));
     }
 
@@ -58,16 +68,16 @@ impl CompletionWriter {
             return None;
         }
         let width = self.width;
-        let mut bytes = Vec::with_capacity(width / 8);
+        let mut data = Vec::with_capacity(width / 32);
         let mut user = vec![0; self.user_bits.div_ceil(32)];
         let (mut begun, mut ended) = (0, 0);
         while let Some((completion, discontinue)) = self.waiting.front() {
-            let start = bytes.len().next_multiple_of(SLOT);
+            let start = (4 * data.len()).next_multiple_of(SLOT);
             let begins = self.sent == 0;
             if start == width / 8 || begins && begun == most.min(sideband::places(width)) {
                 break;
             }
-            bytes.resize(start, 0x5a);
+            data.resize(start / 4, UNUSED);
             if begins {
                 let (place, bits) = (sideband::start(width, begun), sideband::start_bits(width));
                 set_field(&mut user, sideband::starts(width, begun), 1, 1);
@@ -76,12 +86,13 @@ impl CompletionWriter {
             }
             let left = &completion[self.sent..];
             let here = left.len().min(width / 8 - start);
-            bytes.extend(&left[..here]);
+            let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+            data.extend(left[..here].chunks_exact(4).map(word));
             self.sent += here;
             if here < left.len() {
                 break;
             }
-            let last_dword = (bytes.len() / 4 - 1) as u64;
+            let last_dword = (data.len() - 1) as u64;
             let (place, bits) = (sideband::end(width, ended), dword_bits(width));
             set_field(&mut user, sideband::ends(width, ended), 1, 1);
             set_field(&mut user, place, bits, last_dword);
@@ -92,12 +103,7 @@ impl CompletionWriter {
             self.sent = 0;
             self.waiting.pop_front();
         }
-        bytes.resize(width / 8, 0x5a);
-        let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-        Some(CompletionBeat {
-            data: bytes.chunks(4).map(word).collect(),
-            user,
-            ended,
-        })
+        data.resize(width / 32, UNUSED);
+        Some(CompletionBeat { data, user, ended })
     }
 }

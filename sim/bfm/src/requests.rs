@@ -137,8 +137,11 @@ impl RequestReader {
             let missing = payload_dwords(&request) - request.payload.len() / 4;
             let end = at + missing;
             let here = end.min(data.len());
-            for word in &data[at..here] {
-                request.payload.extend_from_slice(&word.to_le_bytes());
+            let before = request.payload.len();
+            request.payload.resize(before + 4 * (here - at), 0);
+            let fours = request.payload[before..].chunks_exact_mut(4);
+            for (four, word) in fours.zip(&data[at..here]) {
+                four.copy_from_slice(&word.to_le_bytes());
             }
             if end > data.len() {
                 self.open = Some(request);

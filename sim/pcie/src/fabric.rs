@@ -158,7 +158,7 @@ impl<M: Memories> Fabric<M> {
 
     /// Time of the next event, `None` when the fabric is idle.
     pub fn next_event(&self) -> Option<Picoseconds> {
-        self.calendar.next().map(|(time, _)| time)
+        self.calendar.next_time()
     }
 
     /// Advances to time `to`, inclusive.
@@ -242,7 +242,7 @@ impl<M: Memories> Fabric<M> {
 
     /// The refusal reports waiting, oldest first; they leave the queue.
     pub fn take_reports(&mut self) -> Vec<Report> {
-        self.reports.drain(..).collect()
+        std::mem::take(&mut self.reports).into()
     }
 
     /// Reports that found the queue full. Their refusals are in the [`counters`](Self::counters).

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use sim_pcie::enabled_ranges;
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::{Owner, WriteTlp};
 
@@ -84,6 +85,11 @@ fn pattern(seed: u64, word: u64) -> [u8; 8] {
     (z ^ z >> 31).to_le_bytes()
 }
 
+/// The runs of bytes that a write TLP enables, from its address on.
+fn written_ranges(tlp: &WriteTlp) -> Vec<Range<usize>> {
+    enabled_ranges(tlp.length_dw, tlp.first_be, tlp.last_be)
+}
+
 /// The part of an access in one page.
 struct Stretch {
     page: u64,
@@ -131,14 +137,20 @@ impl Space {
     }
 
     fn fill_pattern(&self, address: u64, into: &mut [u8]) {
-        let mut at = 0;
-        while at < into.len() {
-            let here = address + at as u64;
-            let lead = (here % 8) as usize;
-            let count = (8 - lead).min(into.len() - at);
-            into[at..at + count].copy_from_slice(&pattern(self.seed, here / 8)[lead..lead + count]);
-            at += count;
+        // Bytes before the first whole word of the pattern, and behind the last one.
+        let before = ((8 - address % 8) % 8).min(into.len() as u64) as usize;
+        let (head, rest) = into.split_at_mut(before);
+        let lead = (address % 8) as usize;
+        let word = address / 8;
+        head.copy_from_slice(&pattern(self.seed, word)[lead..lead + before]);
+        let mut word = word + u64::from(lead > 0);
+        let mut words = rest.chunks_exact_mut(8);
+        for eight in &mut words {
+            eight.copy_from_slice(&pattern(self.seed, word));
+            word += 1;
         }
+        let tail = words.into_remainder();
+        tail.copy_from_slice(&pattern(self.seed, word)[..tail.len()]);
     }
 
     fn read(&self, address: u64, into: &mut [u8]) {
@@ -180,13 +192,19 @@ impl Space {
 
     fn write_tlp(&mut self, tlp: &WriteTlp) {
         let mut fresh = 0;
+        let start = (tlp.address % PAGE) as usize;
         let page = self.page_mut(tlp.address / PAGE);
-        for (address, byte) in tlp.written() {
-            let at = (address % PAGE) as usize;
-            page.bytes[at] = byte;
-            let (word, bit) = (at / 64, 1u64 << (at % 64));
-            fresh += u64::from(page.written[word] & bit == 0);
-            page.written[word] |= bit;
+        for range in written_ranges(tlp) {
+            let (mut at, end) = (start + range.start, start + range.end);
+            page.bytes[at..end].copy_from_slice(&tlp.data[range]);
+            while at < end {
+                let (word, bit) = (&mut page.written[at / 64], at % 64);
+                let count = (64 - bit).min(end - at);
+                let bits = u64::MAX >> (64 - count) << bit;
+                fresh += u64::from((bits & !*word).count_ones());
+                *word |= bits;
+                at += count;
+            }
         }
         self.written += fresh;
     }
@@ -346,9 +364,9 @@ impl Memory for HostMemory {
         if space.is_mapped(tlp.address, length) {
             match space.backing(tlp.address) {
                 Some((backing, offset)) => {
-                    let start = tlp.address - offset;
-                    tlp.written()
-                        .for_each(|(at, byte)| backing.write(at - start, &[byte]));
+                    for range in written_ranges(tlp) {
+                        backing.write(offset + range.start as u64, &tlp.data[range]);
+                    }
                 }
                 None => space.write_tlp(tlp),
             }

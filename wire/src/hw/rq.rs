@@ -35,6 +35,28 @@ pub struct RqDescriptor {
 /// Bits of a slot, the unit in which requests follow each other in a beat: 32 bytes.
 pub const SLOT_BITS: usize = 256;
 
+/// Eight slots with descriptors alone, as reads are. A read is put at any of them by a choice of 128 bits for each, instead of shifts of all bits, which
+/// take long to simulate.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct DescriptorSlots {
+    pub slot_0: Bits<128>,
+    pub above_0: Bits<128>,
+    pub slot_1: Bits<128>,
+    pub above_1: Bits<128>,
+    pub slot_2: Bits<128>,
+    pub above_2: Bits<128>,
+    pub slot_3: Bits<128>,
+    pub above_3: Bits<128>,
+    pub slot_4: Bits<128>,
+    pub above_4: Bits<128>,
+    pub slot_5: Bits<128>,
+    pub above_5: Bits<128>,
+    pub slot_6: Bits<128>,
+    pub above_6: Bits<128>,
+    pub slot_7: Bits<128>,
+    pub above_7: Bits<128>,
+}
+
 /// Slots of one write that follow each other.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SlotRun {

@@ -3,7 +3,7 @@
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::rq::{ReadSlot, SLOT_BITS};
+use stellar_wire::hw::rq::{DescriptorSlots, ReadSlot, SLOT_BITS};
 
 use super::request_signals::{cut_signals, end_signals, start_signals, USER};
 use crate::bundles::{AxisSrc, SlotsSnk};
@@ -20,6 +20,16 @@ fn only(here: Bit, value: Bits<4>) -> Bits<4> {
         value
     } else {
         bits::<4>(0)
+    }
+}
+
+/// `descriptor` if `here`, otherwise zero.
+#[hdl_fn]
+fn descriptor_if(here: Bit, descriptor: Bits<128>) -> Bits<128> {
+    if here {
+        descriptor
+    } else {
+        bits::<128>(0)
     }
 }
 
@@ -153,19 +163,32 @@ impl<
         } else {
             by_one
         };
-        let mut placed = by_two | bit_cast::<D, W>(self.data.q.val());
-        let descriptor = Bits::<128>::from(read.descriptor);
         let mut asked = bits::<SLOTS>(0);
         for slot in 0..2 * S as u64 {
-            let here = wants & (written == slot);
-            let there = if here {
-                bit_cast::<D, 128>(descriptor) << (SLOT_BITS as u64 * slot)
-            } else {
-                bits::<D>(0)
-            };
-            placed = placed | there;
-            asked = asked.replace_bit(slot as usize, here);
+            asked = asked.replace_bit(slot as usize, wants & (written == slot));
         }
+        let descriptor = Bits::<128>::from(read.descriptor);
+        let nothing = bits::<128>(0);
+        let read_at = DescriptorSlots {
+            slot_0: descriptor_if(asked.get_bit(0), descriptor),
+            above_0: nothing,
+            slot_1: descriptor_if(asked.get_bit(1), descriptor),
+            above_1: nothing,
+            slot_2: descriptor_if(asked.get_bit(2), descriptor),
+            above_2: nothing,
+            slot_3: descriptor_if(asked.get_bit(3), descriptor),
+            above_3: nothing,
+            slot_4: descriptor_if(asked.get_bit(4), descriptor),
+            above_4: nothing,
+            slot_5: descriptor_if(asked.get_bit(5), descriptor),
+            above_5: nothing,
+            slot_6: descriptor_if(asked.get_bit(6), descriptor),
+            above_6: nothing,
+            slot_7: descriptor_if(asked.get_bit(7), descriptor),
+            above_7: nothing,
+        };
+        let read_at = bit_cast::<D, 2048>(Bits::<2048>::from(read_at));
+        let placed = by_two | bit_cast::<D, W>(self.data.q.val()) | read_at;
 
         // mark
         let one = bits::<SLOTS>(1);

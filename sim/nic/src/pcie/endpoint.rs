@@ -226,8 +226,9 @@ impl Endpoint {
             traffic_class: 0,
             attributes: Attributes::from_bits(0),
         };
-        let mut stream = descriptor.to_bytes();
-        stream.extend(&completion.data);
+        let mut stream = Vec::with_capacity(RequesterCompletion::LEN + completion.data.len());
+        descriptor.emit(&mut stream);
+        stream.extend_from_slice(&completion.data);
         self.completions.push(stream, completion.damaged);
         self.waiting.push_back(self.translated[usize::from(tag)]);
     }

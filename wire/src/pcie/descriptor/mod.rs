@@ -10,8 +10,6 @@ mod cq;
 mod rc;
 mod rq;
 
-use bitvec::prelude::*;
-
 use crate::code_enum::code_enum;
 use crate::header::fit;
 use crate::WireError;
@@ -49,7 +47,17 @@ const MAX_DWORDS: u16 = 1024;
 
 /// Bits `high:low` of a descriptor, written as the product guides do.
 fn get(descriptor: &[u8], high: usize, low: usize) -> u64 {
-    descriptor.view_bits::<Lsb0>()[low..=high].load_le()
+    let bytes = &descriptor[low / 8..=high / 8];
+    let all = bytes
+        .iter()
+        .rev()
+        .fold(0, |all: u128, byte| all << 8 | u128::from(*byte));
+    (all >> (low % 8)) as u64 & ones(high, low)
+}
+
+/// A mask of as many low bits as a field has, 1 to 64.
+const fn ones(high: usize, low: usize) -> u64 {
+    u64::MAX >> (63 - (high - low))
 }
 
 /// Sets bits `high:low` of a descriptor.
@@ -59,7 +67,13 @@ fn get(descriptor: &[u8], high: usize, low: usize) -> u64 {
 #[track_caller]
 fn put(descriptor: &mut [u8], field: &'static str, high: usize, low: usize, value: impl Into<u64>) {
     let value = fit(field, value.into(), (high - low + 1) as u32);
-    descriptor.view_bits_mut::<Lsb0>()[low..=high].store_le(value);
+    let shift = low % 8;
+    let mut bits = u128::from(value) << shift;
+    let mut mask = u128::from(ones(high, low)) << shift;
+    for byte in &mut descriptor[low / 8..=high / 8] {
+        *byte = *byte & !(mask as u8) | bits as u8;
+        (bits, mask) = (bits >> 8, mask >> 8);
+    }
 }
 
 /// Address and AT share the first 64 bits of RQ and CQ descriptors.

@@ -1,0 +1,57 @@
+//! One transfer between a Verilated card and the software reference, for profilers: what `./stellar bench nic` times, without the rest of the benchmark.
+//!
+//! Arguments: `send` or `receive`, log2 of the path MTU, queue pairs, packets. Instructions of a card's cycle, on a machine that is too busy for times:
+//! `valgrind --tool=callgrind --toggle-collect=sim_nic::rtl_nic::RtlNic::clock target/debug/examples/lone_card send 12 1 768`
+
+use std::error::Error;
+
+use sim_nic::{MixedNic, RtlNic};
+use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
+use sim_world::{lossy_topology, MrcPlan, Plan, TransportPlan, WorldError, MAX_PATHS};
+use stellar_transport::spray::Policy;
+
+/// Packets of a message, and the time limit, as in the benchmark.
+const MESSAGE_PACKETS: u32 = 32;
+const LIMIT: u64 = 1_000_000_000_000;
+
+fn transfer<const SENDS: bool>(mtu_log2: u8, qps: u32, packets: u32) -> Result<(), WorldError> {
+    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None)?;
+    let mut plan = Plan::new(topology, 1)?;
+    plan.transport = TransportPlan::Mrc(MrcPlan {
+        policy: Policy::Obs,
+        paths: MAX_PATHS,
+        ..MrcPlan::default()
+    });
+    plan.qps = qps;
+    plan.mtu_log2 = mtu_log2;
+    plan.sq_log2 = 12;
+    let transfer = Transfer {
+        bytes: MESSAGE_PACKETS << mtu_log2,
+        messages: packets / MESSAGE_PACKETS / qps,
+        interval: 0,
+        limit: LIMIT,
+    };
+    let run = run::<MixedNic<SENDS>>(&plan, transfer)?;
+    if let Some(card) = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic().rtl() {
+        let rate = card.rate();
+        println!("{} cycles, {:.0}/s", rate.clocks, rate.clocks_per_second());
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [direction, mtu_log2, qps, packets] = arguments.as_slice() else {
+        return Err(
+            "arguments: send or receive, log2 of the path MTU, queue pairs, packets".into(),
+        );
+    };
+    let (mtu_log2, qps, packets) = (mtu_log2.parse()?, qps.parse()?, packets.parse()?);
+    RtlNic::prepare()?;
+    match direction.as_str() {
+        "send" => transfer::<true>(mtu_log2, qps, packets)?,
+        "receive" => transfer::<false>(mtu_log2, qps, packets)?,
+        _ => return Err("the direction is send or receive".into()),
+    }
+    Ok(())
+}

@@ -112,3 +112,28 @@ fn a_probe_whose_plane_goes_down_leaves_its_turn_to_the_other_plane() {
     }
     assert!(!probed.is_empty() && probed.iter().all(|&plane| plane == 1));
 }
+
+/// A queue pair that only receives hears nothing about its own paths. It must not hold on to one that has died.
+#[test]
+fn answers_leave_a_path_that_died_after_it_was_known_to_be_good() {
+    let mut pair = with_policy(Policy::Obs, 128);
+    for card in &mut pair.cards {
+        card.set_port(1, false);
+    }
+    pair.network.log = Some(Vec::new());
+    pair.cards[1]
+        .post(QP, write(0, 200_000, 1000, 1))
+        .expect("room");
+    pair.run_for(2_000);
+    let log = pair.network.log.take().expect("log");
+    let learnt = log.first().expect("the packet").3.udp.sport;
+    pair.network.set_rule(move |seen| {
+        Fate::lost_if(seen.is(Opcode::MrcSack) && seen.frame.udp.sport == learnt)
+    });
+    for i in 0..20 {
+        pair.post(QP, write(i * 6000, i * 6000, 5999, i));
+    }
+    pair.finish(QP, 0..20);
+    let counters = pair.cards[0].qp_counters(QP).expect("counters");
+    assert!(counters.timeouts > 0, "answers were lost: {counters:?}");
+}

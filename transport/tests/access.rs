@@ -216,7 +216,7 @@ fn the_region_ends_where_it_ends() {
 }
 
 #[test]
-fn the_first_packet_of_an_rc_message_answers_for_all_of_it() {
+fn the_first_packet_of_a_message_answers_for_all_of_it() {
     let end = BASE_VA + REGION_LENGTH;
     let first = |opcode, dma_len| {
         let payload = pattern(1, MTU as usize);
@@ -225,8 +225,29 @@ fn the_first_packet_of_an_rc_message_answers_for_all_of_it() {
     accepted(&mut lane(0), &first(Opcode::RcWriteFirst, 2 * MTU));
     let beyond = first(Opcode::RcWriteFirst, 2 * MTU + 1);
     access_error(&mut lane(0), &beyond, DropReason::OutOfBounds);
-    // Each packet of MRC has its own address, and answers for itself.
-    accepted(&mut lane(0), &first(Opcode::MrcWriteFirst, 2 * MTU + 1));
+    accepted(&mut lane(0), &first(Opcode::MrcWriteFirst, 2 * MTU));
+    let beyond = first(Opcode::MrcWriteFirst, 2 * MTU + 1);
+    access_error(&mut lane(0), &beyond, DropReason::OutOfBounds);
+}
+
+/// The last packet comes with the length that a completion reports. A peer cannot claim bytes that it may not write.
+#[test]
+fn the_last_packet_of_an_mrc_message_answers_for_all_of_it() {
+    let last = |packets: u64, va: u64| {
+        let length = packets as u32 * MTU + 1;
+        write_packet(Opcode::MrcWriteLastImm, 0, va, length, vec![7])
+    };
+    let whole = REGION_LENGTH / u64::from(MTU) - 1;
+    let place = |packets: u64| BASE_VA + packets * u64::from(MTU);
+    accepted(&mut lane(0), &last(1, place(1)));
+    accepted(&mut lane(0), &last(whole, place(whole)));
+    for before in [
+        last(2, place(1)),
+        last(whole, place(whole) - 1),
+        last(1, BASE_VA),
+    ] {
+        access_error(&mut lane(0), &before, DropReason::OutOfBounds);
+    }
 }
 
 #[test]

@@ -148,7 +148,12 @@ fn payload_lengths_follow_the_position_in_the_message() {
         (MrcWriteMiddle, MTU, MTU, false),
         (MrcWriteMiddle, 3 * MTU, MTU + 1, false),
         (MrcWriteLast, MTU + 1, 1, true),
+        (MrcWriteLast, MTU + 2, 1, false),
         (MrcWriteLast, 2 * MTU, MTU, true),
+        (MrcWriteLast, 2 * MTU, MTU - 1, false),
+        (MrcWriteLastImm, (1 << 31) - 1, 1, false),
+        (MrcWriteMiddle, (1 << 31) + MTU, MTU, false),
+        (MrcWriteFirst, (1 << 31) + 1, MTU, false),
         (MrcWriteLast, 2 * MTU, 0, false),
         (MrcWriteLast, MTU, MTU, false),
         (MrcWriteLastImm, 3 * MTU, MTU + 1, false),
@@ -159,7 +164,13 @@ fn payload_lengths_follow_the_position_in_the_message() {
         (MrcWriteOnly, 0, 4, false),
     ] {
         let mut lane = lane(0);
-        let frame = write_packet(opcode, 3, BASE_VA, dma_len, pattern(3, payload as usize));
+        let frame = write_packet(
+            opcode,
+            3,
+            BASE_VA + 8 * u64::from(MTU),
+            dma_len,
+            pattern(3, payload as usize),
+        );
         if good {
             accepted(&mut lane, &frame);
             continue;

@@ -185,6 +185,7 @@ fn first_carries_one_mtu_of_a_longer_message() {
         (0, MTU, false),
         (4 * MTU, MTU - 1, false),
         (4 * MTU, MTU + 1, false),
+        ((1 << 31) + 1, MTU, false),
     ] {
         let frame = part(Opcode::RcWriteFirst, 3, dma_len, payload);
         if good {

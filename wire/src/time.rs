@@ -2,6 +2,10 @@
 //!
 //! Eight nanoseconds are two cycles of the 250 MHz clock. Because the count wraps, two times have no order. Compare their distance instead.
 
+/// An entropy value for control packets that nothing confirms lives for one to two epochs of 2^15 ticks (262 us), which is about the timeout after which a peer sends again
+/// what was not answered.
+pub const CONTROL_PATH_EPOCH_LOG2: usize = 15;
+
 /// A point in time, or a span of it, in ticks of 8 ns, modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ticks(pub u32);

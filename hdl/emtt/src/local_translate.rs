@@ -87,6 +87,7 @@ impl<const R: usize, const BANK: usize> Logic for LocalTranslate<R, BANK> {
             pd: request.pd,
             va: request.va,
             length: request.message_length,
+            before: bits::<32>(0),
             remote_write: false,
             qp_allows: false,
         };

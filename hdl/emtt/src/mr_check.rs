@@ -37,12 +37,15 @@ impl<const A: usize> Logic for MrCheck<A> {
         let headers = incoming.token.headers;
         let payload = headers.payload_length;
         let starts = (headers.position == Position::First) | (headers.position == Position::Only);
-        // The first packet of an RC message is checked with the length of the whole message (IBTA volume 1, 9.7.4.1.5): if the message does not fit,
-        // none of it is placed.
-        let length = if starts & !headers.mrc {
-            headers.dma_length
+        // The first packet of a message is checked with the length of the whole message (IBTA volume 1, 9.7.4.1.5): if the message does not fit,
+        // none of it is placed. So is the last packet of an MRC message, because a completion reports the length that it gives.
+        let own = bit_cast::<32, LENGTH_BITS>(payload);
+        let length = if starts { headers.dma_length } else { own };
+        let ends_mrc = headers.mrc & (headers.position == Position::Last);
+        let before = if ends_mrc & (headers.dma_length > own) {
+            headers.dma_length - own
         } else {
-            bit_cast::<32, LENGTH_BITS>(payload)
+            bits::<32>(0)
         };
         self.passing.in_valid.next = self.in_.valid.val();
         self.passing.in_data.next = incoming;
@@ -55,6 +58,7 @@ impl<const A: usize> Logic for MrCheck<A> {
             pd: incoming.qp.pd,
             va: incoming.va,
             length,
+            before,
             remote_write: true,
             qp_allows: incoming.qp.remote_write,
         };

@@ -4,7 +4,7 @@
 //! 1. `read_region`: address and write port of the region memory (3: write decode).
 //! 2. `hold_region`: the block RAM's output register (0).
 //! 3. `check_key`: key, domain and right compared (4); beside it `va - base_va` and `region length - length` (1 + carry).
-//! 4. `check_bounds`: one 64-bit comparison, then the verdict (1 + carry + 2).
+//! 4. `check_bounds`: two 64-bit comparisons, then the verdict (1 + carry + 2).
 
 use hdl_macros::hdl;
 use hdl_primitives::BlockRam;
@@ -32,6 +32,8 @@ pub struct RegionRequest {
     pub va: Bits<64>,
     /// Length in bytes.
     pub length: Bits<32>,
+    /// Number of bytes before `va` that must lie in the region too.
+    pub before: Bits<32>,
     /// A remote write, which region and queue pair must allow. Local read access needs no right (IBTA 10.6.3.1).
     pub remote_write: Bit,
     /// The queue pair allows remote writes.
@@ -51,13 +53,14 @@ pub struct RegionVerdict {
 }
 
 /// Differences that decide the bounds. With `offset = va - base_va` and `limit = region length - length`, the range is inside the region if neither
-/// difference is negative and `offset <= limit`. Without a sum there is no overflow at 2^64.
+/// difference is negative and `before <= offset <= limit`. Without a sum there is no overflow at 2^64.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Bounds {
     asks: Bit,
     below_base: Bit,
     longer_than_region: Bit,
     offset: Bits<64>,
+    before: Bits<32>,
     limit: Bits<64>,
 }
 
@@ -138,13 +141,15 @@ impl<const A: usize> Logic for RegionCheck<A> {
             below_base: offset.get_bit(64),
             longer_than_region: limit.get_bit(48),
             offset: offset.get_bits::<64>(0),
+            before: request.before,
             limit: bit_cast::<64, 48>(limit.get_bits::<48>(0)),
         };
 
         // check_bounds
         let bounds = self.bounds.q.val();
         let beyond_end = bounds.offset > bounds.limit;
-        let outside = bounds.below_base | bounds.longer_than_region | beyond_end;
+        let begins_before = bounds.offset < bit_cast::<64, 32>(bounds.before);
+        let outside = bounds.below_base | bounds.longer_than_region | beyond_end | begins_before;
         let checked = self.checked.q.val();
         self.decided.d.next = RegionVerdict {
             reason: if (checked.reason == DropReason::None) & bounds.asks & outside {

@@ -158,6 +158,7 @@ impl Logic for Nic {
             // A queue pair fails by its receive side, or because its completion queue was overrun.
             responder.failed => transmit.flush[0],
             queues.failed => transmit.flush[1],
+            transmit.now => responder.now,
             transmit.reverse_ev => responder.good,
         );
 

@@ -65,6 +65,8 @@ pub struct TransmitSide {
     pub fault: [ReadFaultSnk; 2],
 
     // Results.
+    /// Ticks of 8 ns.
+    pub now: Signal<Out, Bits<32>>,
     pub mac: [MacTxSrc<1024>; 2],
     pub cqe: Src<Completion>,
     pub failure: Src<Failure>,
@@ -108,7 +110,9 @@ impl Logic for TransmitSide {
 
         // time: ticks of 8 ns
         self.cycles.d.next = self.cycles.q.val() + 1;
-        self.requester.now.next = self.cycles.q.val().get_bits::<32>(1);
+        let now = self.cycles.q.val().get_bits::<32>(1);
+        self.now.next = now;
+        self.requester.now.next = now;
 
         // tables
         join!(

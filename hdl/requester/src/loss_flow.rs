@@ -94,9 +94,10 @@ impl Logic for LossFlow {
         let current =
             (window.state == PacketState::InFlight) & stamp_matches(window.sent, neth.timestamp);
         let fatal = known & (neth.reason == (NackReason::UnexpectedEvent.to_byte() as u64));
-        let trimmed = current
-            & ((neth.reason == (NackReason::Trimmed.to_byte() as u64))
-                | (neth.reason == (NackReason::TrimmedLastHop.to_byte() as u64)));
+        // At the last hop every path ends in the same queue, so the path is not to blame.
+        let trimmed_on_path = current & (neth.reason == (NackReason::Trimmed.to_byte() as u64));
+        let trimmed = trimmed_on_path
+            | (current & (neth.reason == (NackReason::TrimmedLastHop.to_byte() as u64)));
         let recoverable = current
             & ((neth.reason == (NackReason::NoBitmap.to_byte() as u64))
                 | (neth.reason == (NackReason::NoPktBuffer.to_byte() as u64))
@@ -181,7 +182,7 @@ impl Logic for LossFlow {
                 self.from.d.next = window.una;
                 self.psn.d.next = window.psn;
                 self.sent.d.next = window.sent;
-                self.reports_path.d.next = trimmed;
+                self.reports_path.d.next = trimmed_on_path;
                 self.feedback.d.next = SprayFeedback::Skip;
                 self.costs_retry.d.next = recoverable;
                 if !self.window.busy.val() {

@@ -104,6 +104,7 @@ impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: us
             self,
             now => sequencer.now,
             plane_up => spray.plane_up,
+            plane_up => sequencer.plane_up,
             hold => sequencer.hold,
             configure => sequencer.configure,
             control => sequencer.control,

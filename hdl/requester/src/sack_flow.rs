@@ -28,8 +28,10 @@ enum Step {
     ApplyToWindow,
     /// Reports path feedback, once the FIFO has space, and a sample to congestion control, once that is free.
     ReportFeedback,
-    /// The SACK responds to a probe: reports the probed entropy value as good.
+    /// The SACK responds to a probe: reports that the probed entropy value works.
     ReportProbe,
+    /// The probe was marked: reports that too.
+    ReportProbeMark,
     /// Early loss detection: requests the next packet in flight.
     FindInFlight,
     /// Checks whether it is lost.
@@ -150,7 +152,7 @@ impl Logic for SackFlow {
             SprayFeedback::AlwaysSkip
         };
         let accepted = self.accepted.q.val();
-        let probe_good = seth.probe_response & good & accepted;
+        let probe_works = seth.probe_response & (good | marked) & accepted;
         let probe_index = seth.ack_psn_offset.get_bits::<8>(0);
         let probe_known = !seth.ack_psn_offset.get_bits::<8>(8).any() & (probe_index < EV_INDICES);
 
@@ -175,7 +177,7 @@ impl Logic for SackFlow {
 
         self.feedback.valid.next = false;
         self.feedback.record.next = SprayRequest {
-            op: if step == Step::ReportProbe {
+            op: if (step == Step::ReportProbe) | (step == Step::ReportProbeMark) {
                 SprayOp::Feedback
             } else {
                 SprayOp::Reflect
@@ -319,9 +321,9 @@ impl Logic for SackFlow {
             Step::ReportFeedback => {
                 if self.feedback.ready.val() & (!accepted | !self.nscc.busy.val()) {
                     self.feedback.valid.next = changes_path;
-                    self.reverse_ev.valid.next = good;
+                    self.reverse_ev.valid.next = good & accepted;
                     self.nscc.start.next = accepted;
-                    if probe_good & probe_known {
+                    if probe_works & probe_known {
                         self.step.d.next = Step::ReportProbe;
                     } else if checks_early_loss {
                         self.step.d.next = Step::FindInFlight;
@@ -337,10 +339,12 @@ impl Logic for SackFlow {
                     }
                 }
             }
-            Step::ReportProbe => {
+            Step::ReportProbe | Step::ReportProbeMark => {
                 if self.feedback.ready.val() {
                     self.feedback.valid.next = true;
-                    if checks_early_loss {
+                    if (step == Step::ReportProbe) & marked {
+                        self.step.d.next = Step::ReportProbeMark;
+                    } else if checks_early_loss {
                         self.step.d.next = Step::FindInFlight;
                     } else {
                         self.done.next = true;

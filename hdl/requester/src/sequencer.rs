@@ -61,6 +61,8 @@ pub struct Sequencer<const Q: usize = 10> {
     pub reset: Signal<In, Bit>,
     /// Ticks of 8 ns.
     pub now: Signal<In, Bits<32>>,
+    /// Bit p: port p can send.
+    pub plane_up: Signal<In, Bits<2>>,
 
     /// Starts no operation: the queue of failures is nearly full.
     pub hold: Signal<In, Bit>,
@@ -400,6 +402,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.schedule.qp.next = current.qp;
         join!(
             self,
+            plane_up => transmit.plane_up,
             transmit.tx => tx,
             sack.reverse_ev => reverse_ev,
         );

@@ -19,6 +19,7 @@ use crate::bundles::CallSrc;
 use crate::burst::{Burst, BurstSend};
 use crate::choice::choose;
 use crate::deadline::{earlier, timeout};
+use crate::ports::of_port;
 use crate::rc_space::rc_space;
 use crate::records::{NextAction, Op, OpKind, OpResult, RcState, RequesterState, StatPulses};
 use crate::segment::{
@@ -76,6 +77,8 @@ pub struct TransmitFlow {
     pub done: Signal<Out, Bit>,
     pub result: Signal<Out, OpResult>,
     pub stats: Signal<Out, StatPulses>,
+    /// Bit p: port p can send.
+    pub plane_up: Signal<In, Bits<2>>,
 
     // The burst that is sent in the background.
     pub bg_burst_active: Signal<Out, Bit>,
@@ -343,8 +346,11 @@ impl Logic for TransmitFlow {
         };
 
         // Requests. Whether they are issued is decided below.
+        // A probe whose plane went down is dropped, so that it does not keep the values of the other plane from being probed.
+        let probe_port_up = of_port(self.plane_up.val(), op.state.probe_index.get_bit(0));
+        let may_leave = op.state.probe & probe_port_up;
         let probe_waits = if step == Step::Idle {
-            op.state.probe
+            may_leave
         } else {
             state.probe
         };
@@ -525,6 +531,11 @@ impl Logic for TransmitFlow {
             Step::Idle => {
                 if self.start.val() {
                     self.state.d.next = if is_rollback { unsent_state } else { op.state };
+                    self.state.d.next.probe = if is_rollback {
+                        op.state.probe
+                    } else {
+                        may_leave
+                    };
                     self.una.d.next = op.state.una;
                     self.psn.d.next = op.state.rc.to_send;
                     self.is_retransmit.d.next = rc & rc_space.is_retransmit;

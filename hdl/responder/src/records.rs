@@ -141,11 +141,16 @@ pub struct ReceiveState {
     pub coalescing: Coalescing,
 }
 
+/// The number of an epoch of 262 us: it wraps after 17 s.
+pub type Epoch = Bits<16>;
+
 /// The newest entropy value of a plane that is known to be good.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct GoodPath {
     pub known: Bit,
     pub entropy: Bits<32>,
+    /// The epoch in which it was noted.
+    pub epoch: Epoch,
 }
 
 /// An operation with the state of its queue pair: register of the stage `lookup`.

@@ -50,6 +50,8 @@ pub struct Responder<
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// Ticks of 8 ns.
+    pub now: Signal<In, Bits<32>>,
     /// Bit p: port p can send. An acknowledgement leaves by the port of its packet, or by the other port if that one cannot send.
     pub plane_up: Signal<In, Bits<2>>,
 
@@ -61,7 +63,7 @@ pub struct Responder<
     pub settings: QpSettingsSnk<ResponderConfig>,
     pub arm: ArmSnk,
 
-    /// From the requester: the newest entropy value of a plane whose packet was acknowledged without a mark.
+    /// From the requester: the newest entropy value of a plane whose packet was acknowledged without a mark. It is forgotten when nothing confirms it.
     pub good: ReverseEvSnk,
 
     /// To framing.
@@ -292,7 +294,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.states.write_data.next = committed.state;
 
         // The newest good paths: written by the requester, cleared by a configuration.
-        join!(self, good => good_paths.good);
+        join!(self, now => good_paths.now, good => good_paths.good);
         self.good_paths.forget.next = commits & is_configure;
         self.good_paths.forget_row.next = updated_row;
 

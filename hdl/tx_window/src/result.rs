@@ -9,7 +9,7 @@ use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::row::{after_bytes_left_flight, WindowRow};
-use crate::sack::{bitmap_answers, SackSpan};
+use crate::sack::SackSpan;
 use crate::sent_memory::{LengthSum, SUM_BITS};
 
 /// Returns an empty result.
@@ -73,12 +73,10 @@ fn with_packet(result: WindowResponse, length: Bits<LENGTH_BITS>, lost: Bit) -> 
     after
 }
 
-/// Returns whether an accepted SACK newly acknowledges its answered packet. 5 levels.
+/// Returns whether an accepted SACK newly acknowledges its answered packet, which was received, whatever the bitmap says. 2 levels.
 #[hdl_fn]
-fn is_newly_acked(result: WindowResponse, span: SackSpan, bitmap: Bits<64>) -> Bit {
-    let unacknowledged =
-        (result.state == PacketState::InFlight) | (result.state == PacketState::Lost);
-    (span.covered | bitmap_answers(span, bitmap)) & unacknowledged
+fn is_newly_acked(result: WindowResponse) -> Bit {
+    (result.state == PacketState::InFlight) | (result.state == PacketState::Lost)
 }
 
 /// Returns whether a SACK or NACK that reflects `stamp` is about this transmission. A first transmission carries no time stamp, so every stamp matches. 4
@@ -101,7 +99,7 @@ pub fn with_answered(
         result.sent.length,
         result.state == PacketState::Lost,
     );
-    let mut after = if is_newly_acked(result, span, sack.bitmap) {
+    let mut after = if is_newly_acked(result) {
         counted
     } else {
         result
@@ -113,15 +111,10 @@ pub fn with_answered(
 
 /// Returns the row after the answered packet was processed: its bytes leave flight if it was in flight and is newly acknowledged. 6 levels and a carry chain.
 #[hdl_fn]
-pub fn after_answer(
-    row: WindowRow,
-    result: WindowResponse,
-    span: SackSpan,
-    bitmap: Bits<64>,
-) -> WindowRow {
+pub fn after_answer(row: WindowRow, result: WindowResponse) -> WindowRow {
     let landed =
         after_bytes_left_flight(row, bit_cast::<SUM_BITS, LENGTH_BITS>(result.sent.length));
-    if is_newly_acked(result, span, bitmap) & (result.state == PacketState::InFlight) {
+    if result.state == PacketState::InFlight {
         landed
     } else {
         row

@@ -20,11 +20,6 @@ pub struct SackSpan {
     pub none_sent: Bit,
     pub all_sent: Bit,
     pub sent_bits: Bits<6>,
-    /// The answered PSN lies in the range of the bitmap, at this bit.
-    pub answers_bit: Bit,
-    pub answered_bit: Bits<6>,
-    /// The cumulative PSN covers the answered PSN.
-    pub covered: Bit,
     /// The cumulative PSN lies in the window, this many words after the word of `una` (0 to 16).
     pub cumulative: Bit,
     pub cumulative_words: Bits<5>,
@@ -57,8 +52,6 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     let sent_from_base = row.next_psn - base;
     let base_after_end = base - row.next_psn;
     let base_sent = base_after_end.get_bit(23);
-    let acked_after_base = sack.acked - base;
-    let cack_after_acked = cack - sack.acked;
     let una_word = row.una.get_bits::<18>(6);
     let base_word = base.get_bits::<18>(6);
     let base_after_una = base_word - una_word;
@@ -73,9 +66,6 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
         none_sent: !base_sent,
         all_sent: base_sent & sent_from_base.get_bits::<18>(6).any(),
         sent_bits: sent_from_base.get_bits::<6>(0),
-        answers_bit: !acked_after_base.get_bits::<18>(6).any(),
-        answered_bit: acked_after_base.get_bits::<6>(0),
-        covered: !cack_after_acked.get_bit(23),
         cumulative: !after_una.get_bit(23),
         cumulative_words: cack.get_bits::<5>(6) - row.una.get_bits::<5>(6),
         low: from_window(
@@ -93,12 +83,6 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     }
 }
 
-/// Returns whether the bitmap acknowledges the answered PSN. 3 levels.
-#[hdl_fn]
-pub fn bitmap_answers(span: SackSpan, bitmap: Bits<64>) -> Bit {
-    span.answers_bit & bitmap.get_bit(span.answered_bit.index())
-}
-
 /// Does what `SackView::check` does. 6 levels.
 #[hdl_fn]
 pub fn check_sack(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
@@ -109,10 +93,9 @@ pub fn check_sack(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
     } else {
         bitmap & (Bits::<64>::mask() << span.sent_bits)
     };
-    let denied = span.answers_bit & !bitmap_answers(span, bitmap) & !span.covered;
     if span.out_of_window {
         SackVerdict::OutOfWindow
-    } else if span.unsent_psn | unsent.any() | denied {
+    } else if span.unsent_psn | unsent.any() {
         SackVerdict::Inconsistent
     } else {
         SackVerdict::Accepted
@@ -174,7 +157,7 @@ fn covered_slots(span: SackSpan, una: Psn, cack: Psn, word: Bits<4>) -> Bits<64>
     }
 }
 
-/// Returns the slots of a word that the SACK acknowledges. 6 levels.
+/// Returns the slots of a word that the SACK's bitmap and cumulative PSN acknowledge. 6 levels.
 #[hdl_fn]
 pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Psn, word: Bits<4>) -> Bits<64> {
     let base_word = sack.base.get_bits::<4>(6);
@@ -191,13 +174,13 @@ pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Psn, word: Bits<4>)
     low | high | covered_slots(span, una, sack.cack, word)
 }
 
-/// Removes the slot of the answered packet, if that is in the window. 3 levels.
+/// Returns the slot of the answered packet, if that is in the window and in this word. 3 levels.
 #[hdl_fn]
-pub fn without_answered(slots: Bits<64>, acked: Psn, inside: Bit, word: Bits<4>) -> Bits<64> {
+pub fn answered_slot(acked: Psn, inside: Bit, word: Bits<4>) -> Bits<64> {
     if inside & (word == acked.get_bits::<4>(6)) {
-        slots & !slot_of(acked)
+        slot_of(acked)
     } else {
-        slots
+        bits::<64>(0)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::first_cycle::first_cycle;
 use crate::result::{after_answer, blank, with_answered, with_row, with_sum};
 use crate::row::{after_allocate, after_bytes_left_flight, after_loss, after_rollback, WindowRow};
 use crate::sack::{
-    check_sack, first_psn, measure, named_slots, without_answered, words_to_visit, SackSpan,
+    answered_slot, check_sack, first_psn, measure, named_slots, words_to_visit, SackSpan,
 };
 use crate::search::{
     after_next_target, after_search, is_pending, next_target, pending_after, search_for,
@@ -264,14 +264,15 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         let hit = self.seek.hit.val();
         let sought = self.seek.psn.val();
 
-        // Determines the newly acknowledged slots. The length of the answered packet has been read already.
-        let newly_acked = unacknowledged(picked) & named_slots(span, asked, row.una, chosen);
+        // Determines the newly acknowledged slots. The answered packet was received, whatever its bit says. Its length has been read already.
+        let answered = answered_slot(asked.acked, self.inside.q.val(), chosen);
+        let newly_acked =
+            unacknowledged(picked) & (named_slots(span, asked, row.una, chosen) | answered);
         let taken = result.verdict == SackVerdict::Accepted;
         self.sent.reset.next = self.reset.val() | ((step == Step::WalkFirst) & !taken);
         self.sent.load.next = loads;
         self.sent.word.next = word_index;
-        self.sent.slots.next =
-            without_answered(newly_acked, asked.acked, self.inside.q.val(), chosen);
+        self.sent.slots.next = newly_acked & !answered;
         self.sent.lost.next = picked.lost_0 | picked.lost_1;
         let words_left = self.words_left.q.val();
         if loads {
@@ -369,7 +370,7 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
                     self.step.d.next = Step::Respond;
                 } else {
                     self.result.d.next = with_answered(result, asked, span, self.inside.q.val());
-                    self.row.d.next = after_answer(row, result, span, asked.bitmap);
+                    self.row.d.next = after_answer(row, result);
                 }
             }
             Step::LoadWord => self.step.d.next = Step::WalkWord,

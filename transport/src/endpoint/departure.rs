@@ -10,6 +10,7 @@ use crate::requester::{RequestExt, RequestPacket};
 use crate::responder::Answer;
 use crate::rx::{ControlBody, ControlPacket, PacketHeaders, Psn, QpMode};
 use crate::spray::{EvIndex, Path};
+use crate::time::Ticks;
 
 /// A queue pair at a port: what all its packets there share.
 pub(super) struct Line<'a> {
@@ -23,11 +24,11 @@ impl<'a> Line<'a> {
         Self { config, qp, port }
     }
 
-    /// An acknowledgement.
-    pub fn answer(&self, answer: &Answer) -> Departure {
+    /// An acknowledgement that leaves now.
+    pub fn answer(&self, answer: &Answer, now: Ticks) -> Departure {
         // An RC queue pair answers on its one path, whatever path the packet took.
         let known_good = match self.qp.mode {
-            QpMode::Mrc => self.qp.reverse.pick(self.port as u8),
+            QpMode::Mrc => self.qp.reverse.pick(self.port as u8, now),
             QpMode::Rc => None,
         };
         let entropy = known_good.unwrap_or(answer.reflected);

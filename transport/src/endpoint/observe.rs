@@ -3,6 +3,7 @@
 use super::{Endpoint, EndpointConfig, EndpointCounters, Memory, Peer};
 use crate::requester::{Requester, RequesterCounters, Window};
 use crate::rx;
+use crate::spray::{EvIndex, EvState};
 use crate::time::Ticks;
 
 /// Congestion state of an MRC queue pair.
@@ -56,6 +57,14 @@ impl<M: Memory> Endpoint<M> {
                 in_flight: mrc.window().in_flight_bytes(),
                 last_rtt: mrc.last_rtt(),
             }),
+            Requester::Rc(_) => None,
+        }
+    }
+
+    /// State of an entropy value of an MRC queue pair.
+    pub fn ev_state(&self, qp: u32, index: EvIndex) -> Option<EvState> {
+        match &self.qps.get(qp)?.requester {
+            Requester::Mrc(mrc) => mrc.spray().state(index),
             Requester::Rc(_) => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Reception of packets, as records or as frames.
 
 use stellar_wire::host::EventKind;
-use stellar_wire::mrc::{NackReason, PathHint, Peth};
+use stellar_wire::mrc::{NackReason, Peth};
 use stellar_wire::{NakCode, RoceFrame};
 
 use super::control::looks_like_control;
@@ -156,7 +156,7 @@ impl<M: Memory> Endpoint<M> {
 
     fn receive_control(&mut self, port: usize, packet: &ControlPacket, now: Ticks) {
         let number = packet.dest_qp;
-        let Some(qp) = self.qps.get_mut(number).filter(|qp| !qp.failed) else {
+        let Some(qp) = self.qps.get(number).filter(|qp| !qp.failed) else {
             self.counters.control_unknown_qp += 1;
             return;
         };
@@ -167,18 +167,13 @@ impl<M: Memory> Endpoint<M> {
         match &packet.body {
             ControlBody::Probe(peth) => self.receive_probe(port, packet, peth),
             ControlBody::Sack { seth, cc } => {
-                if let Requester::Mrc(mrc) = &mut qp.requester {
-                    let index = mrc.spray_mut().index_of(seth.entropy);
-                    let good = seth.path_hint == PathHint::Good;
-                    if let Some(index) = index.filter(|_| good) {
-                        qp.reverse.note_good(index.plane(), seth.entropy);
-                    }
-                }
-                self.with_requester(number, |requester, card| {
-                    if let Requester::Mrc(mrc) = requester {
-                        mrc.on_sack(Sack { seth, cc }, now, card);
-                    }
+                let good = self.with_requester(number, |requester, card| match requester {
+                    Requester::Mrc(mrc) => mrc.on_sack(Sack { seth, cc }, now, card),
+                    Requester::Rc(_) => None,
                 });
+                if let (Some(index), Some(qp)) = (good.flatten(), self.qps.get_mut(number)) {
+                    qp.reverse.note_good(index.plane(), seth.entropy, now);
+                }
             }
             ControlBody::Nack(neth) => {
                 self.with_requester(number, |requester, card| {

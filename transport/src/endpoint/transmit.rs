@@ -50,15 +50,15 @@ impl<M: Memory> Endpoint<M> {
         if !self.port_up[port] {
             return None;
         }
-        self.next_answer(port)
+        self.next_answer(port, now)
             .or_else(|| self.next_request(port, now))
     }
 
-    fn next_answer(&mut self, port: usize) -> Option<Outgoing> {
+    fn next_answer(&mut self, port: usize, now: Ticks) -> Option<Outgoing> {
         let (number, answer) = self.answers[port].pop_front()?;
         let qp = self.qps.get(number)?;
         Some(Outgoing {
-            departure: Line::new(&self.config, qp, port).answer(&answer),
+            departure: Line::new(&self.config, qp, port).answer(&answer, now),
             length: 0,
             payload: None,
             slot: None,

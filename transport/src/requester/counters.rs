@@ -23,7 +23,7 @@ pub struct RequesterCounters {
     pub stale_sacks: u64,
     /// SACKs ignored: they are about a window long past.
     pub sacks_out_of_window: u64,
-    /// SACKs that were ignored, because they acknowledge PSNs that were never sent, or contradict themselves.
+    /// SACKs that were ignored, because they acknowledge PSNs that were never sent.
     pub sacks_inconsistent: u64,
     /// SACKs with a congestion mark.
     pub ecn_marks: u64,

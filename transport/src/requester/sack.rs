@@ -10,7 +10,7 @@ use crate::rx::Psn;
 pub enum SackRefusal {
     /// Its cumulative PSN is more than a window before ours, so it is too old to contain news.
     OutOfWindow,
-    /// It acknowledges a PSN that was never sent, or its bitmap contradicts the packet that it acknowledges.
+    /// It acknowledges a PSN that was never sent.
     Inconsistent,
 }
 
@@ -19,7 +19,7 @@ pub enum SackRefusal {
 pub struct SackView {
     /// Everything up to here was received.
     pub cack: Psn,
-    /// The packet that is answered.
+    /// The packet that is answered. It was received, whatever its bit says: the bitmap may be a snapshot from before it.
     pub acked: Psn,
     /// PSN of bit 0.
     pub base: Psn,
@@ -59,17 +59,10 @@ impl SackView {
             0
         };
         let unsent = self.bitmap.checked_shr(sent_bits).unwrap_or(0);
-        let bit = self.acked.distance_from(self.base);
-        let denied = bit < 64 && self.bitmap >> bit & 1 == 0 && !self.covers(self.acked);
-        if unsent != 0 || denied {
+        if unsent != 0 {
             return Err(SackRefusal::Inconsistent);
         }
         Ok(())
-    }
-
-    /// Whether the cumulative PSN covers `psn`.
-    const fn covers(&self, psn: Psn) -> bool {
-        psn.is_behind(self.cack.plus(1))
     }
 
     /// PSNs the bitmap names, lowest bit first.

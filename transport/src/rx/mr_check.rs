@@ -1,5 +1,7 @@
 //! Memory region checks (hardware block `mr_check`).
 
+use stellar_wire::Position;
+
 use super::{DropReason, MrRow, PacketHeaders, QpMode, QpRow, RcAddress, Tables};
 
 /// Returns the region that a payload goes to, or the first reason to refuse it in the order `BadKey`, `WrongPd`, `NoWriteRight`, `OutOfBounds`. An
@@ -17,16 +19,25 @@ pub fn check_region(
     if !region.remote_write || !context.remote_write {
         return Err(DropReason::NoWriteRight);
     }
-    check_bounds(&region, target.va, checked_bytes(headers))?;
+    let (before, from) = checked_bytes(headers);
+    let start = target
+        .va
+        .checked_sub(before)
+        .ok_or(DropReason::OutOfBounds)?;
+    check_bounds(&region, start, before + from)?;
     Ok(region)
 }
 
-/// Bytes from the packet's address on that have to lie in the region. The first packet of an RC message is checked for the whole message (IBTA volume 1, 9.7.4.1.5),
-/// so that nothing of a message that does not fit is placed. Each MRC packet is checked for its own payload.
-fn checked_bytes(headers: &PacketHeaders) -> u64 {
-    match headers.mode {
-        QpMode::Rc if headers.position.starts() => headers.dma_length().into(),
-        _ => headers.payload_bytes(),
+/// Bytes before the packet's address, and from it on, that have to lie in the region. The first packet of a message is checked for the whole message (IBTA
+/// volume 1, 9.7.4.1.5), so that nothing of a message that does not fit is placed. So is the last packet of an MRC message, because a completion reports the
+/// length that it gives. An MRC packet in between does not tell its place in the message.
+fn checked_bytes(headers: &PacketHeaders) -> (u64, u64) {
+    let own = headers.payload_bytes();
+    let length = u64::from(headers.dma_length());
+    match (headers.mode, headers.position) {
+        (_, Position::First | Position::Only) => (0, length),
+        (QpMode::Mrc, Position::Last) => (length.saturating_sub(own), own),
+        _ => (0, own),
     }
 }
 

@@ -7,7 +7,7 @@ pub enum EvState {
     Good,
     /// Bypassed for a while because a packet was marked or trimmed.
     Skip,
-    /// The value is not used until a probe returns without a mark.
+    /// The value is not used until a probe returns.
     AssumedBad,
     /// Out until software allows it again.
     Denied,
@@ -24,6 +24,6 @@ pub enum Feedback {
     Timeout,
     /// The receiver requests another path (SETH M = ALWAYS_SKIP).
     AlwaysSkip,
-    /// A probe was answered without a mark.
+    /// A probe was answered. If it was marked, `Skip` follows.
     ProbeAnswered,
 }

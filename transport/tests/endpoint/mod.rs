@@ -9,6 +9,7 @@ mod immediates;
 mod losses;
 mod network;
 mod pair;
+mod path_feedback;
 mod paths;
 mod random;
 mod rc;

@@ -10,7 +10,7 @@ use crate::endpoint::pair::{mrc, perfect, planes, qp, spray, write, Pair};
 
 const QP: u32 = 5;
 
-fn with_policy(policy: Policy, paths: u8) -> Pair {
+pub fn with_policy(policy: Policy, paths: u8) -> Pair {
     let mut pair = Pair::new(perfect);
     pair.connect(|card| {
         let mut config = mrc(10);
@@ -188,9 +188,14 @@ fn nack(data: &RoceFrame, reason: NackReason) -> Vec<u8> {
     .expect("frame")
 }
 
-/// Loses the first packet of a message and answers it with a NACK instead; returns the pair after the transfer.
+/// Loses the first packet of a message and answers it with a NACK instead. Returns the pair before the last NACK arrives.
 fn nacked(reason: NackReason, times: usize) -> Pair {
-    let mut pair = with_policy(Policy::Obs, 128);
+    nacked_with(Policy::Obs, reason, times)
+}
+
+/// As [`nacked`], with this policy.
+pub fn nacked_with(policy: Policy, reason: NackReason, times: usize) -> Pair {
+    let mut pair = with_policy(policy, 128);
     let mut copies = 0;
     pair.network.set_rule(move |seen| {
         let target = seen.is_data() && seen.psn() == 0x1000;

@@ -1,7 +1,7 @@
 //! Tests the contents of SACKs, and a requester's handling of contents that no card here sends.
 
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::requester::QpIdentity;
+use stellar_transport::requester::{QpIdentity, SlotState};
 use stellar_transport::responder::Responder;
 use stellar_transport::rx::{AckBody, AckRequest, DropReason, Psn};
 use stellar_wire::mrc::{CcState, Entropy, PathHint, Seth};
@@ -151,4 +151,30 @@ fn a_receiver_may_narrow_the_window_and_not_widen_it() {
         pair.run_for(20_000);
         assert_eq!(pair.cards[0].window(QP).expect("window").len(), holds);
     }
+}
+
+/// The bitmap may be a snapshot from before the packet that is answered (UET 1.0, section 3.5.11.4, where MRC's SACK is from): its PSN counts by itself, and a clear
+/// bit says nothing.
+#[test]
+fn the_packet_that_a_sack_names_is_acknowledged_whatever_the_bitmap_says() {
+    let pair = with_changed_sacks(|seth, _| {
+        seth.cack_psn = 0x1005;
+        seth.ack_psn_offset = 4;
+        seth.sack_offset = 1;
+        seth.bitmap = 0;
+    });
+    let counters = pair.cards[0].qp_counters(QP).expect("counters");
+    assert!(counters.sacks > 0, "{counters:?}");
+    assert_eq!(counters.sacks_inconsistent, 0);
+    let window = pair.cards[0].window(QP).expect("window");
+    let acknowledged: Vec<u32> = (0x1000..0x1014)
+        .filter(|&psn| {
+            let psn = Psn::new(psn);
+            psn.is_behind(window.una()) || window.state(psn) == SlotState::Acked
+        })
+        .collect();
+    assert_eq!(
+        acknowledged,
+        [0x1000, 0x1001, 0x1002, 0x1003, 0x1004, 0x1005, 0x1009]
+    );
 }

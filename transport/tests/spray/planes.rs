@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use stellar_transport::spray::ReversePaths;
 use stellar_transport::spray::{PlaneMask, Policy, Spray, SprayConfig};
+use stellar_transport::time::Ticks;
 use stellar_wire::mrc::Entropy;
 
 use crate::spray::common::{config, ev, indices, next, spray, used};
@@ -140,12 +141,27 @@ fn denied_paths_are_left_out_by_every_policy() {
 #[test]
 fn control_packets_take_the_newest_good_value_of_their_plane() {
     let mut reverse = ReversePaths::default();
-    assert_eq!((reverse.pick(0), reverse.pick(1)), (None, None));
-    reverse.note_good(0, Entropy(7));
-    reverse.note_good(1, Entropy(8));
-    reverse.note_good(0, Entropy(9));
-    assert_eq!(
-        (reverse.pick(0), reverse.pick(1)),
-        (Some(Entropy(9)), Some(Entropy(8)))
-    );
+    let now = Ticks(5);
+    let pick = |reverse: &ReversePaths| (reverse.pick(0, now), reverse.pick(1, now));
+    assert_eq!(pick(&reverse), (None, None));
+    reverse.note_good(0, Entropy(7), now);
+    reverse.note_good(1, Entropy(8), now);
+    reverse.note_good(0, Entropy(9), now);
+    assert_eq!(pick(&reverse), (Some(Entropy(9)), Some(Entropy(8))));
+}
+
+#[test]
+fn a_good_value_is_forgotten_when_nothing_confirms_it() {
+    // Also around the wrap of the clock.
+    for start in [Ticks(0), Ticks(0u32.wrapping_sub(ReversePaths::LIFE.0))] {
+        let after =
+            |lives: u32, ticks: u32| start.plus(Ticks(lives * ReversePaths::LIFE.0 + ticks));
+        let mut reverse = ReversePaths::default();
+        reverse.note_good(1, Entropy(8), after(0, 100));
+        assert_eq!(reverse.pick(1, after(1, 99)), Some(Entropy(8)));
+        assert_eq!(reverse.pick(1, after(2, 99)), None);
+        reverse.note_good(1, Entropy(8), after(3, 0));
+        assert_eq!(reverse.pick(1, after(4, 99)), Some(Entropy(8)));
+        assert_eq!(reverse.pick(1, after(5, 0)), None);
+    }
 }

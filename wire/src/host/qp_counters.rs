@@ -48,7 +48,7 @@ qp_counters! {
         StaleSacks,
         /// SACKs ignored: they are about a window long past.
         SacksOutOfWindow,
-        /// SACKs ignored: they acknowledge packets that were never sent, or contradict themselves.
+        /// SACKs ignored: they acknowledge packets that were never sent.
         SacksInconsistent,
         /// SACKs that report a congestion mark (ECN CE) on the packet that they name.
         EcnReported,

@@ -7,6 +7,7 @@ mod memory;
 mod mrc;
 mod overlap;
 mod packets;
+mod path_feedback;
 mod peer;
 mod rc;
 mod reach;

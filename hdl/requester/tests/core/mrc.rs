@@ -21,24 +21,22 @@ impl Bench {
     fn sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let observed = self.rig.control(sack_record(qp, seth, cc), self.now.0);
-        self.compare_sack(qp, (seth, cc), observed, was_failed, was_failed);
+        self.compare_sack(qp, (seth, cc), observed, was_failed, None);
     }
 
-    /// Lets the reference process a SACK, and compares the results. One that came after a failure (`may_be_ignored`) reports no good path.
+    /// Lets the reference process a SACK, and compares the results. `before_failure` is the good path that hardware reports because it processed the SACK before a
+    /// failure that comes first in the reference.
     pub fn compare_sack(
         &mut self,
         qp: usize,
         (seth, cc): (&Seth, &CcState),
         mut observed: Observed,
         was_failed: bool,
-        may_be_ignored: bool,
+        before_failure: Option<(u8, u32)>,
     ) {
-        let good = self.reference_sack(qp, seth, cc).filter(|_| !was_failed);
+        let good = self.reference_sack(qp, seth, cc).or(before_failure);
         self.compare(qp, &mut observed, was_failed);
         observed.good.append(&mut self.rig.take_good());
-        if may_be_ignored && observed.good.is_empty() {
-            return;
-        }
         assert_eq!(
             observed.good,
             good.into_iter().collect::<Vec<_>>(),
@@ -46,32 +44,31 @@ impl Bench {
         );
     }
 
-    /// Lets the reference process a SACK. Returns plane and entropy value if the SACK reflects a good path of the queue pair.
+    /// Lets the reference process a SACK. Returns plane and entropy value if the SACK is accepted and reflects a good path of the queue pair.
     pub fn reference_sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) -> Option<(u8, u32)> {
         let now = self.now;
-        let good = self
-            .mrc(qp)
-            .spray_mut()
-            .index_of(seth.entropy)
-            .filter(|_| seth.path_hint == PathHint::Good)
-            .map(|index| (index.plane(), seth.entropy.0));
-        self.reference(qp, |reference, card| match reference {
+        let good = self.reference(qp, |reference, card| match reference {
             Requester::Mrc(mrc) => mrc.on_sack(Sack { seth, cc }, now, card),
-            Requester::Rc(_) => {}
+            Requester::Rc(_) => None,
         });
-        good
+        good.map(|index| (index.plane(), seth.entropy.0))
     }
 
-    /// Returns what the reference would count if it processed this SACK now.
-    pub fn counted_by_sack(&mut self, qp: usize, seth: &Seth, cc: &CcState) -> Totals {
+    /// Returns what the reference would count if it processed this SACK now, and the good path that it would report.
+    pub fn counted_by_sack(
+        &mut self,
+        qp: usize,
+        seth: &Seth,
+        cc: &CcState,
+    ) -> (Totals, Option<(u8, u32)>) {
         let pair = &self.pairs[qp];
         let before = (pair.reference.clone(), pair.cq.clone());
         let totals = self.reference_totals();
-        self.reference_sack(qp, seth, cc);
+        let good = self.reference_sack(qp, seth, cc);
         let counted = self.reference_totals().since(&totals);
         let pair = &mut self.pairs[qp];
         (pair.reference, pair.cq) = before;
-        counted
+        (counted, good)
     }
 
     pub fn deliver_mrc(&mut self, qp: usize, dice: u64) {

@@ -37,6 +37,8 @@ pub enum Stimulus {
     },
     /// The ports that can send.
     Planes(u8),
+    /// It becomes this time, once everything before is through.
+    Now(u32),
 }
 
 /// The outputs, or the expected outputs.
@@ -142,6 +144,7 @@ impl Bench {
     /// Runs one cycle of reset, with both ports up. Earlier outputs are forgotten. The memories keep their contents.
     pub fn reset(&mut self) {
         self.dut.set("plane_up", 3);
+        self.dut.set("now", 0);
         self.dut.reset(1);
         self.outputs = Outputs::default();
     }
@@ -214,7 +217,9 @@ impl Bench {
                 dut.set("arm_threshold", u64::from(*threshold));
                 ("arm_valid", "arm_ready")
             }
-            Stimulus::Good { .. } | Stimulus::Planes(_) => panic!("{stimulus:?} has no handshake"),
+            Stimulus::Good { .. } | Stimulus::Planes(_) | Stimulus::Now(_) => {
+                panic!("{stimulus:?} has no handshake")
+            }
         };
         dut.set(valid, 1);
         (valid, ready)
@@ -249,6 +254,11 @@ impl Bench {
             Stimulus::Planes(up) => {
                 self.drain();
                 self.dut.set("plane_up", u64::from(*up));
+            }
+            Stimulus::Now(now) => {
+                self.drain();
+                self.dut.set("now", u64::from(*now));
+                self.idle(1);
             }
             _ => self.offer(std::slice::from_ref(stimulus)),
         }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use stellar_transport::responder::MAX_SACK_EVERY;
 use stellar_transport::rx::{DropReason, Psn, QpMode, WINDOW};
+use stellar_transport::spray::ReversePaths;
 
 use crate::bench::{Bench, Stimulus, QPS, SLOTS};
 use crate::pair::{Pair, Setup};
@@ -32,6 +33,8 @@ enum Step {
     Arm(u32),
     Good(u8),
     Planes(u8),
+    /// This number of ticks passes.
+    Wait(u32),
     Configure(Setup),
 }
 
@@ -81,8 +84,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Lose),
         4 => Just(Step::Probe),
         18 => prop_oneof![2 => Just(0), 1 => 0..6_u32].prop_map(Step::Arm),
-        2 => (0..2_u8).prop_map(Step::Good),
+        3 => (0..2_u8).prop_map(Step::Good),
         1 => (1..4_u8).prop_map(Step::Planes),
+        2 => (0..3 * ReversePaths::LIFE.0).prop_map(Step::Wait),
         3 => any_setup().prop_map(Step::Configure),
     ]
 }
@@ -124,6 +128,7 @@ fn perform(scenario: &mut Scenario, at: usize, step: &Step) {
         Step::Arm(more) => scenario.arm(at, more),
         Step::Good(plane) => scenario.good(at, plane),
         Step::Planes(up) => scenario.planes(up),
+        Step::Wait(ticks) => scenario.wait(ticks),
         Step::Configure(setup) => scenario.configure(at, setup),
     }
 }
@@ -319,4 +324,22 @@ fn configuration_comes_before_arming_and_that_before_packets() {
 )]
 fn widths_that_do_not_fit_are_refused() {
     let _ = hdl_responder::Responder::<2, 3, 6, 7>::default();
+}
+
+/// Random streams hardly let exactly this much time pass.
+#[test]
+fn a_good_path_is_forgotten_after_an_epoch_without_news() {
+    let mut scenario = Scenario::new([mrc(3); 4], 5);
+    let life = ReversePaths::LIFE.0;
+    scenario.wait(life - 1);
+    scenario.good(0, 0);
+    scenario.good(0, 1);
+    // Still the same epoch; the next one; its last tick; the one after.
+    for ticks in [0, 1, life - 1, 1] {
+        scenario.wait(ticks);
+        (0..4).for_each(|_| {
+            scenario.send(0, 0);
+        });
+    }
+    scenario.compare(1, 8, 0, 0);
 }

@@ -7,6 +7,7 @@ use stellar_transport::rx::{
     AckBody, AckRequest, DropReason, PacketHeaders, Psn, QpMode, RcAddress, RcClass, RcOutcome,
     TrackedPacket,
 };
+use stellar_transport::time::Ticks;
 use stellar_wire::hw::ack;
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::receive::RxOutcome;
@@ -22,6 +23,7 @@ pub struct Scenario {
     pub expected: Outputs,
     pub pairs: Vec<Pair>,
     planes: u8,
+    now: Ticks,
     /// For values that must not matter: entropy values, marks, time stamps, ports.
     rng: ChaCha8Rng,
 }
@@ -33,6 +35,7 @@ impl Scenario {
             expected: Outputs::default(),
             pairs: vec![],
             planes: 3,
+            now: Ticks(0),
             rng: ChaCha8Rng::seed_from_u64(seed),
         };
         for (number, setup) in QPS.into_iter().zip(setups) {
@@ -65,8 +68,10 @@ impl Scenario {
     }
 
     pub fn good(&mut self, at: usize, plane: u8) {
-        let entropy = self.rng.random();
-        self.pairs[at].reverse.note_good(plane, Entropy(entropy));
+        let (entropy, now) = (self.rng.random(), self.now);
+        self.pairs[at]
+            .reverse
+            .note_good(plane, Entropy(entropy), now);
         let qp = QPS[at];
         self.stimuli.push(Stimulus::Good { qp, plane, entropy });
     }
@@ -75,6 +80,12 @@ impl Scenario {
     pub fn planes(&mut self, up: u8) {
         self.planes = up;
         self.stimuli.push(Stimulus::Planes(up));
+    }
+
+    /// Lets this number of ticks pass.
+    pub fn wait(&mut self, ticks: u32) {
+        self.now = self.now.plus(Ticks(ticks));
+        self.stimuli.push(Stimulus::Now(self.now.0));
     }
 
     /// The peer's `index`-th packet not sent yet arrives. Returns whether it was accepted.
@@ -260,7 +271,7 @@ impl Scenario {
             1 - port
         };
         let entropy = match pair.setup.mode {
-            QpMode::Mrc => pair.reverse.pick(plane),
+            QpMode::Mrc => pair.reverse.pick(plane, self.now),
             QpMode::Rc => None,
         }
         .unwrap_or(answer.reflected);

@@ -24,7 +24,8 @@ impl NewlyAcked {
             view.cack.distance_from(una) + 1
         };
         let mut newly_acked = Self::default();
-        for psn in (0..cumulative).map(|i| una.plus(i)).chain(view.bits()) {
+        let cumulative = (0..cumulative).map(|i| una.plus(i));
+        for psn in cumulative.chain(view.bits()).chain([view.acked]) {
             if let Some((sent, state)) = window.acknowledge(psn) {
                 newly_acked.packets += 1;
                 newly_acked.bytes += u32::from(sent.length);

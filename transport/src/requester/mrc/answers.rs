@@ -18,10 +18,10 @@ pub struct Sack<'a> {
 }
 
 impl MrcRequester {
-    /// Processes a SACK.
-    pub fn on_sack(&mut self, sack: Sack<'_>, now: Ticks, card: &mut Card<'_>) {
+    /// Processes a SACK. Returns the path that it reflects, if the SACK is accepted and the path has no mark.
+    pub fn on_sack(&mut self, sack: Sack<'_>, now: Ticks, card: &mut Card<'_>) -> Option<EvIndex> {
         if self.error.is_some() {
-            return;
+            return None;
         }
         let Sack { seth, cc } = sack;
         let mut view = SackView::of(seth);
@@ -33,11 +33,11 @@ impl MrcRequester {
             Ok(()) => self.counters.sacks += 1,
             Err(SackRefusal::OutOfWindow) => {
                 self.counters.sacks_out_of_window += 1;
-                return;
+                return None;
             }
             Err(SackRefusal::Inconsistent) => {
                 self.counters.sacks_inconsistent += 1;
-                return;
+                return None;
             }
         }
         let answered = self.answered(&view, cc.tx_timestamp);
@@ -73,6 +73,9 @@ impl MrcRequester {
             self.find_early_losses(view.acked, sent.at);
         }
         self.complete(card);
+        Some(seth.path_hint)
+            .filter(|&hint| hint == PathHint::Good)
+            .and_then(|_| self.spray.index_of(seth.entropy))
     }
 
     /// The record of the packet a SACK answers, if it answers its last transmission.
@@ -97,7 +100,8 @@ impl MrcRequester {
             ..*view
         };
         let (mut packets, mut bytes) = (0, 0);
-        for psn in (0..cumulative).map(|i| una.plus(i)).chain(news.bits()) {
+        let cumulative = (0..cumulative).map(|i| una.plus(i));
+        for psn in cumulative.chain(news.bits()).chain([view.acked]) {
             if let Some((sent, state)) = self.window.acknowledge(psn) {
                 packets += 1;
                 bytes += u32::from(sent.length);
@@ -119,13 +123,17 @@ impl MrcRequester {
         }
     }
 
+    /// A probe came back, so its path works. If the probe was marked, the path is congested too.
     fn probe_answered(&mut self, id: u16, hint: PathHint) {
         self.counters.probe_answers += 1;
-        if hint != PathHint::Good {
+        let Some(index) = u8::try_from(id).ok().and_then(EvIndex::new) else {
             return;
-        }
-        if let Some(index) = u8::try_from(id).ok().and_then(EvIndex::new) {
+        };
+        if hint != PathHint::AlwaysSkip {
             self.spray.on_feedback(index, Feedback::ProbeAnswered);
+        }
+        if hint == PathHint::SkipOnce {
+            self.spray.on_feedback(index, Feedback::Skip);
         }
     }
 
@@ -171,7 +179,10 @@ impl MrcRequester {
             }
             (NackReason::Trimmed | NackReason::TrimmedLastHop, _, Some(sent)) => {
                 self.counters.nacks_trimmed += 1;
-                self.spray.on_feedback(sent.ev, Feedback::Skip);
+                // At the last hop every path ends in the same queue, so the path is not to blame.
+                if neth.reason == NackReason::Trimmed {
+                    self.spray.on_feedback(sent.ev, Feedback::Skip);
+                }
                 self.lose(psn, sent.retries);
             }
             (

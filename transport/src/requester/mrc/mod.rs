@@ -129,6 +129,11 @@ impl MrcRequester {
     }
 
     /// Path state.
+    pub const fn spray(&self) -> &Spray {
+        &self.spray
+    }
+
+    /// Path state.
     pub fn spray_mut(&mut self) -> &mut Spray {
         &mut self.spray
     }

@@ -200,6 +200,11 @@ impl MrcRequester {
     }
 
     fn probe(&mut self, port: u8, now: Ticks) -> Option<RequestPacket> {
+        // A probe whose plane went down must not keep the values of the other plane from being probed.
+        let planes = self.spray.planes_up();
+        self.probe_waiting = self
+            .probe_waiting
+            .filter(|index| planes.contains(index.plane()));
         if self.probe_waiting.is_none() {
             self.probe_waiting = self.spray.probe_due(now);
         }

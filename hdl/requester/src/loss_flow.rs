@@ -33,7 +33,8 @@ enum Step {
     ReportLossToCc,
 }
 
-/// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first.
+/// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
+/// those behind it left later, and none has a shorter timeout.
 #[derive(LogicBlock, Default)]
 pub struct LossFlow {
     pub clock: Signal<In, Clock>,
@@ -105,7 +106,13 @@ impl Logic for LossFlow {
                 | (neth.reason == (NackReason::PsnOutOfWindow.to_byte() as u64)));
 
         // check the timer
-        let late = reached(op.now, self.expires_at.q.val());
+        let expires_at = self.expires_at.q.val();
+        let late = reached(op.now, expires_at);
+        let rearmed = RequesterState {
+            armed: true,
+            deadline: earlier(state.armed, state.deadline, expires_at),
+            ..state
+        };
 
         let exhausted = self.costs_retry.q.val() & (sent.retries >= op.settings.retry_budget);
         let retries = if self.costs_retry.q.val() {
@@ -233,11 +240,13 @@ impl Logic for LossFlow {
                 if late {
                     self.stats.next.timeout = true;
                     self.step.d.next = Step::MarkLost;
-                } else {
-                    self.state.d.next.armed = true;
-                    self.state.d.next.deadline =
-                        earlier(state.armed, state.deadline, self.expires_at.q.val());
+                } else if sent.is_retransmit {
+                    self.state.d.next = rearmed;
                     self.step.d.next = Step::FindInFlight;
+                } else {
+                    self.done.next = true;
+                    self.result.next.state = rearmed;
+                    self.step.d.next = Step::Idle;
                 }
             }
             Step::MarkLost => {

@@ -1,4 +1,4 @@
-//! Measures the cycles of operations of an RC queue pair when all neighbouring blocks are always ready.
+//! Measures the cycles of operations when all neighbouring blocks are always ready.
 
 use stellar_transport::rx::Psn;
 use stellar_transport::time::Ticks;
@@ -8,21 +8,31 @@ use crate::core::rc::{acknowledgement, ACK, SEQUENCE_NAK};
 use crate::core::rig::{Observed, Rig};
 use crate::core::setup::{tables, Pair, LKEY, QPS};
 
+/// An RC queue pair, and one that uses MRC.
 const QP: u32 = QPS - 1;
-/// First PSN of the queue pair.
+const MRC_QP: u32 = 0;
+/// First PSN of both.
 const FIRST: Psn = Psn::new(0xff_ffe0);
 /// Window of 1,024 packets, path MTU 1,024, port 0.
 const REGISTERS: u64 = 3 << 17 | 3 << 20 | 3 << 22 | 1 << 30;
+
+/// Window of 1,024 packets, path MTU 256, OBS.
+const MRC_REGISTERS: u64 = 1 | 1 << 17;
 
 /// Cycles of a burst in addition to one per packet: of new packets, and of retransmissions with two outstanding messages.
 const NEW: u32 = 13;
 const AGAIN: u32 = 20;
 
-/// Returns a queue pair with `messages` of 20 packets posted.
+/// Returns the RC queue pair with `messages` of 20 packets posted.
 fn posted(messages: u16) -> Rig {
+    posted_to(QP, REGISTERS, messages)
+}
+
+/// Returns a queue pair with `messages` of 20 KiB posted.
+fn posted_to(qp: u32, registers: u64, messages: u16) -> Rig {
     let mut rig = Rig::new(tables());
     rig.steady = true;
-    let pair = Pair::new(QP, REGISTERS, Ticks(0), &mut rig);
+    let pair = Pair::new(qp, registers, Ticks(0), &mut rig);
     for slot in 0..messages {
         let wqe = Wqe {
             opcode: WqeOpcode::Write,
@@ -36,7 +46,7 @@ fn posted(messages: u16) -> Rig {
         let address = pair.ring.base + u64::from(slot) * Wqe::LEN as u64;
         rig.entries.0.insert(address, wqe.to_bytes());
     }
-    rig.doorbell(QP, messages, None);
+    rig.doorbell(qp, messages, None);
     rig.settle();
     rig
 }
@@ -85,4 +95,23 @@ fn an_acknowledgement_takes_a_few_cycles() {
         (observed.cycles, observed.cqes.len())
     });
     assert_eq!(cycles, [(10, 0), (10, 0), (10, 1)]);
+}
+
+/// Most timers expire in a queue pair that loses nothing: its deadline is that of a packet which has been acknowledged since.
+#[test]
+fn a_timer_with_nothing_late_does_not_take_longer_the_more_is_in_flight() {
+    let cycles = [1, 4].map(|bursts| {
+        let mut rig = posted_to(MRC_QP, MRC_REGISTERS, 4);
+        let mut packets = 0;
+        for burst in 0..bursts {
+            packets += rig.transmit(MRC_QP, burst % 2, 0).tx.len();
+            rig.settle();
+        }
+        let observed = rig.timer(MRC_QP, 1);
+        println!("{packets} packets in flight: {} cycles", observed.cycles);
+        assert!(packets >= 32 * usize::from(bursts) / 2);
+        observed.cycles
+    });
+    assert_eq!(cycles[0], cycles[1]);
+    assert!(cycles[0] <= 14, "{cycles:?}");
 }

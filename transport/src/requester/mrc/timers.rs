@@ -10,6 +10,8 @@ use crate::time::Ticks;
 
 impl MrcRequester {
     /// Expires the packets whose timeout is over (hardware block `timer_scan`), lowest PSN first.
+    ///
+    /// A packet that was sent once and is not late ends the search: those behind it left later, and none has a shorter timeout.
     pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
         let due = self.deadline.is_some_and(|deadline| now.reached(deadline));
         if self.error.is_some() || !due {
@@ -26,7 +28,10 @@ impl MrcRequester {
             let due = sent.at.plus(timeout);
             if !now.reached(due) {
                 self.deadline = earlier(self.deadline, due);
-                continue;
+                if sent.again {
+                    continue;
+                }
+                return;
             }
             self.counters.timeouts += 1;
             self.spray.on_feedback(sent.ev, Feedback::Timeout);

@@ -249,11 +249,19 @@ impl Completion {
 }
 
 impl Tlp {
-    /// The header as the header log of AER has it.
+    /// The header as the header log of AER has it. A malformed request of this model may have an address or a length that no header can express: the log has
+    /// the address of the double word, and the nearest length.
     pub fn header_log(&self) -> HeaderLog {
+        let of_request = |header: MemRequest| {
+            HeaderLog::of_request(&MemRequest {
+                address: header.address & !3,
+                length_dw: header.length_dw.clamp(1, 1024),
+                ..header
+            })
+        };
         match self {
-            Self::Write(write) => HeaderLog::of_request(&write.header()),
-            Self::Read(read) => HeaderLog::of_request(&read.header()),
+            Self::Write(write) => of_request(write.header()),
+            Self::Read(read) => of_request(read.header()),
             Self::Completion(completion) => HeaderLog::of_completion(&completion.header()),
         }
     }

@@ -225,10 +225,11 @@ fn no_completion_is_written_after_its_ring_is_gone() {
         ];
         connect_by(1, [&qps[0], &qps[1]], requests as u32);
         pair.set_blocked(0, 0, true);
-        // Pushed entries need no read.
+        // Pushed entries need no read, if each doorbell is taken before the next one comes.
         for wr_id in 0..requests {
             let nop = WorkRequest::nop(wr_id).pushed();
             qps[0].post_send(&nop).unwrap();
+            pair.run(50);
         }
         pair.run(1_000);
         let row = RingRow::default().pack();

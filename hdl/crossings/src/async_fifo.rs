@@ -34,7 +34,8 @@ pub type BlockAsyncFifo<T, const A: usize, const C: usize> = AsyncFifo<T, A, C, 
 /// - Both are high together for at least 5 (`RESET_EDGES`) edges of each clock. Then they fall in any order.
 /// - `in_ready` is low while `write_reset` is high. Entries in the FIFO, and those that enter after `read_reset` rose, are lost.
 ///
-/// Timing: `in_ready` has 3 levels, behind a carry chain of `C` bits; from `out_ready` to the memory there are 4.
+/// Timing: 3 LUT levels at most, and a carry chain of `C` bits (`docs/area.md`). `in_ready` depends on registers and `write_reset` only, and
+/// `out_valid` and `out_data` are registers.
 #[derive(LogicBlock, Default)]
 pub struct AsyncFifo<T: Synth, const A: usize, const C: usize, S: Style> {
     _parameters: Checked<Self>,

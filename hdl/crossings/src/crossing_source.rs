@@ -8,7 +8,7 @@ use crate::sim;
 
 /// A register of `N` bits whose output goes to a [`LevelSynchroniser`](crate::LevelSynchroniser) on another clock. It starts as 0.
 ///
-/// Synthesis keeps it as it is. Without that, a bit that equals another register would be merged with it: the top bit of a gray-coded pointer
+/// Vivado keeps it as it is (`DONT_TOUCH`). Otherwise a bit that equals another register could be merged with it: the top bit of a gray-coded pointer
 /// equals that of the pointer. The constraint of the crossing would then miss that bit.
 #[derive(LogicBlock, Default)]
 pub struct CrossingSource<const N: usize> {
@@ -40,7 +40,7 @@ impl<const N: usize> Logic for CrossingSource<N> {
 
     fn hdl(&self) -> Verilog {
         let hardware = format!(
-            "  (* keep = \"true\", dont_touch = \"true\" *) reg [{}:0] source_crossing = {N}'d0;\n\
+            "  (* DONT_TOUCH = \"TRUE\" *) reg [{}:0] source_crossing = {N}'d0;\n\
              \x20 always @(posedge clock) source_crossing <= d;\n\
              \x20 assign q = source_crossing;\n",
             N - 1

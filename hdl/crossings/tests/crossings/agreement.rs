@@ -40,7 +40,7 @@ fn crossing_source() {
     type Block = CrossingSource<5>;
     let drive = |uut: &mut Block, rng: &mut _| uut.d.next = Bits::random(rng);
     let design = check(Block::default, Some(|u| &mut u.clock), drive, 300, 1).unwrap();
-    let declared = "(* keep = \"true\", dont_touch = \"true\" *) reg [4:0] source_crossing";
+    let declared = "(* DONT_TOUCH = \"TRUE\" *) reg [4:0] source_crossing";
     assert!(design.text().contains(declared), "{}", design.text());
     check_gated(Block::default, |u| &mut u.clock, drive, 1000, 2).unwrap();
 }

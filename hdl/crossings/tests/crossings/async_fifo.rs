@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
 
-use crate::bench::{Bench, Chained, Stalls, DEPTH};
+use crate::bench::{Bench, Stalls, DEPTH};
 use crate::clocks::{design, instance, metastable, Periods, RATIOS};
 
 type Lut = LutAsyncFifo<Bits<48>, 4, 5>;
@@ -55,32 +55,6 @@ fn entries_leave_in_order_and_none_is_lost() {
                 was = [was[0] + full, was[1] + empty];
             }
             assert!(was[0] > 30 && was[1] > 30, "full and empty: {was:?}");
-        }
-    }
-}
-
-/// As docs/crossings.md chains them.
-#[test]
-fn resets_from_one_pin_have_the_order_that_the_fifo_needs() {
-    let library = metastable(&design::<Chained>(), |text| text);
-    for periods in RATIOS {
-        for seed in 0..12 {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let mut bench = Bench::new(instance(&library, seed + 1), periods, &mut rng);
-            // Both resets are high after configuration.
-            let rest = Stalls { offer: 0, take: 0 };
-            bench.run(100, rest, &mut rng).unwrap();
-            for _ in 0..6 {
-                let stalls = Stalls {
-                    offer: rng.random_range(0..=8),
-                    take: rng.random_range(0..=8),
-                };
-                let edges = rng.random_range(7..20);
-                (bench.reset_by_chain(edges, stalls, &mut rng))
-                    .and_then(|()| bench.run(rng.random_range(1..300), stalls, &mut rng))
-                    .unwrap_or_else(|e| panic!("periods {periods:?} fs, seed {seed}: {e}"));
-            }
-            bench.drain(&mut rng).unwrap();
         }
     }
 }

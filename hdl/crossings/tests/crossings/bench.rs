@@ -2,13 +2,9 @@
 use std::collections::VecDeque;
 
 use hdl_crossings::async_fifo::RESET_EDGES;
-use hdl_crossings::{LutAsyncFifo, ResetSynchroniser};
-use hdl_macros::{hdl, join};
-use hdl_primitives::{DataOfferSnk, DataSrc};
 use hdl_testkit::Dut;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
 
 use crate::clocks::{Clocks, Periods};
 
@@ -19,40 +15,6 @@ const CLOCKS: [&str; 2] = ["write_clock", "read_clock"];
 const RESETS: [&str; 2] = ["write_reset", "read_reset"];
 const WRITE: usize = 0;
 const READ: usize = 1;
-
-/// A FIFO with resets from one pin, in the order that it needs: the reset of the write side follows that of the read side.
-#[derive(LogicBlock, Default)]
-pub struct Chained {
-    pub write_clock: Signal<In, Clock>,
-    pub read_clock: Signal<In, Clock>,
-    pub asynchronous: Signal<In, Bit>,
-    pub in_: DataOfferSnk<Bits<48>>,
-    pub count: Signal<Out, Bits<5>>,
-    pub out: DataSrc<Bits<48>>,
-    pub read_reset: Signal<Out, Bit>,
-    pub write_reset: Signal<Out, Bit>,
-    of_read: ResetSynchroniser<2>,
-    of_write: ResetSynchroniser<2>,
-    fifo: LutAsyncFifo<Bits<48>, 4, 5>,
-}
-
-impl Logic for Chained {
-    #[hdl]
-    fn update(&mut self) {
-        self.of_read.clock.next = self.read_clock.val();
-        self.of_write.clock.next = self.write_clock.val();
-        self.fifo.read_clock.next = self.read_clock.val();
-        self.fifo.write_clock.next = self.write_clock.val();
-        self.of_read.asynchronous.next = self.asynchronous.val();
-        self.of_write.asynchronous.next = self.of_read.reset.val();
-        self.fifo.read_reset.next = self.of_read.reset.val();
-        self.fifo.write_reset.next = self.of_write.reset.val();
-        self.read_reset.next = self.of_read.reset.val();
-        self.write_reset.next = self.of_write.reset.val();
-        self.count.next = self.fifo.count.val();
-        join!(self, in_ => fifo.in_, fifo.out => out);
-    }
-}
 
 /// In how many of 8 cycles a side moves.
 #[derive(Clone, Copy)]
@@ -263,7 +225,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Resets both sides by the pin `asynchronous` of [`Chained`], which is high for `edges` edges of each clock.
+    /// Resets both sides by the pin `asynchronous` of [`Chained`](crate::chained::Chained), which is high for `edges` edges of each clock.
     pub fn reset_by_chain(
         &mut self,
         edges: usize,

@@ -3,6 +3,7 @@
 mod agreement;
 mod async_fifo;
 mod bench;
+mod chained;
 mod clocks;
 mod constraints;
 mod levels;

@@ -7,6 +7,7 @@ use hdl_crossings::{BlockAsyncFifo, LutAsyncFifo};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
+use sim_models::DesignModels;
 use sim_verilated::Library;
 
 use crate::bench::{Bench, Stalls, DEPTH};
@@ -15,8 +16,8 @@ use crate::clocks::{design, instance, metastable, Periods, RATIOS};
 type Lut = LutAsyncFifo<Bits<48>, 4, 5>;
 type Block = BlockAsyncFifo<Bits<48>, 4, 5>;
 
-static LUT: LazyLock<Library> = LazyLock::new(|| metastable(&design::<Lut>(), |text| text));
-static BLOCK: LazyLock<Library> = LazyLock::new(|| metastable(&design::<Block>(), |text| text));
+static LUT: LazyLock<Library> = LazyLock::new(|| metastable::<Lut>());
+static BLOCK: LazyLock<Library> = LazyLock::new(|| metastable::<Block>());
 
 /// Runs phases of random stalls, with resets at random if `resets`. Returns how often the FIFO was full and empty.
 ///
@@ -98,7 +99,13 @@ fn with_binary_pointers(text: String) -> String {
 /// What these tests are worth: they find pointers that are not in gray code, at every ratio, and only because of the metastability in the model.
 #[test]
 fn binary_pointers_fail() {
-    let library = metastable(&design::<Lut>(), with_binary_pointers);
+    let design = design::<Lut>();
+    let build = |text| {
+        let mut spec = design.model().for_short_run();
+        spec.verilog = with_binary_pointers(text);
+        spec.build_exactly().unwrap()
+    };
+    let library = build(design.metastable_text());
     for periods in RATIOS {
         let failed = (0..6)
             .filter(|seed| follows_a_queue(&library, periods, false, *seed).is_err())
@@ -108,9 +115,7 @@ fn binary_pointers_fail() {
             "periods {periods:?} fs: none of 6 runs found it"
         );
     }
-    let mut spec = sim_models::DesignModels::model(&design::<Lut>()).for_short_run();
-    spec.verilog = with_binary_pointers(spec.verilog);
-    let plain = spec.build_exactly().unwrap();
+    let plain = build(design.model_text());
     for seed in 0..6 {
         follows_a_queue(&plain, RATIOS[0], false, seed).expect("a simulation without it is blind");
     }

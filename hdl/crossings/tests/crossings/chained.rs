@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 
 use crate::bench::{Bench, Stalls};
-use crate::clocks::{design, instance, metastable, RATIOS};
+use crate::clocks::{instance, metastable, RATIOS};
 
 /// A FIFO with resets from one pin, in the order that it needs: the reset of the write side follows that of the read side.
 #[derive(LogicBlock, Default)]
@@ -45,7 +45,7 @@ impl Logic for Chained {
 
 #[test]
 fn resets_from_one_pin_have_the_order_that_the_fifo_needs() {
-    let library = metastable(&design::<Chained>(), |text| text);
+    let library = metastable::<Chained>();
     for periods in RATIOS {
         for seed in 0..12 {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);

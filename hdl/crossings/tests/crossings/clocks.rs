@@ -65,11 +65,12 @@ pub fn design<B: Block + Default>() -> Design {
     emit(&block).unwrap()
 }
 
-/// The model of a design with metastability, after `change` of its text.
-pub fn metastable(design: &Design, change: impl Fn(String) -> String) -> Library {
+/// The model of a block with metastability.
+pub fn metastable<B: Block + Default>() -> Library {
+    let design = design::<B>();
     let mut spec = design.model().for_short_run();
-    spec.verilog = change(design.metastable_text());
-    spec.build_exactly().unwrap()
+    spec.verilog = design.metastable_text();
+    spec.build().unwrap()
 }
 
 /// An instance whose synchronisers draw from `seed`.

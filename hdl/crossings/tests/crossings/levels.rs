@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 use sim_verilated::Library;
 
-use crate::clocks::{design, instance, metastable, Clocks, RATIOS};
+use crate::clocks::{instance, metastable, Clocks, RATIOS};
 
 const STAGES: usize = 2;
 
@@ -79,8 +79,7 @@ fn levels_arrive(dut: &mut Dut, periods: [u64; 2], rng: &mut ChaCha8Rng) -> usiz
 
 #[test]
 fn levels_arrive_after_the_stages_and_bits_of_one_change_apart() {
-    let design = design::<Levels>();
-    let metastable = metastable(&design, |text| text);
+    let metastable = metastable::<Levels>();
     let mut torn = 0;
     for seed in 0..30 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -128,7 +127,7 @@ fn pulses_arrive(library: &Library, periods: [u64; 2], seed: u64) {
 
 #[test]
 fn every_pulse_that_is_taken_arrives_once() {
-    let library = metastable(&design::<PulseHandshake<2>>(), |text| text);
+    let library = metastable::<PulseHandshake<2>>();
     for seed in 0..20 {
         for periods in RATIOS {
             pulses_arrive(&library, periods, seed);

@@ -39,8 +39,8 @@ impl<const STAGES: usize> Logic for PulseHandshake<STAGES> {
         self.toggle_seen.clock.next = self.to_clock.val();
         self.done.clock.next = self.to_clock.val();
 
-        let sent = self.toggle.q.val().any();
-        let waits = sent ^ self.done_seen.synchronised.val().any();
+        let sent = self.toggle.q.val().get_bit(0);
+        let waits = sent ^ self.done_seen.synchronised.val().get_bit(0);
         let starts = self.pulse.val() & !waits;
         self.toggle.d.next = bit_cast::<1, 1>((sent ^ starts).into());
         self.busy.next = waits;

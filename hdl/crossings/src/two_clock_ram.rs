@@ -6,10 +6,13 @@ use std::marker::PhantomData;
 use hdl_primitives::ram::Style;
 use rust_hdl::prelude::*;
 
+use crate::sim;
+
 /// A memory of 2^`A` words of `T` in LUT RAM (`S` = `Distributed`) or block RAM (`Block36`). UltraRAM has one clock.
 ///
 /// With `read_enable`, the word at `read_address` is in `read_data` one cycle of `read_clock` later. Otherwise `read_data` stays. The user reads only
-/// words that were written at least a cycle before: a word is undefined until it was written, and while it is written.
+/// words that were written at least a cycle before: a word is undefined until it was written, and while it is written. Models with metastability stop
+/// when a word is read at the first edge after its write.
 #[derive(LogicBlock)]
 pub struct TwoClockRam<T: Synth, const A: usize, S: Style> {
     pub write_clock: Signal<In, Clock>,
@@ -77,6 +80,6 @@ impl<T: Synth, const A: usize, S: Style> Logic for TwoClockRam<T, A, S> {
         out += "  always @(posedge write_clock) if (write_enable) memory[write_address] <= write_data;\n";
         out +=
             "  always @(posedge read_clock) if (read_enable) read_data <= memory[read_address];\n";
-        Verilog::Custom(out)
+        Verilog::Custom(out + "// @metastable\n" + &sim::checked_ram(T::BITS, A))
     }
 }

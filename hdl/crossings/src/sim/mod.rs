@@ -5,7 +5,8 @@
 ///
 /// A level that changed since the last edge may arrive before or after this edge, each bit by itself. Only the latest change is uncertain: the
 /// constraints keep the delay of each bit below a period of the source (`docs/crossings.md`), so an earlier change has arrived. A bit that has
-/// arrived stays. The generator is xorshift64, stirred by the number of changes, so that two synchronisers differ.
+/// arrived stays. The generator is xorshift64, stirred by the number of changes, so that two synchronisers differ. It is seeded at the first edge, because
+/// plus arguments may come after time 0.
 pub(crate) fn metastable_synchroniser(bits: usize, stages: usize) -> String {
     let top = bits - 1;
     let zero = format!("{bits}'d0");
@@ -15,8 +16,16 @@ pub(crate) fn metastable_synchroniser(bits: usize, stages: usize) -> String {
          reg [31:0] changes = 32'd0;\n\
          reg [31:0] changes_seen = 32'd0;\n\
          reg [63:0] dice = 64'd0;\n\
-         // Plus arguments may come after time 0.\n\
-         task seed; if (!$value$plusargs(\"metastability=%d\", dice) || dice == 64'd0) dice = 64'd88172645463325252; endtask\n\
+         function [63:0] rolled(input [63:0] last, input [31:0] stir);\n\
+         \x20 begin\n\
+         \x20   rolled = last;\n\
+         \x20   if (last == 64'd0) if (!$value$plusargs(\"metastability=%d\", rolled)) rolled = 64'd88172645463325252;\n\
+         \x20   rolled = rolled ^ {{32'd0, stir}};\n\
+         \x20   rolled = rolled ^ (rolled << 13);\n\
+         \x20   rolled = rolled ^ (rolled >> 7);\n\
+         \x20   rolled = rolled ^ (rolled << 17);\n\
+         \x20 end\n\
+         endfunction\n\
          always @(level) begin\n\
          \x20 level_before <= level_now;\n\
          \x20 level_now <= level;\n\
@@ -28,11 +37,7 @@ pub(crate) fn metastable_synchroniser(bits: usize, stages: usize) -> String {
     }
     text += &format!(
         "always @(posedge clock) begin\n\
-         \x20 if (dice == 64'd0) seed;\n\
-         \x20 dice = dice ^ {{32'd0, changes}};\n\
-         \x20 dice = dice ^ (dice << 13);\n\
-         \x20 dice = dice ^ (dice >> 7);\n\
-         \x20 dice = dice ^ (dice << 17);\n\
+         \x20 dice <= rolled(dice, changes);\n\
          \x20 changes_seen <= changes;\n\
          \x20 stage_1 <= (changes != changes_seen) ? level ^ ((level_now ^ level_before) & dice[{top}:0]) : level;\n"
     );
@@ -40,6 +45,30 @@ pub(crate) fn metastable_synchroniser(bits: usize, stages: usize) -> String {
         text += &format!("  stage_{stage} <= stage_{};\n", stage - 1);
     }
     text + &format!("end\nassign synchronised = stage_{stages};\n")
+}
+
+/// Returns the lines of a memory of 2^`address_bits` words of `bits` that stops the simulation when a word is read at the first edge of the read clock
+/// after an edge of the write clock that wrote it. In the hardware, the two edges may be at the same time.
+pub(crate) fn checked_ram(bits: usize, address_bits: usize) -> String {
+    let (top, words) = (bits - 1, 1_usize << address_bits);
+    format!(
+        "reg [{top}:0] memory [0:{last}];\n\
+         reg [{last}:0] wrote = {words}'d0;\n\
+         reg [{last}:0] wrote_seen = {words}'d0;\n\
+         initial read_data = {bits}'d0;\n\
+         always @(posedge write_clock) if (write_enable) begin\n\
+         \x20 memory[write_address] <= write_data;\n\
+         \x20 wrote[write_address] <= ~wrote[write_address];\n\
+         end\n\
+         always @(posedge read_clock) begin\n\
+         \x20 wrote_seen <= wrote;\n\
+         \x20 if (read_enable) begin\n\
+         \x20   read_data <= memory[read_address];\n\
+         \x20   if (wrote[read_address] != wrote_seen[read_address]) $fatal(1, \"%m: a word is read while it is written\");\n\
+         \x20 end\n\
+         end\n",
+        last = words - 1,
+    )
 }
 
 /// Returns the gate condition of a synchroniser whose registers have these names.

@@ -1,5 +1,6 @@
 //! The FIFO against a queue: clocks of all ratios, stalls, resets and metastability.
 use std::collections::VecDeque;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::LazyLock;
 
 use hdl_crossings::async_fifo::LATENCY;
@@ -108,7 +109,11 @@ fn binary_pointers_fail() {
     let library = build(design.metastable_text());
     for periods in RATIOS {
         let failed = (0..6)
-            .filter(|seed| follows_a_queue(&library, periods, false, *seed).is_err())
+            .filter(|seed| {
+                // The model may stop first: a word is read before it is written.
+                let run = || follows_a_queue(&library, periods, false, *seed);
+                catch_unwind(AssertUnwindSafe(run)).map_or(true, |result| result.is_err())
+            })
             .count();
         assert!(
             failed > 0,

@@ -1,6 +1,9 @@
 //! Levels, pulses and resets on two clocks.
-use hdl_crossings::{CrossingSource, LevelSynchroniser, PulseHandshake, ResetSynchroniser};
+use hdl_crossings::{
+    CrossingSource, LevelSynchroniser, PulseHandshake, ResetSynchroniser, TwoClockRam,
+};
 use hdl_macros::hdl;
+use hdl_primitives::ram::Distributed;
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -164,4 +167,34 @@ fn a_reset_is_seen_while_the_clock_stands_and_ends_at_an_edge() {
         dut.clock();
         assert!(dut.is("reset"), "cycle {cycle}");
     }
+}
+
+#[test]
+fn a_word_that_is_read_while_it_is_written_stops_the_model() {
+    type Ram = TwoClockRam<Bits<8>, 4, Distributed>;
+    let edge = |dut: &mut Dut, clock: &str| {
+        for level in [1, 0] {
+            dut.set(clock, level);
+            dut.eval();
+        }
+    };
+    let library = metastable::<Ram>();
+    let reads_after = |edges: usize, address: u64| {
+        let mut dut = instance(&library, 1);
+        dut.set("write_enable", 1);
+        dut.set("write_address", 5);
+        dut.set("write_data", 77);
+        edge(&mut dut, "write_clock");
+        for _ in 0..edges {
+            edge(&mut dut, "read_clock");
+        }
+        dut.set("read_enable", 1);
+        dut.set("read_address", address);
+        edge(&mut dut, "read_clock");
+        dut.get("read_data")
+    };
+    assert_eq!(reads_after(1, 5), 77);
+    assert_eq!(reads_after(0, 6), 0, "another word");
+    let too_early = std::panic::AssertUnwindSafe(|| reads_after(0, 5));
+    assert!(std::panic::catch_unwind(too_early).is_err());
 }

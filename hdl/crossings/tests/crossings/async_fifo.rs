@@ -17,8 +17,8 @@ use crate::clocks::{design, instance, metastable, Periods, RATIOS};
 type Lut = LutAsyncFifo<Bits<48>, 4, 5>;
 type Block = BlockAsyncFifo<Bits<48>, 4, 5>;
 
-static LUT: LazyLock<Library> = LazyLock::new(|| metastable::<Lut>());
-static BLOCK: LazyLock<Library> = LazyLock::new(|| metastable::<Block>());
+static LUT: LazyLock<Library> = LazyLock::new(metastable::<Lut>);
+static BLOCK: LazyLock<Library> = LazyLock::new(metastable::<Block>);
 
 /// Runs phases of random stalls, with resets at random if `resets`. Returns how often the FIFO was full and empty.
 ///

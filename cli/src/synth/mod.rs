@@ -88,6 +88,10 @@ const BLOCKS: &[&str] = &[
     "qp_counters",
     "registers",
     "doorbells",
+    "async_fifo_bits_521_5_6_distributed",
+    "async_fifo_bits_521_9_10_block36",
+    "pulse_handshake",
+    "reset_synchroniser",
 ];
 
 /// LUT levels that may lie between registers at 250 MHz on UltraScale+ (architecture, budgets).

@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 use hdl_congestion::NsccEngine;
+use hdl_crossings::{BlockAsyncFifo, LutAsyncFifo, PulseHandshake, ResetSynchroniser};
 use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
 use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
@@ -22,7 +23,7 @@ use hdl_spray_engine::SprayEngine;
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
 use hdl_tx_window::TxWindow;
 use hdl_verilog::{Design, EmitError, Emitter};
-use rust_hdl::prelude::Block;
+use rust_hdl::prelude::{Bits, Block};
 use thiserror::Error;
 
 /// rust-hdl stores `Bits<N>` as `[bool; N]`, so the value of a card is too large for the stack of an ordinary thread.
@@ -152,6 +153,16 @@ pub const ALL: &[Known] = &[
     known::<Responder<2, 3, 5, 7>>("responder", "answers and immediates; 4 queue pairs"),
     known::<RequesterEngine1024>("requester_engine", "requester; 1,024 queue pairs"),
     known::<RequesterEngine16>("requester_engine_16", "requester; 16 queue pairs"),
+    known::<LutAsyncFifo<Bits<521>, 5, 6>>(
+        "async_fifo_lut",
+        "a stream from one clock to another in LUT RAM; 32 beats of a 512-bit MAC",
+    ),
+    known::<BlockAsyncFifo<Bits<521>, 9, 10>>(
+        "async_fifo_block",
+        "a stream from one clock to another in block RAM; 512 beats of a 512-bit MAC",
+    ),
+    known::<PulseHandshake<3>>("pulse_handshake", "a pulse from one clock to another"),
+    known::<ResetSynchroniser<3>>("reset_synchroniser", "a reset from any clock"),
     Known {
         bitstream: || hdl_verilog::emit_hiding(connected::<Nic>().as_ref(), VERIFICATION_PORTS),
         ..known::<Nic>("nic", "the card: two lanes of 1,024 bits")

@@ -28,8 +28,10 @@ pub trait Style: 'static {
 }
 
 /// Distributed RAM in LUTs.
+#[derive(Default)]
 pub struct Distributed;
 /// Block RAM.
+#[derive(Default)]
 pub struct Block36;
 /// Block RAM whose reads see the write of the same cycle.
 pub struct Bypassed;

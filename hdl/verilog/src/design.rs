@@ -43,6 +43,21 @@ pub struct Module {
     pub(crate) skeleton: Skeleton,
 }
 
+impl Module {
+    /// Returns `text` of the module with the checks of its bundles.
+    fn checked(&self, text: &str) -> String {
+        let end = text.rfind(END).expect("a module ends");
+        format!("{}{}{}", &text[..end], self.checks, &text[end..])
+    }
+
+    /// Returns the module's text with `lines` in the place of everything below its ports.
+    pub(crate) fn with_lines(&self, lines: &str) -> String {
+        let (head, rest) = self.plain.split_once("\n);\n").expect("a module has ports");
+        let (_, end) = rest.rsplit_once("endmodule").expect("a module ends");
+        format!("{head}\n);\n{lines}endmodule{end}")
+    }
+}
+
 /// A translated design. Sub-modules come first and the top module last.
 #[derive(Clone, Debug)]
 pub struct Design {
@@ -65,11 +80,19 @@ impl Design {
 
     /// Returns the text for simulation models, which has no comments and contains the checks of the bundles.
     pub fn model_text(&self) -> String {
-        let checked = |m: &Module| {
-            let end = m.plain.rfind(END).expect("a module ends");
-            format!("{}{}{}", &m.plain[..end], m.checks, &m.plain[end..])
-        };
-        let modules: Vec<String> = self.modules.iter().map(checked).collect();
+        let modules: Vec<String> = self.modules.iter().map(|m| m.checked(&m.plain)).collect();
+        modules.join("\n")
+    }
+
+    /// Returns [`Self::model_text`] with the primitives replaced that simulate metastability: a synchroniser then takes some of the bits that have just
+    /// changed, and the old value of the others. The choice is random, and `+metastability=N` seeds it.
+    pub fn metastable_text(&self) -> String {
+        let modules: Vec<String> = (self.modules.iter())
+            .map(|m| match &m.skeleton.metastable {
+                Some(lines) => m.checked(&m.with_lines(lines)),
+                None => m.checked(&m.plain),
+            })
+            .collect();
         modules.join("\n")
     }
 }

@@ -160,16 +160,22 @@ impl Gated {
     fn module(&mut self, module: &Module) -> Result<String, EmitError> {
         let skeleton = &module.skeleton;
         let own = own_lines(module);
+        let unsupported = |what: String| EmitError::Unsupported {
+            module: module.name.clone(),
+            what,
+        };
         if !skeleton.clocked {
+            let is_clocked = |(_, kind): &(String, String)| self.of(kind).clocked;
+            if !skeleton.changes.is_empty() || skeleton.children.iter().any(is_clocked) {
+                return Err(unsupported(format!(
+                    "gating a module whose clocks are not `{CLOCK}`"
+                )));
+            }
             return Ok(match &skeleton.gated {
                 Some(gated) => with_logic(&own, &gated.lines),
                 None => own,
             });
         }
-        let unsupported = |what: String| EmitError::Unsupported {
-            module: module.name.clone(),
-            what,
-        };
         if let Some(other) = skeleton.changes.keys().find(|clock| *clock != CLOCK) {
             return Err(unsupported(format!("gating registers clocked by {other}")));
         }
@@ -274,12 +280,7 @@ fn own_lines(module: &Module) -> String {
     if !module.skeleton.gated.as_ref().is_some_and(replaces) {
         return module.plain.clone();
     }
-    let (head, rest) = module
-        .plain
-        .split_once("\n);\n")
-        .expect("a module has ports");
-    let (_, end) = rest.rsplit_once("endmodule").expect("a module ends");
-    format!("{head}\n);\nendmodule{end}")
+    module.with_lines("")
 }
 
 /// Returns the text of a module with `logic` inserted at its end.

@@ -11,8 +11,12 @@ use crate::skeleton::{GatedText, Skeleton};
 const GATED: &str = "// @gated ";
 const INSTEAD: &str = "instead";
 
+/// The line in front of the text that replaces a primitive's own lines where metastability is simulated.
+const METASTABLE: &str = "// @metastable\n";
+
 /// Prints a primitive with the ports of the block and its text unchanged. The first line of the text, `// @module <path>`, names the module. The text
-/// after a line `// @gated beside` or `// @gated instead` is for gated models (see [`crate::gate`]). `output` is the kind of the output ports, `wire`
+/// after a line `// @gated beside` or `// @gated instead` is for gated models (see [`crate::gate`]), and that after a last line `// @metastable` is for
+/// [`Design::metastable_text`](crate::Design::metastable_text). `output` is the kind of the output ports, `wire`
 /// or `reg`.
 pub(crate) fn print(instance: &Instance, code: &str, output: &str) -> Body {
     let trimmed = code.trim_start();
@@ -35,19 +39,27 @@ pub(crate) fn print(instance: &Instance, code: &str, output: &str) -> Body {
             format!("  {direction}{} {}", range(s.width), s.wanted)
         })
         .collect();
+    let (code, metastable) = match code.split_once(METASTABLE) {
+        Some((code, lines)) => (code, Some(indented(lines))),
+        None => (code, None),
+    };
     let (code, gated) = match code.split_once(GATED) {
         Some((code, gated)) => (code, gated.split_once('\n')),
         None => (code, None),
     };
     let gated = gated.map(|(place, lines)| GatedText {
         replaces: place == INSTEAD,
-        lines: lines.lines().map(|line| format!("  {line}\n")).collect(),
+        lines: indented(lines),
     });
     let text = format!(
         "(\n{}\n);\n{}\n",
         ports.join(",\n"),
         code.trim_matches('\n')
     );
-    let skeleton = Skeleton::of_primitive(instance, gated);
+    let skeleton = Skeleton::of_primitive(instance, gated, metastable);
     body(instance, type_path, text, skeleton)
+}
+
+fn indented(lines: &str) -> String {
+    lines.lines().map(|line| format!("  {line}\n")).collect()
 }

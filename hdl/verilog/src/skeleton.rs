@@ -18,6 +18,8 @@ pub(crate) struct Skeleton {
     pub children: Vec<(String, String)>,
     /// The text for gated models, if the module is a hand-written primitive.
     pub gated: Option<GatedText>,
+    /// The lines that replace those of a hand-written primitive where metastability is simulated.
+    pub metastable: Option<String>,
 }
 
 /// Lines of a hand-written primitive for gated models.
@@ -43,15 +45,21 @@ impl Skeleton {
             changes,
             children: children.collect(),
             gated: None,
+            metastable: None,
         }
     }
 
-    pub(crate) fn of_primitive(instance: &Instance, gated: Option<GatedText>) -> Self {
+    pub(crate) fn of_primitive(
+        instance: &Instance,
+        gated: Option<GatedText>,
+        metastable: Option<String>,
+    ) -> Self {
         Self {
             clocked: is_clocked(instance),
             changes: BTreeMap::new(),
             children: vec![],
             gated,
+            metastable,
         }
     }
 }

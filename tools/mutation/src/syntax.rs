@@ -399,10 +399,10 @@ impl Reader<'_> {
                 self.at += 1;
                 ExpressionKind::Number
             }
-            (Some(Kind::Word), word) => {
-                let calls_system = word.starts_with('$');
+            (Some(Kind::Word), _) => {
                 self.at += 1;
-                if calls_system && self.is("(") {
+                // A call of a function stays as it is.
+                if self.is("(") {
                     self.skip_brackets("(", ")")?;
                 } else {
                     self.selects()?;

@@ -89,6 +89,7 @@ expect 'a seed without --long is refused' 2 'test: --seed needs --long' ./stella
 expect 'two kinds of run at once are refused' 2 '--long and --coverage are two runs' ./stellar test --long --coverage
 expect 'a seed that is no number is refused' 2 "--seed takes a number, got 'x'" ./stellar test --long --seed x
 expect 'the usage names the mutants' 0 '^  mutate ' ./stellar help
+expect 'the usage names the proofs' 0 '^  prove ' ./stellar help
 expect 'the usage names the sanitizer' 0 '^  sanitize ' ./stellar help
 expect 'arguments that sanitize does not take are refused' 2 "'sanitize' takes no arguments" ./stellar sanitize thread
 expect 'help works outside the checkout and without tools' 0 '^usage: ' isolated "$(path_of help)" --help

@@ -75,20 +75,71 @@ pub(crate) fn about<'a>(bundles: &'a [Bundle], signal: &'a str) -> impl Iterator
 }
 
 /// The check of one rule. The net `broken` is high in a cycle that breaks the rule.
+#[derive(Clone, Debug)]
 struct Rule {
     broken: String,
     driven: bool,
     message: String,
 }
 
+/// The rules of a module's bundles as nets, and their check in simulation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checks {
+    /// Declares the nets of `rules`.
+    declarations: String,
+    rules: Vec<Rule>,
+    /// Stops a simulation that breaks a rule which the module has to keep.
+    statements: String,
+}
+
+impl Checks {
+    /// Returns the text that a simulation model appends to the module. It is empty if the module drives no bundle with rules.
+    pub(crate) fn simulated(&self) -> String {
+        if self.statements.is_empty() {
+            return String::new();
+        }
+        format!("{}{}", self.declarations, self.statements)
+    }
+
+    /// Returns the text that a proof appends to the module, which drives the outputs `broken_rule_0` and so on.
+    pub(crate) fn formal(&self) -> (String, Vec<FormalRule>) {
+        let mut text = self.declarations.clone();
+        let mut rules = vec![];
+        for (i, rule) in self.rules.iter().enumerate() {
+            let port = format!("broken_rule_{i}");
+            let _ = writeln!(text, "  assign {port} = {};", rule.broken);
+            rules.push(FormalRule {
+                port,
+                driven: rule.driven,
+                name: rule.broken.clone(),
+                message: rule.message.clone(),
+            });
+        }
+        (text, rules)
+    }
+}
+
+/// A rule of a bundle of the top module, for a proof.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FormalRule {
+    /// Output that is high in a cycle that breaks the rule.
+    pub port: String,
+    /// The design has to keep the rule. Otherwise what drives the design's inputs has to.
+    pub driven: bool,
+    /// Name of the net, such as `out_valid_withdrawn`.
+    pub name: String,
+    /// What happens in such a cycle.
+    pub message: String,
+}
+
 /// Returns the checks of a module's bundles. There are none if the module has no clock.
-pub(crate) fn checks(instance: &Instance, symbols: &mut Symbols) -> String {
+pub(crate) fn checks(instance: &Instance, symbols: &mut Symbols) -> Checks {
     let port = |name: &str| {
         let port = instance.signals.iter().find(|s| s.name == name)?;
         (port.kind == AtomKind::InputParameter).then(|| symbols.get(name))?
     };
     let Some(clock) = port(CLOCK).map(|s| s.verilog.clone()) else {
-        return String::new();
+        return Checks::default();
     };
     let reset = port(RESET).map(|s| s.verilog.clone());
     let mut out = String::new();
@@ -107,9 +158,20 @@ pub(crate) fn checks(instance: &Instance, symbols: &mut Symbols) -> String {
             rules.extend(full_beats(bundle, instance, symbols, &mut out));
         }
     }
-    if !rules.iter().any(|r| r.driven) {
-        return String::new();
+    let mut checks = Checks {
+        declarations: out,
+        rules,
+        statements: String::new(),
+    };
+    if checks.rules.iter().any(|r| r.driven) {
+        checks.statements = statements(&checks.rules, &clock, symbols);
     }
+    checks
+}
+
+/// Returns what stops a simulation in which the module breaks one of `rules`.
+fn statements(rules: &[Rule], clock: &str, symbols: &mut Symbols) -> String {
+    let mut out = String::new();
     let outside: Vec<&str> = rules
         .iter()
         .filter(|r| !r.driven)

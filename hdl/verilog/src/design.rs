@@ -6,6 +6,7 @@ use rust_hdl::core::atom::AtomKind;
 use rust_hdl::core::block::Block;
 
 use crate::annotation;
+use crate::bundle::{Checks, FormalRule};
 use crate::collect::{collect, Instance};
 use crate::error::EmitError;
 use crate::module;
@@ -38,8 +39,8 @@ pub struct Module {
     pub text: String,
     /// The text without comments, for simulation models.
     pub(crate) plain: String,
-    /// The simulation checks of its bundles, which follow the module's text.
-    pub(crate) checks: String,
+    /// The checks of its bundles, which follow the module's text.
+    pub(crate) checks: Checks,
     pub(crate) skeleton: Skeleton,
 }
 
@@ -47,7 +48,8 @@ impl Module {
     /// Returns `text` of the module with the checks of its bundles.
     fn checked(&self, text: &str) -> String {
         let end = text.rfind(END).expect("a module ends");
-        format!("{}{}{}", &text[..end], self.checks, &text[end..])
+        let checks = self.checks.simulated();
+        format!("{}{}{}", &text[..end], checks, &text[end..])
     }
 
     /// Returns the module's text with `lines` in the place of everything below its ports.
@@ -94,6 +96,25 @@ impl Design {
             })
             .collect();
         modules.join("\n")
+    }
+
+    /// Returns the text for a proof, which has no comments, and the rules of the top module's bundles. The top module has an output for each of them.
+    pub fn formal_text(&self) -> (String, Vec<FormalRule>) {
+        let mut texts: Vec<String> = self.modules.iter().map(|m| m.plain.clone()).collect();
+        let (Some(top), Some(text)) = (self.modules.last(), texts.last_mut()) else {
+            return (String::new(), vec![]);
+        };
+        let (checks, rules) = top.checks.formal();
+        let end = text.rfind(END).expect("a module ends");
+        text.insert_str(end, &checks);
+        let ports: String = rules
+            .iter()
+            .map(|rule| format!("\n  output wire {},", rule.port))
+            .collect();
+        let head = format!("module {} (", top.name);
+        let begin = text.find(&head).expect("a module begins") + head.len();
+        text.insert_str(begin, &ports);
+        (texts.join("\n"), rules)
     }
 }
 

@@ -38,7 +38,7 @@ mod skeleton;
 mod statement;
 mod symbols;
 
-pub use bundle::IGNORE_RULES;
+pub use bundle::{FormalRule, IGNORE_RULES};
 pub use design::{emit, emit_as, emit_hiding, Design, Emitter, Module, Port, PortDirection};
 pub use error::EmitError;
 pub use gate::{Gate, GatedDesign, HeldInputs};

@@ -8,7 +8,7 @@ use rust_hdl::core::atom::AtomKind;
 
 use crate::annotation;
 use crate::assign::{driver, Driver};
-use crate::bundle;
+use crate::bundle::{self, Checks};
 use crate::collect::{Instance, Signal};
 use crate::error::EmitError;
 use crate::expression::{bare, Printer};
@@ -27,8 +27,8 @@ pub(crate) struct Body {
     pub header: String,
     pub wanted_name: String,
     pub text: String,
-    /// The simulation checks of its bundles.
-    pub checks: String,
+    /// The checks of its bundles.
+    pub checks: Checks,
     pub skeleton: Skeleton,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn body(
         header,
         wanted_name,
         text,
-        checks: String::new(),
+        checks: Checks::default(),
         skeleton,
     }
 }
@@ -141,7 +141,7 @@ fn kernel(
     instance: &Instance,
     kinds: &BTreeMap<String, String>,
     program: &Program,
-) -> Result<(String, String, Skeleton), EmitError> {
+) -> Result<(String, Checks, Skeleton), EmitError> {
     let registers: Vec<&str> = instance
         .children
         .iter()

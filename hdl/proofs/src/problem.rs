@@ -1,0 +1,145 @@
+//! The translation of a design with properties to an and-inverter graph.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{bail, Context};
+use hdl_verilog::{Design, PortDirection};
+
+use crate::tools::{run, Tools};
+
+/// What is asked about an output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// It never shows a violation.
+    Holds,
+    /// Some run shows it.
+    Reaches,
+}
+
+/// A question to the solver.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// Name of the property, or of the rule of a bundle.
+    pub name: String,
+    /// What is asked.
+    pub kind: Kind,
+}
+
+/// A design with properties, as a graph in a file.
+pub struct Problem {
+    /// The questions, in the order of the outputs of the graph.
+    pub checks: Vec<Check>,
+    /// The inputs of the design, and their widths.
+    pub inputs: Vec<(String, usize)>,
+    /// Where its files are.
+    pub directory: PathBuf,
+}
+
+/// Name of the module around the design.
+const TOP: &str = "stellar_prove";
+
+impl Problem {
+    /// Translates `design` in `directory`. `change` may alter the Verilog first.
+    ///
+    /// # Errors
+    /// If the design has nothing to prove, or Yosys cannot be started or does not accept it.
+    pub fn new(
+        design: &Design,
+        directory: &Path,
+        tools: &Tools,
+        change: impl FnOnce(String) -> String,
+    ) -> anyhow::Result<Self> {
+        let (text, rules) = design.formal_text();
+        let mut checks = vec![];
+        let mut inputs = vec![];
+        let mut given = vec![];
+        let mut bad = vec![];
+        let (mut ports, mut nets, mut connections) = (vec![], String::new(), vec![]);
+        for port in &design.ports {
+            let range = match port.width {
+                1 => String::new(),
+                width => format!(" [{}:0]", width - 1),
+            };
+            connections.push(format!(".{0}({0})", port.name));
+            if port.direction == PortDirection::Input {
+                ports.push(format!("input wire{range} {}", port.name));
+                inputs.push((port.name.clone(), port.width));
+                continue;
+            }
+            let _ = writeln!(nets, "  wire{range} {};", port.name);
+            if port.name.starts_with("given_") {
+                given.push(port.name.clone());
+            } else if let Some(name) = port.name.strip_prefix("holds_") {
+                checks.push(Check {
+                    name: name.into(),
+                    kind: Kind::Holds,
+                });
+                bad.push(format!("~{}", port.name));
+            } else if let Some(name) = port.name.strip_prefix("reaches_") {
+                checks.push(Check {
+                    name: name.into(),
+                    kind: Kind::Reaches,
+                });
+                bad.push(port.name.clone());
+            }
+        }
+        for rule in rules {
+            let _ = writeln!(nets, "  wire {};", rule.port);
+            connections.push(format!(".{0}({0})", rule.port));
+            if rule.driven {
+                checks.push(Check {
+                    name: format!("never {}", rule.name),
+                    kind: Kind::Holds,
+                });
+                bad.push(rule.port);
+            } else {
+                given.push(format!("~{}", rule.port));
+            }
+        }
+        if checks.is_empty() {
+            bail!(
+                "{} has no properties: name an output holds_NAME",
+                design.top
+            );
+        }
+        // Registers without reset, such as a delay line, have their initial values.
+        let resets = design.ports.iter().any(|p| p.name == "reset");
+        given.push(if resets { "(reset | ~first)" } else { "1'b1" }.into());
+        ports.extend((0..bad.len()).map(|i| format!("output wire bad_{i}")));
+        let outputs: String = bad
+            .iter()
+            .enumerate()
+            .map(|(i, bad)| format!("  assign bad_{i} = given & {bad};\n"))
+            .collect();
+        // The assumptions have to hold up to and including the cycle of the violation.
+        let wrapper = format!(
+            "module {TOP} ({});\n{nets}  {} design ({});\n  reg given_before = 1'b1;\n  reg first = 1'b1;\n  always @(posedge clock) first <= 1'b0;\n  wire given = given_before & {};\n  always @(posedge clock) given_before <= given;\n{outputs}endmodule\n",
+            ports.join(", "), design.top, connections.join(", "), given.join(" & ")
+        );
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        let problem = Self {
+            checks,
+            inputs,
+            directory: directory.into(),
+        };
+        std::fs::write(problem.file("v"), change(text) + &wrapper)?;
+        run(&tools.yosys, &["-q", "-p", &problem.script()])?;
+        Ok(problem)
+    }
+
+    /// Returns the file with the extension `extension`.
+    pub fn file(&self, extension: &str) -> PathBuf {
+        self.directory.join(format!("proof.{extension}"))
+    }
+
+    fn script(&self) -> String {
+        let path = |extension| self.file(extension).display().to_string();
+        // The memories' initial contents are zero, as in the design. `zinit` makes the start value of every register without one free.
+        format!(
+            "read_verilog {}; prep -flatten -top {TOP}; memory_map; dffunmap; opt -full -nodffe -nosdff; dffunmap; write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
+            path("v"), path("il"), path("aim"), path("aig")
+        )
+    }
+}

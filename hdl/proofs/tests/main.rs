@@ -1,0 +1,186 @@
+//! The proofs that take seconds, the failure of each for a changed block, and wrong use of the program.
+//!
+//! `./stellar prove` runs all proofs.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use hdl_proofs::{decide, mutants, named, Kind, Limits, Problem, Tools, Verdict, ALL};
+
+const LIMITS: Limits = Limits {
+    depth: 20,
+    seconds: 60,
+};
+
+/// Every property of the block has an inductive invariant, and every `reaches_` is reached.
+fn is_proved(name: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let tools = Tools::default();
+    let design = named(name).unwrap().design().unwrap();
+    let problem = Problem::new(&design, directory.path(), &tools, |text| text).unwrap();
+    for (index, check) in problem.checks.iter().enumerate() {
+        let (verdict, _) = decide(&problem, index, LIMITS, &tools).unwrap();
+        match check.kind {
+            Kind::Holds => assert!(matches!(verdict, Verdict::Proved), "{check:?}: {verdict:?}"),
+            Kind::Reaches => assert!(verdict.is_good(), "{check:?}: {verdict:?}"),
+        }
+    }
+}
+
+/// Each property of the block fails for some change of one place of the block.
+fn sees_mutants(name: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let design = named(name).unwrap().design().unwrap();
+    let tools = Tools::default();
+    let limits = Limits {
+        depth: 12,
+        seconds: 5,
+    };
+    let found = mutants::search(&design, directory.path(), &tools, limits, &mut |_, _| {}).unwrap();
+    assert!(found.blind.is_empty(), "{found:?}");
+}
+
+macro_rules! blocks {
+    ($($name:ident)*) => {$(
+        mod $name {
+            #[test]
+            fn is_proved() {
+                super::is_proved(stringify!($name));
+            }
+            #[test]
+            fn its_properties_fail_for_a_changed_block() {
+                super::sees_mutants(stringify!($name));
+            }
+        }
+    )*};
+}
+blocks!(sync_fifo stream_skid round_robin credit block_fifo doorbells);
+
+/// Its proof takes long: `./stellar prove wake_queue` runs it.
+#[test]
+fn the_properties_of_wake_queue_fail_for_a_changed_block() {
+    sees_mutants("wake_queue");
+}
+
+#[test]
+fn a_violation_has_the_inputs_of_a_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let tools = Tools::default();
+    let design = named("stream_skid").unwrap().design().unwrap();
+    let never_loads = |text: String| {
+        let from = "front_full <= front_full_next;";
+        assert_eq!(text.matches(from).count(), 1);
+        text.replace(from, "")
+    };
+    let problem = Problem::new(&design, directory.path(), &tools, never_loads).unwrap();
+    let offer = problem
+        .checks
+        .iter()
+        .position(|c| c.name == "offer")
+        .unwrap();
+    let (verdict, _) = decide(&problem, offer, LIMITS, &tools).unwrap();
+    assert!(!verdict.is_good());
+    let Verdict::Violated(trace) = verdict else {
+        panic!("{verdict:?}");
+    };
+    // Reset, an item enters, and it is not offered.
+    assert_eq!(trace.frame, 2);
+    let input = |name: &str| &trace.inputs.iter().find(|(n, _)| n == name).unwrap().1;
+    assert_eq!(input("reset")[..2], ["1", "0"]);
+    assert_eq!(input("in_valid")[1], "1");
+    assert!(trace.inputs.iter().all(|(_, values)| values.len() == 3));
+}
+
+#[test]
+fn the_rules_of_bundles_are_proved_at_outputs_and_assumed_at_inputs() {
+    let (_, rules) = named("doorbells").unwrap().design().unwrap().formal_text();
+    let driven = |name: &str| rules.iter().find(|r| r.name == name).map(|r| r.driven);
+    assert_eq!(driven("consumer_valid_withdrawn"), Some(true));
+    assert_eq!(driven("write_valid_withdrawn"), Some(false));
+}
+
+#[test]
+fn the_verilog_for_users_and_models_has_nothing_of_a_proof() {
+    for proof in ALL {
+        let design = proof.design().unwrap();
+        let (formal, rules) = design.formal_text();
+        for text in [design.text(), design.plain_text(), design.model_text()] {
+            assert!(!text.contains("broken_rule"), "{}", proof.name);
+        }
+        assert_eq!(
+            formal.contains("broken_rule"),
+            !rules.is_empty(),
+            "{}",
+            proof.name
+        );
+    }
+}
+
+fn prove(arguments: &[&str], directory: &Path, variable: (&str, &str)) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stellar-prove"))
+        .args(arguments)
+        .current_dir(directory)
+        .env(variable.0, variable.1)
+        .output()
+        .unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn the_answers_are_printed_as_json() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = prove(&["credit", "--json"], directory.path(), ("UNUSED", ""));
+    assert!(output.status.success(), "{}", errors(&output));
+    let all: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(all["good"], true);
+    let limit = &all["properties"][0];
+    assert_eq!(
+        (&limit["property"], &limit["answer"]),
+        (&"limit".into(), &"proved".into())
+    );
+}
+
+#[test]
+fn an_unknown_block_is_refused_with_the_closest_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = prove(&["sync_fifos"], directory.path(), ("UNUSED", ""));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        errors(&output).contains("\"sync_fifos\""),
+        "{}",
+        errors(&output)
+    );
+    assert!(
+        errors(&output).contains("closest: sync_fifo "),
+        "{}",
+        errors(&output)
+    );
+}
+
+#[test]
+fn a_missing_program_is_named_with_what_to_install() {
+    for variable in ["YOSYS", "YOSYS_ABC"] {
+        let directory = tempfile::tempdir().unwrap();
+        let output = prove(
+            &["credit"],
+            directory.path(),
+            (variable, "/nowhere/program"),
+        );
+        assert_eq!(output.status.code(), Some(1));
+        let text = errors(&output);
+        assert!(
+            text.contains("/nowhere/program") && text.contains("apt-get install yosys"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_depth_of_zero_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = prove(&["--depth", "0"], directory.path(), ("UNUSED", ""));
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use hdl_proofs::{decide, mutants, named, Kind, Limits, Problem, Tools, Verdict, ALL};
+use hdl_proofs::{decide, mutants, named, refute, Kind, Limits, Problem, Tools, Verdict, ALL};
 
 const LIMITS: Limits = Limits {
     depth: 20,
@@ -60,6 +60,56 @@ blocks!(sync_fifo stream_skid round_robin credit block_fifo doorbells);
 #[test]
 fn the_properties_of_wake_queue_fail_for_a_changed_block() {
     sees_mutants("wake_queue");
+}
+
+/// The search of `--mutants` takes long for this block, so each property has its change here.
+#[test]
+fn the_properties_of_page_lookup_fail_for_a_changed_block() {
+    let tools = Tools::default();
+    let design = named("page_lookup").unwrap().design().unwrap();
+    let limits = Limits {
+        depth: 10,
+        seconds: 30,
+    };
+    for (property, from, to) in [
+        (
+            "first_of_gpu",
+            "= banks_first[1] == Owner_Gpu",
+            "= banks_first[1] != Owner_Gpu",
+        ),
+        (
+            "gpu_translated",
+            "= banks_first[1] == Owner_Gpu",
+            "= banks_first[1] != Owner_Gpu",
+        ),
+        (
+            "second_of_gpu",
+            "(banks_second[1] == Owner_Gpu)",
+            "(banks_second[1] != Owner_Gpu)",
+        ),
+        (
+            "third_of_gpu",
+            "& (banks_third[1] == Owner_Gpu)",
+            "& (banks_third[1] != Owner_Gpu)",
+        ),
+        ("checked", "split_4[0] & pages_valid", "pages_valid"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let change = |text: String| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        };
+        let problem = Problem::new(&design, directory.path(), &tools, change).unwrap();
+        let index = problem
+            .checks
+            .iter()
+            .position(|c| c.name == property)
+            .unwrap();
+        assert!(
+            refute(&problem, index, limits, &tools).unwrap(),
+            "{property}"
+        );
+    }
 }
 
 #[test]

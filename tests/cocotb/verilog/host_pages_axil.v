@@ -114,7 +114,7 @@ module host_pages_axil (
     .arm_ready(1'b0)
   );
 
-  doorbells_2 u_doorbells (
+  doorbells_2_4 u_doorbells (
     .clock(clk),
     .reset(rst),
     .write_valid(write2),

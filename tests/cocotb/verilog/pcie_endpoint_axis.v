@@ -300,7 +300,7 @@ module pcie_endpoint_axis (
 
   wire [41:0] beat;
   wire [3:0] events;
-  dma_read_512_6_64_5_32_10 u_dma_read (
+  dma_read_512_6_64_7_10_10 u_dma_read (
     .clock(user_clk),
     .reset(user_reset),
     .mrrs_code(cfg_max_read_req),

@@ -47,6 +47,7 @@ const BLOCKS: &[&str] = &[
     "qp_admin_flow",
     "timer_scan",
     "qp_schedule",
+    "doorbell_queue",
     "tx_packet_builder",
     "local_translate",
     "payload_mux",

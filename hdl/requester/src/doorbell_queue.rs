@@ -29,7 +29,7 @@ struct Offer {
 /// the doorbells of a queue pair cost one operation for each turn, however many they are, and do not keep those of others, which come behind them on
 /// PCIe. A doorbell that finds the queue empty passes without delay. The next one is accepted after at most one cycle.
 ///
-/// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Levels: 7 (one of `K` bits,
+/// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Levels: 5 (one of `K` bits,
 /// and the FIFO).
 #[derive(LogicBlock, Default)]
 pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {

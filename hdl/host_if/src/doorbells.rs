@@ -1,14 +1,13 @@
 //! Doorbell pages: a write to a page takes effect only for the queue pairs that the page owns.
 
 use hdl_macros::{clock, hdl};
-use hdl_primitives::{BlockRam, BypassRam, DoorbellSrc, UltraRam};
+use hdl_primitives::{BlockRam, BypassRam, Checked, DoorbellSrc, Parameters, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
 
 use crate::bundles::{
     ConsumerSrc, DoorbellPulsesSrc, DoorbellWriteSnk, OwnerSnk, RefusedDoorbellSrc,
 };
-use crate::push_shares::PushShares;
 use crate::queue_pairs::QueuePairs;
 
 /// Cycles from one doorbell to the next.
@@ -70,7 +69,7 @@ pub struct Doorbells<const Q: usize = 10, const P: usize = { Doorbell::PUSH_PAGE
     pub pulses: DoorbellPulsesSrc,
 
     _checked: QueuePairs<Q>,
-    _shares: PushShares<P>,
+    _parameters: Checked<Self>,
     owners: BlockRam<Owner, Q>,
     /// Number of owners cleared; bit `Q` is set when all are.
     swept: DFF<Bits<11>>,
@@ -91,6 +90,15 @@ pub struct Doorbells<const Q: usize = 10, const P: usize = { Doorbell::PUSH_PAGE
     counts_refused: DFF<Bit>,
     counts_short: DFF<Bit>,
     counts_wrong: DFF<Bit>,
+}
+
+impl<const Q: usize, const P: usize> Parameters for Doorbells<Q, P> {
+    fn check() {
+        assert!(
+            (1..=15).contains(&P),
+            "2^{P} pages that push: use P of 1 to 15 (2 to 32,768 pages)"
+        );
+    }
 }
 
 impl<const Q: usize, const P: usize> Logic for Doorbells<Q, P> {

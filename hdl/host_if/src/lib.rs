@@ -42,7 +42,6 @@ pub mod event_sources;
 pub mod host_queues;
 pub mod host_writes;
 pub mod interrupts;
-pub mod push_shares;
 pub mod queue_pairs;
 pub mod register_address;
 pub mod register_view;

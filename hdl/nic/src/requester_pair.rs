@@ -14,7 +14,7 @@ use stellar_wire::hw::Qpn;
 use crate::stream_merge::StreamMerge;
 
 /// An engine of 512 queue pairs with 64 outstanding messages each, and 65,536 doorbell pages.
-type Engine = RequesterEngine<9, 10, 512, 17, 6, 15, 13, 16>;
+type Engine = RequesterEngine<9, 10, 512, 17, 10, 13, 16>;
 
 /// Returns the number of a queue pair in its engine: the card's number without bit 0.
 #[hdl_fn]

@@ -56,21 +56,20 @@ fn bytes_after(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>
     (bytes + bit_cast::<19, LENGTH_BITS>(came)) - bit_cast::<19, LENGTH_BITS>(left)
 }
 
-/// Engine of 1,024 queue pairs with 64 outstanding messages each, and 65,536 doorbell pages.
-pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 6, 16, 14, 16>;
+/// Engine of 1,024 queue pairs with 8,192 entries and messages, and 65,536 doorbell pages.
+pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 10, 13, 16>;
 /// Engine of 16 queue pairs and 16 doorbell pages, for tests.
-pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 6, 10, 8, 4>;
+pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 5, 8, 4>;
 
-/// Requester engine of 2^`Q` = `K` queue pairs with 2^`M` outstanding messages each, and 2^`P` doorbell pages. `C` = `Q` + 1, `S` = `Q` + 8, `A` = `Q` + `M`,
-/// `E` = `Q` + 4.
+/// Requester engine of 2^`Q` = `K` queue pairs with 2^`B` blocks of entries and messages, and 2^`P` doorbell pages. `C` = `Q` + 1, `S` = `Q` + 8,
+/// `E` = `B` + 3.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
     const C: usize,
     const K: usize,
     const S: usize,
-    const M: usize,
-    const A: usize,
+    const B: usize,
     const E: usize,
     const P: usize,
 > {
@@ -116,7 +115,7 @@ pub struct RequesterEngine<
     /// What a fence waits for. The epoch of a payload comes with its location.
     pub uses: EpochUseSrc,
 
-    core: RequesterCore<Q, S, M, A, E>,
+    core: RequesterCore<Q, S, B, E>,
     schedules: [QpSchedule<Q, P>; 2],
     timers: TimerScan<Q>,
     wakes: WakeQueue<Q, C, K>,
@@ -133,11 +132,10 @@ impl<
         const C: usize,
         const K: usize,
         const S: usize,
-        const M: usize,
-        const A: usize,
+        const B: usize,
         const E: usize,
         const P: usize,
-    > Logic for RequesterEngine<Q, C, K, S, M, A, E, P>
+    > Logic for RequesterEngine<Q, C, K, S, B, E, P>
 {
     #[hdl]
     fn update(&mut self) {

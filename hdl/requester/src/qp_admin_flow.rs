@@ -145,6 +145,7 @@ impl Logic for QpAdminFlow {
             } else {
                 self.status.q.val()
             },
+            ..MessageRequest::default()
         };
         self.done.next = false;
         self.state.next = state_after;

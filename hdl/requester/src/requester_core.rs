@@ -20,16 +20,10 @@ use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, Sched
 use crate::records::StatPulses;
 use crate::sequencer::Sequencer;
 
-/// Does in hardware what `Requester` of the reference does, for 2^`Q` queue pairs with 2^`M` outstanding messages each. `S` = `Q` + 8, `A` = `Q` + `M` and
-/// `E` = `Q` + 4 are address widths of memories.
+/// Does in hardware what `Requester` of the reference does, for 2^`Q` queue pairs with 2^`B` blocks of entries and messages. `S` = `Q` + 8 and `E` = `B` + 3 are
+/// address widths of memories.
 #[derive(LogicBlock, Default)]
-pub struct RequesterCore<
-    const Q: usize,
-    const S: usize,
-    const M: usize,
-    const A: usize,
-    const E: usize,
-> {
+pub struct RequesterCore<const Q: usize, const S: usize, const B: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Ticks of 8 ns.
@@ -82,7 +76,7 @@ pub struct RequesterCore<
     pub epoch: Signal<In, Bit>,
     pub fetch_begun: Signal<Out, Bit>,
     pub fetched: Snk<WqeFetched>,
-    /// High for one cycle when a send queue entry of this queue pair has arrived.
+    /// High for one cycle when a send queue entry of this queue pair has arrived that it missed.
     pub entry_arrived: Signal<Out, Bit>,
     pub entry_arrived_qp: Signal<Out, Qpn>,
     pub cqe: Src<Completion>,
@@ -91,11 +85,11 @@ pub struct RequesterCore<
     spray: SprayEngine<Q>,
     nscc: NsccEngine<Q>,
     window: TxWindow<Q, S>,
-    messages: MessageTable<Q, M, A, E>,
+    messages: MessageTable<Q, B, E>,
 }
 
-impl<const Q: usize, const S: usize, const M: usize, const A: usize, const E: usize> Logic
-    for RequesterCore<Q, S, M, A, E>
+impl<const Q: usize, const S: usize, const B: usize, const E: usize> Logic
+    for RequesterCore<Q, S, B, E>
 {
     #[hdl]
     fn update(&mut self) {

@@ -461,8 +461,8 @@ impl Logic for TransmitFlow {
             } else {
                 self.send.slot.val()
             },
-            failed: false,
             status: bits::<8>(WcStatus::LocProtErr.code() as u64),
+            ..MessageRequest::default()
         };
 
         // Packets.

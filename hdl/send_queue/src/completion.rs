@@ -4,11 +4,10 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::host::{CqeOpcode, WcStatus};
 use stellar_wire::hw::messages::Completion;
-use stellar_wire::hw::wqe::Wqe;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::entry::{has_immediate, is_nop};
-use crate::records::{MessageRow, QueueRow};
+use crate::records::{Entry, Started};
 
 pub const SUCCESS: u64 = WcStatus::Success.code() as u64;
 pub const WR_FLUSH_ERR: u64 = WcStatus::WrFlushErr.code() as u64;
@@ -28,33 +27,24 @@ fn opcode_of(nop: Bit, immediate: Bit) -> Bits<8> {
     }
 }
 
-/// Returns the completion of an outstanding message.
+/// Returns the completion of a message.
 #[hdl_fn]
-pub fn of_message(qp: Qpn, row: MessageRow, status: Bits<8>) -> Completion {
-    let message = row.message;
+pub fn completion_of(
+    qp: Qpn,
+    entry: Entry,
+    started: Started,
+    slot: SqIndex,
+    status: Bits<8>,
+) -> Completion {
+    let wqe = entry.wqe;
     Completion {
         qp,
         status,
-        opcode: opcode_of(row.nop, message.has_immediate),
-        wr_id: row.wr_id,
-        byte_len: message.length,
-        immediate: bits::<32>(0),
-        msn: (bit_cast::<24, 8>(row.msn_high) << 16) | bit_cast::<24, 16>(message.msn),
-        sq_head: message.slot + 1,
-    }
-}
-
-/// Returns the completion of an entry that is flushed before its message started.
-#[hdl_fn]
-pub fn of_entry(qp: Qpn, wqe: Wqe, row: QueueRow) -> Completion {
-    Completion {
-        qp,
-        status: bits::<8>(WR_FLUSH_ERR),
         opcode: opcode_of(is_nop(wqe), has_immediate(wqe)),
         wr_id: wqe.wr_id,
         byte_len: wqe.length,
         immediate: bits::<32>(0),
-        msn: row.next_msn,
-        sq_head: row.next_slot + 1,
+        msn: started.msn,
+        sq_head: slot + 1,
     }
 }

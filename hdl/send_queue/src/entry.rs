@@ -2,10 +2,10 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::host::WqeOpcode;
+use stellar_wire::host::{WcStatus, WqeOpcode};
 use stellar_wire::hw::messages::WqeFetched;
 use stellar_wire::hw::wqe::Wqe;
-use stellar_wire::hw::FromBits;
+use stellar_wire::hw::{FromBits, SqIndex};
 
 use crate::records::Entry;
 
@@ -14,17 +14,21 @@ const MAX_MESSAGE: u64 = 1 << 31;
 /// Maximum payload that an entry can carry inline.
 const MAX_INLINE: u64 = stellar_wire::host::Wqe::INLINE as u64;
 
+const LOC_LEN_ERR: u64 = WcStatus::LocLenErr.code() as u64;
+const LOC_QP_OP_ERR: u64 = WcStatus::LocQpOpErr.code() as u64;
 const NOP: u64 = WqeOpcode::Nop.code() as u64;
 pub const WRITE_IMM: u64 = WqeOpcode::WriteImm.code() as u64;
 
-/// Decodes and checks the entry of a read response.
+/// Decodes and checks the entry that a read returned for `slot`.
 #[hdl_fn]
-pub fn decode(answer: WqeFetched, phase: Bit) -> Entry {
+pub fn decode(answer: WqeFetched, slot: SqIndex, mtu_log2: Bits<4>) -> Entry {
     let mut read = Wqe::from_bits(answer.entry);
     read.reserved_flags = bits::<5>(0);
     read.reserved = bits::<32>(0);
     let unreadable = answer.error | (read.opcode > WRITE_IMM);
     let over = (read.inline & (read.length > MAX_INLINE)) | (read.length > MAX_MESSAGE);
+    let misplaced = unreadable | (read.slot != slot);
+    let too_long = over & !unreadable & (read.opcode != NOP);
     let mut wqe = if unreadable { Wqe::default() } else { read };
     wqe.wr_id = if answer.error {
         bits::<64>(0)
@@ -32,10 +36,30 @@ pub fn decode(answer: WqeFetched, phase: Bit) -> Entry {
         read.wr_id
     };
     Entry {
-        phase,
-        unreadable,
-        too_long: over & !unreadable & (read.opcode != NOP),
+        misplaced,
+        too_long,
+        packets: if misplaced | too_long | (read.opcode == NOP) {
+            bits::<24>(0)
+        } else {
+            packet_count(read.length, mtu_log2)
+        },
         wqe,
+    }
+}
+
+/// Returns whether the entry cannot be executed.
+#[hdl_fn]
+pub fn is_faulty(entry: Entry) -> Bit {
+    entry.misplaced | entry.too_long
+}
+
+/// Returns why a faulty entry cannot be executed.
+#[hdl_fn]
+pub fn fault_of(entry: Entry) -> Bits<8> {
+    if entry.misplaced {
+        bits::<8>(LOC_QP_OP_ERR)
+    } else {
+        bits::<8>(LOC_LEN_ERR)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Send queues in hardware: WQE prefetch, outstanding messages, completion in order (`docs/transmit.md`, `docs/requester.md`).
 #![forbid(unsafe_code)]
 
+pub mod block_pool;
 mod completion;
 mod decide;
 mod entry;
@@ -10,6 +11,7 @@ mod outstanding;
 pub mod prefetch_state;
 pub mod records;
 mod ring;
+mod take;
 pub mod wqe_prefetch;
 
 pub use message_table::MessageTable;

@@ -2,46 +2,45 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::host::WcStatus;
-use stellar_wire::hw::messages::{MessageRequest, SendQueueConfig};
+use stellar_wire::hw::messages::{MessageOp, MessageRequest};
+use stellar_wire::hw::SqIndex;
 
-use crate::entry::{has_immediate, is_nop, packet_count};
-use crate::records::{Entry, Lookup, QueueRow};
+use crate::records::{Block, Look, Lookup, Place, QueueRow};
 
-const LOC_LEN_ERR: u64 = WcStatus::LocLenErr.code() as u64;
-const LOC_QP_OP_ERR: u64 = WcStatus::LocQpOpErr.code() as u64;
-
-/// Evaluates the state. `full`: no more messages may be outstanding. `is_flush_step`: the operation is a step of a flush. A request finds no outstanding
-/// messages in a flushed queue pair.
+/// Returns the row with the present chain of blocks.
 #[hdl_fn]
-pub fn look_up(
-    asked: MessageRequest,
-    is_flush_step: Bit,
-    row: QueueRow,
-    entry: Entry,
-    settings: SendQueueConfig,
-    full: Bit,
-) -> Lookup {
-    let wqe = entry.wqe;
-    let entry_pending = row.asked_phase != entry.phase;
-    let present = row.asked & !entry_pending;
-    let misplaced = entry.unreadable | (wqe.slot != row.next_slot);
-    let fault = misplaced | entry.too_long;
-    let fenced = wqe.fence & row.with_packets.any();
-    let too_many = has_immediate(wqe) & (bit_cast::<11, 8>(row.wimm) >= settings.max_wimm);
-    let status = if misplaced {
-        bits::<8>(LOC_QP_OP_ERR)
-    } else {
-        bits::<8>(LOC_LEN_ERR)
-    };
-    let has_packets = !fault & !is_nop(wqe);
-    let packets = if has_packets {
-        packet_count(wqe.length, settings.mtu_log2)
-    } else {
-        bits::<24>(0)
-    };
+pub fn adopt(row: QueueRow, look: Look) -> QueueRow {
+    let is_present = row.chain == look.chain;
+    QueueRow {
+        chain: look.chain,
+        next_block: if is_present {
+            row.next_block
+        } else {
+            look.first
+        },
+        next_passed: row.next_passed & is_present,
+        first_block: if is_present {
+            row.first_block
+        } else {
+            look.first
+        },
+        first_passed: row.first_passed & is_present,
+        ..row
+    }
+}
+
+/// Returns the slot of the oldest outstanding message.
+#[hdl_fn]
+pub fn oldest_slot(row: QueueRow) -> SqIndex {
+    row.next_slot - bit_cast::<16, 11>(row.outstanding)
+}
+
+/// Evaluates the state. `is_flush_step`: the operation is a step of a flush. A request finds no outstanding messages in a flushed queue pair.
+#[hdl_fn]
+pub fn look_up(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, look: Look) -> Lookup {
     let any = row.outstanding.any() & (is_flush_step | !row.flushed);
     let behind = row.next_slot - asked.slot;
+    let sent = asked.psn - row.last_first;
     // The doorbell is checked against this index: an entry that `NextMessage` has evaluated counts as taken.
     let taken = if row.flushed {
         row.producer
@@ -52,20 +51,66 @@ pub fn look_up(
     };
     Lookup {
         any,
-        inside: any & behind.any() & (behind <= bit_cast::<16, 8>(row.outstanding)),
-        continues: any & !row.stopped & ((asked.psn - row.last_first) < row.last_packets),
-        entry_pending,
-        present,
-        may_start: present & !row.stopped & !full,
-        blocked: !fault & (fenced | too_many),
-        fault,
-        status,
-        has_packets,
-        packets,
+        inside: any & behind.any() & (behind <= bit_cast::<16, 11>(row.outstanding)),
+        continues: any & !row.stopped & (sent < row.last_packets),
+        left: row.last_packets - sent,
+        present: row.next_slot != look.arriving,
         pending: row.producer - taken,
         pending_after_doorbell: asked.slot - taken,
-        more: row.producer != row.next_slot,
-        more_after_next: row.producer != (row.next_slot + 1),
-        more_after_doorbell: asked.slot != row.next_slot,
+    }
+}
+
+/// Returns how many blocks lie between two slots.
+#[hdl_fn]
+fn blocks_between(from: SqIndex, to: SqIndex) -> Bits<8> {
+    (to.get_bits::<13>(3) - from.get_bits::<13>(3)).get_bits::<8>(0)
+}
+
+/// Returns a number of blocks with 0 or 1 more.
+#[hdl_fn]
+fn one_more(hops: Bits<8>, passed: Bit) -> Bits<8> {
+    let more: Bits<1> = passed.into();
+    hops + bit_cast::<8, 1>(more)
+}
+
+/// Returns where the operation begins: at a slot that was asked for, at the oldest message, at the last one if it continues, or at the next entry.
+#[hdl_fn]
+pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup: Lookup) -> Place {
+    let is_oldest = (is_flush_step & row.outstanding.any())
+        | (!is_flush_step
+            & ((asked.op == MessageOp::Complete) | (asked.op == MessageOp::LookupByPsn)));
+    let is_asked =
+        !is_flush_step & ((asked.op == MessageOp::LookupBySlot) | (asked.op == MessageOp::Fault));
+    let oldest = oldest_slot(row);
+    let last = row.next_slot - 1;
+    let is_in_last = asked.slot.get_bits::<13>(3) == last.get_bits::<13>(3);
+    let continues = !is_flush_step & lookup.continues;
+    let from_first: Block = row.first_block;
+    if is_asked {
+        Place {
+            slot: asked.slot,
+            block: if is_in_last {
+                row.next_block
+            } else {
+                from_first
+            },
+            hops: if is_in_last {
+                bits::<8>(0)
+            } else {
+                one_more(blocks_between(oldest, asked.slot), row.first_passed)
+            },
+        }
+    } else if is_oldest {
+        Place {
+            slot: oldest,
+            block: from_first,
+            hops: one_more(bits::<8>(0), row.first_passed),
+        }
+    } else {
+        Place {
+            slot: if continues { last } else { row.next_slot },
+            block: row.next_block,
+            hops: one_more(bits::<8>(0), row.next_passed & !continues),
+        }
     }
 }

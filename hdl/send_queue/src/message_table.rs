@@ -9,14 +9,15 @@ use stellar_wire::hw::messages::{
 };
 use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::FromBits;
-use stellar_wire::hw::{Qpn, SqIndex};
+use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
-use crate::completion::{of_entry, of_message, SUCCESS, WR_FLUSH_ERR};
+use crate::completion::{completion_of, SUCCESS, WR_FLUSH_ERR};
 use crate::decide::decide;
-use crate::lookup::look_up;
-use crate::outstanding::{after_completion, message_of};
-use crate::prefetch_state::BUFFERED_LOG2;
-use crate::records::{Ask, Lookup, MessageRow, QueueRow};
+use crate::lookup::{adopt, look_up, place_of};
+use crate::outstanding::{after_completion, after_start, message_of, start_of};
+use crate::prefetch_state::BLOCK_LOG2;
+use crate::records::{Ask, AskKind, Block, Lookup, Position, QueueRow, Started};
+use crate::take::{has_failed, is_over, take};
 use crate::wqe_prefetch::WqePrefetch;
 
 /// Minimum number of cycles between two flush steps, so that a flush leaves the unit to requests.
@@ -29,44 +30,39 @@ pub enum Step {
     Clear,
     /// Accepts a request or starts a flush step, and reads the row.
     Idle,
-    /// Evaluates row and prefetched entry, and addresses an outstanding message.
+    /// Evaluates the row, and addresses the first message.
     LookUp,
-    /// Decides and responds, unless the operation needs the message.
-    Decide,
-    /// `LookupByPsn`: chooses the middle of the remaining messages.
+    /// Follows the link to the next block.
+    Walk,
+    /// The message is being read. An operation that needs none ends.
+    Wait,
+    /// The message has been read: decides, and addresses the next one.
+    Access,
+    /// `LookupByPsn`: addresses the middle of the remaining messages.
     Bisect,
-    /// The message has been read.
-    ReadMessage,
-    /// Addresses the next message.
-    AddressMessage,
-    WaitMessage,
 }
 
-/// Send queues of 2^`Q` queue pairs with at most 2^`M` outstanding messages each. Executes one operation at a time.
+/// Send queues of 2^`Q` queue pairs, with entries and messages in one pool of 2^`B` blocks of 8. `E` = `B` + 3. Executes one operation at a time.
 ///
 /// Cycles from request to response:
 /// * `Configure`, `Doorbell`, `Flush`: 3.
-/// * `NextMessage`, `PeekNext`: 3, or 4 if the message has already started.
-/// * `LookupBySlot`, `Fault`: 4, or 3 if the message is not outstanding.
-/// * `Complete`: 3 if no message is outstanding, otherwise 4, and 3 more for each completed message that is followed by another one. This holds if
-///   completions are accepted at once.
-/// * `LookupByPsn`: 3, and 4 more for each message that it reads. It is a binary search, because messages are stored in the order of their PSNs: of 64
-///   messages it reads at most 7.
+/// * `NextMessage`, `PeekNext`: 4.
+/// * `TakeMessages`: 4 to the first response, and 2 from one to the next; 2 more for each NOP that starts.
+/// * `LookupBySlot`, `Fault`: 4, and 1 more for each block between the oldest message and this one, unless it is in the block of the last one. 3 if the message
+///   is not outstanding.
+/// * `Complete`: 3 if no message is outstanding, otherwise 4, and 2 more for each completed message that is followed by another one. This holds if completions
+///   are accepted at once.
+/// * `LookupByPsn`: 4, 2 more for each block up to that of the message, and 3 more for each message of that block that it reads, at most 4: messages are
+///   stored in the order of their PSNs, so the search in the block is binary.
 ///
-/// A flush step may add up to 3 cycles.
+/// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 6.
 ///
-/// **Flush.** Flushed queue pairs take turns. One flush step starts at most every [`FLUSH_INTERVAL`] cycles, and makes the next completion or requests the
-/// next entry. Flush steps have priority over requests, but do not start while a completion waits to be accepted.
+/// **Flush.** Flushed queue pairs take turns. One flush step starts at most every [`FLUSH_INTERVAL`] cycles, and makes the next completion. Flush steps have priority over requests, but do not start while a completion waits to be accepted.
 ///
-/// After a reset, 2^`Q` cycles clear the rows. After the reset no data of a read issued before it may arrive. `A` = `Q` + `M` is the address width of the
-/// message memory, `E` = `Q` + 4 that of the prefetched entries. LUT levels: 6, in `LookUp` (memory, 16-bit sums, choice).
+/// After a reset, as many cycles as there are queue pairs, or blocks, clear the rows. After the reset no data of a read issued before it may arrive. LUT levels: 8,
+/// in `Access` (whether the next message starts, choice of its row).
 #[derive(LogicBlock, Default)]
-pub struct MessageTable<
-    const Q: usize = 10,
-    const M: usize = 6,
-    const A: usize = 16,
-    const E: usize = 14,
-> {
+pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize = 13> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Clears all state. Queue pairs have to be configured again.
@@ -77,7 +73,7 @@ pub struct MessageTable<
     /// Valid with a `Configure` request.
     pub settings: Signal<In, SendQueueConfig>,
 
-    /// Reads of entries, one per queue pair at a time. Reads may be answered in any order; the entries of a read come in order.
+    /// Reads of entries. Reads may be answered in any order, those of a queue pair in order; the entries of a read come in order.
     pub fetch: Src<WqeFetch>,
     /// Epoch of reads that begin in this cycle.
     pub epoch: Signal<In, Bit>,
@@ -93,20 +89,23 @@ pub struct MessageTable<
     /// Completions; those of a queue pair come in order.
     pub cqe: Src<Completion>,
 
-    /// An entry has arrived: a `NextMessage` that missed it may be tried again.
+    /// An entry has arrived that `NextMessage`, `PeekNext` or `TakeMessages` missed: it may be tried again.
     pub wake_valid: Signal<Out, Bit>,
     pub wake_qp: Signal<Out, Qpn>,
+    /// One cycle: an entry is in the table. Requests from the next cycle on see it.
+    pub arrived_valid: Signal<Out, Bit>,
+    pub arrived_qp: Signal<Out, Qpn>,
 
     rows: BlockRam<QueueRow, Q>,
     queues: BlockRam<SendQueueConfig, Q>,
-    /// Outstanding messages. The address is queue pair, low bits of the slot.
-    messages: UltraRam<MessageRow, A>,
-    prefetch: WqePrefetch<Q, E>,
+    /// What the start of a message added to its entry. The address is that of the entry.
+    started: UltraRam<Started, E>,
+    prefetch: WqePrefetch<Q, B, E>,
     /// Queue pairs that are being flushed, each at most once.
     flush_queue: BlockFifo<Qpn, 10, 11>,
 
     step: DFF<Step>,
-    cleared: DFF<Bits<Q>>,
+    cleared: DFF<Bits<10>>,
     asked: DFF<MessageRequest>,
     asked_settings: DFF<SendQueueConfig>,
     /// The operation is a flush step.
@@ -114,11 +113,31 @@ pub struct MessageTable<
     flush_wait: DFF<Bits<5>>,
     row: DFF<QueueRow>,
     lookup: DFF<Lookup>,
-    /// Slot of the message to read.
-    place: DFF<SqIndex>,
-    /// `LookupByPsn`: the message is one of `size` messages from slot `low` on.
+    /// No message has been read.
+    fresh: DFF<Bit>,
+    /// Entries before this slot are there.
+    arriving: DFF<SqIndex>,
+    /// The message to read, and its block, which is `hops` blocks ahead.
+    slot: DFF<SqIndex>,
+    block: DFF<Block>,
+    hops: DFF<Bits<8>>,
+    at: DFF<Position>,
+    /// `TakeMessages`: packets that are left to find, and the PSN of the first of them.
+    want: DFF<Bits<6>>,
+    psn: DFF<Psn>,
+    /// Flush step: the message to complete had not started.
+    is_unstarted: DFF<Bit>,
+    /// `TakeMessages`: NOPs have started.
+    nops: DFF<Bit>,
+    /// `LookupByPsn`: looks for the block, and the message read is the oldest one.
+    walks: DFF<Bit>,
+    is_oldest: DFF<Bit>,
+    /// Outstanding messages from `slot` on.
+    ahead: DFF<Bits<16>>,
+    /// `LookupByPsn`: the message is one of `size` messages from slot `low` of `low_block` on.
     low: DFF<SqIndex>,
-    size: DFF<Bits<8>>,
+    low_block: DFF<Block>,
+    size: DFF<Bits<4>>,
     responds: DFF<Bit>,
     response_held: DFF<MessageResponse>,
     completes: DFF<Bit>,
@@ -126,24 +145,29 @@ pub struct MessageTable<
     /// Next contents of the row; the operation ends in this cycle.
     row_after: Signal<Local, QueueRow>,
     ends: Signal<Local, Bit>,
+    /// A message is in the response; others follow unless the operation ends.
+    carries: Signal<Local, Bit>,
     /// A message completes in this cycle.
     completed: Signal<Local, Bit>,
+    /// The prefetch is asked for something of this kind, with a slot.
+    asks: Signal<Local, Bit>,
+    ask_kind: Signal<Local, AskKind>,
+    ask_slot: Signal<Local, SqIndex>,
+    /// The message to read next.
+    read_slot: Signal<Local, SqIndex>,
+    read_block: Signal<Local, Block>,
 }
 
-impl<const Q: usize, const M: usize, const A: usize, const E: usize> Parameters
-    for MessageTable<Q, M, A, E>
-{
+impl<const Q: usize, const B: usize, const E: usize> Parameters for MessageTable<Q, B, E> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && (1..=7).contains(&M) && A == Q + M && E == Q + BUFFERED_LOG2 as usize,
-            "MessageTable<{Q}, {M}, {A}, {E}>: use Q of 1 (2 queue pairs) to 10, M of 1 (2 outstanding messages) to 7, A = Q + M and E = Q + 4"
+            (1..=10).contains(&Q) && (1..=10).contains(&B) && E == B + BLOCK_LOG2,
+            "MessageTable<{Q}, {B}, {E}>: use Q of 1 (2 queue pairs) to 10, B of 1 (2 blocks of entries) to 10, and E = B + 3"
         );
     }
 }
 
-impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
-    for MessageTable<Q, M, A, E>
-{
+impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B, E> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -155,10 +179,21 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             asked_settings,
             is_flush_step
         );
-        dff_setup!(self, clock, flush_wait, row, lookup, place, low, size);
+        dff_setup!(self, clock, flush_wait, row, lookup, fresh, arriving, slot);
+        dff_setup!(self, clock, block, hops, at, want, psn, nops, walks);
+        dff_setup!(
+            self,
+            clock,
+            is_unstarted,
+            is_oldest,
+            ahead,
+            low,
+            low_block,
+            size
+        );
         dff_setup!(self, clock, responds, response_held, completes, completion);
         clock_reset!(self, prefetch, flush_queue);
-        clock!(self, clock, rows, queues, messages);
+        clock!(self, clock, rows, queues, started);
         assert!(
             !self.flush_queue.in_.valid.val() || self.flush_queue.in_.ready.val(),
             "a queue pair waits for more than one visit"
@@ -168,16 +203,24 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         let asked_settings = self.asked_settings.q.val();
         let settings = self.queues.read_data.val();
         let entry = self.prefetch.entry.val();
+        let started = self.started.read_data.val();
         let row = self.row.q.val();
         let lookup = self.lookup.q.val();
-        let message = self.messages.read_data.val();
+        let slot = self.slot.q.val();
+        let block = self.block.q.val();
+        let at = self.at.q.val();
         let is_flush_step = self.is_flush_step.q.val();
-        let is_next = !is_flush_step
-            & ((asked.op == MessageOp::NextMessage) | (asked.op == MessageOp::PeekNext));
-        let is_fault = !is_flush_step & (asked.op == MessageOp::Fault);
-        let is_complete = !is_flush_step & (asked.op == MessageOp::Complete);
-        let is_lookup_by_psn = !is_flush_step & (asked.op == MessageOp::LookupByPsn);
-        let is_configure = !is_flush_step & (asked.op == MessageOp::Configure);
+        let is_request = !is_flush_step;
+        let is_next = is_request
+            & ((asked.op == MessageOp::NextMessage)
+                | (asked.op == MessageOp::PeekNext)
+                | (asked.op == MessageOp::TakeMessages));
+        let is_take = is_request & (asked.op == MessageOp::TakeMessages);
+        let is_lookup_by_slot = is_request & (asked.op == MessageOp::LookupBySlot);
+        let is_fault = is_request & (asked.op == MessageOp::Fault);
+        let is_complete = is_request & (asked.op == MessageOp::Complete);
+        let is_lookup_by_psn = is_request & (asked.op == MessageOp::LookupByPsn);
+        let is_configure = is_request & (asked.op == MessageOp::Configure);
 
         // accept: a flush step, or a request
         let flush_waits = self.flush_wait.q.val().any();
@@ -206,50 +249,80 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         }
 
         // look up
-        let fetched = self.rows.read_data.val();
-        let full = fetched.outstanding.get_bit(M);
-        let oldest = fetched.next_slot - bit_cast::<16, 8>(fetched.outstanding);
-        let first_place = if is_flush_step | is_complete {
-            oldest
-        } else if is_next {
-            fetched.next_slot - 1
-        } else {
-            asked.slot
-        };
+        let look = self.prefetch.look.val();
+        let fetched = adopt(self.rows.read_data.val(), look);
+        let evaluated = look_up(asked, is_flush_step, fetched, look);
+        let place = place_of(asked, is_flush_step, fetched, evaluated);
         if step == Step::LookUp {
             self.row.d.next = fetched;
-            self.lookup.d.next = look_up(asked, is_flush_step, fetched, entry, settings, full);
-            self.place.d.next = first_place;
+            self.lookup.d.next = evaluated;
+            self.fresh.d.next = true;
+            self.arriving.d.next = look.arriving;
+            self.slot.d.next = place.slot;
+            self.block.d.next = place.block;
+            self.hops.d.next = place.hops;
+            self.want.d.next = if is_take { asked.count } else { bits::<6>(1) };
+            self.psn.d.next = asked.psn;
+            self.is_unstarted.d.next = false;
+            self.nops.d.next = false;
+            self.walks.d.next = true;
+            self.is_oldest.d.next = true;
         }
-        let place = if step == Step::LookUp {
-            first_place
+
+        // decide what needs no message
+        let decision = decide(asked, row, lookup, settings);
+        let flushes = is_flush_step & row.flushed;
+        let needs_message = is_next
+            | ((is_lookup_by_slot | is_fault) & lookup.inside)
+            | ((is_complete | is_lookup_by_psn) & lookup.any)
+            | (flushes & (lookup.any | lookup.present));
+        let fresh = self.fresh.q.val();
+        let decides = ((step == Step::Wait) | (step == Step::Walk)) & fresh & !needs_message;
+        let flush_again = row.flushed & (row.producer != row.next_slot);
+
+        // follow links
+        let followed = self.prefetch.followed.val();
+        let asks_ready = self.prefetch.ask.ready.val();
+        let walk_frees = (is_complete | is_flush_step) & lookup.any;
+        let walk_waits = walk_frees & !asks_ready;
+        self.prefetch.follow.next = if step == Step::LookUp {
+            place.block
+        } else if (step == Step::Walk) & !walk_waits {
+            followed
+        } else if flushes & !lookup.any {
+            row.first_block
         } else {
-            self.place.q.val()
+            block
         };
-        let first_address = bit_cast::<A, 10>(asked.qp) << (M as u64);
-        self.messages.read_address.next = first_address | bit_cast::<A, M>(place.get_bits::<M>(0));
 
-        // decide
-        let begun = message_of(entry, row, lookup, asked.psn);
-        let decision = decide(asked, is_flush_step, row, lookup, settings, begun);
+        // take
+        let want = self.want.q.val();
+        let psn = self.psn.q.val();
+        let taken = take(asked, row, entry, at, lookup.left, want, settings.max_wimm);
+        let begins = is_next & taken.starts;
+        let take_waits = taken.misses & !asks_ready;
+        let next_slot = slot + 1;
+        let crosses = slot.get_bits::<3>(0).all();
+        let next_block = if crosses { followed } else { block };
+        let packets = if at.is_started {
+            lookup.left
+        } else {
+            entry.packets
+        };
 
-        // read the message
-        let ahead = asked.psn - message.message.first;
-        let is_done = ahead >= message.message.packets;
-        let completes = is_complete & !message.message.fault & is_done;
+        // complete
+        let is_done = is_over(entry, started, asked.psn);
+        let failed = has_failed(started);
+        let completes = is_complete & !failed & is_done;
         let completion_free = !self.completes.q.val() | self.cqe.ready.val();
-        let pops = (step == Step::ReadMessage)
-            & (is_flush_step | (completes & (completion_free | !message.signaled)));
-        let completion_blocked = completes & message.signaled & !completion_free;
+        let leaves = is_flush_step | entry.wqe.signaled;
         let is_last = row.outstanding == 1;
-        let mut read_row = if pops {
-            after_completion(row, message)
-        } else {
-            row
-        };
-        read_row.stopped = row.stopped | is_fault;
-        let is_failed_slot = row.failed & (message.message.slot == row.failed_slot);
-        let status = if !is_flush_step {
+        let frees = crosses & !is_last;
+        let idles = is_last & !at.next_present;
+        let pops =
+            (flushes | completes) & (completion_free | !leaves) & (asks_ready | !(frees | idles));
+        let is_failed_slot = row.failed & (slot == row.failed_slot);
+        let status = if is_request {
             bits::<8>(SUCCESS)
         } else if is_failed_slot {
             row.failed_status
@@ -257,30 +330,42 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             bits::<8>(WR_FLUSH_ERR)
         };
 
-        // bisect: a PSN before the message is more than half of the PSN space away from its first PSN
+        // search: a PSN before the message is more than half of the PSN space away from its first PSN
         let low = self.low.q.val();
         let below = self.size.q.val() >> 1;
         let above = self.size.q.val() - below - 1;
-        let searches_below = ahead.get_bit(23);
+        let searches_below = (asked.psn - started.first).get_bit(23);
         let nothing_left = if searches_below {
             !below.any()
         } else {
             !above.any()
         };
+        let is_behind = self.is_oldest.q.val() | !searches_below;
+        let to_end = bits::<4>(8) - bit_cast::<4, 3>(slot.get_bits::<3>(0));
+        let low_to_end = bits::<4>(8) - bit_cast::<4, 3>(low.get_bits::<3>(0));
+        let ahead = self.ahead.q.val();
+        let more_blocks = ahead > bit_cast::<16, 4>(to_end);
 
         // step
         self.row_after.next = row;
         self.ends.next = false;
+        self.carries.next = false;
         self.completed.next = false;
         self.flush_queue.in_.valid.next = false;
         self.flush_queue.in_.data.next = asked.qp;
-        self.prefetch.ask.valid.next = false;
+        self.asks.next = false;
+        self.ask_kind.next = AskKind::Rings;
+        self.ask_slot.next = next_slot;
         self.queues.write_enable.next = false;
-        self.messages.write_enable.next = false;
+        self.started.write_enable.next = false;
+        self.read_slot.next = slot;
+        self.read_block.next = block;
         match step {
             Step::Clear => {
                 self.cleared.d.next = self.cleared.q.val() + 1;
-                if self.cleared.q.val().all() {
+                if self.cleared.q.val().get_bits::<Q>(0).all()
+                    & self.cleared.q.val().get_bits::<B>(0).all()
+                {
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -290,75 +375,201 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
                 }
             }
             Step::LookUp => {
-                self.step.d.next = Step::Decide;
-            }
-            Step::Decide => {
-                self.messages.write_enable.next = decision.starts;
-                self.low.d.next = row.next_slot - bit_cast::<16, 8>(row.outstanding);
-                self.size.d.next = row.outstanding;
-                if decision.needs_message {
-                    self.step.d.next = if is_lookup_by_psn {
-                        Step::Bisect
-                    } else {
-                        Step::ReadMessage
-                    };
+                self.read_slot.next = place.slot;
+                self.read_block.next = place.block;
+                self.step.d.next = if place.hops.any() {
+                    Step::Walk
                 } else {
-                    self.row_after.next = decision.row;
+                    Step::Wait
+                };
+            }
+            Step::Walk => {
+                if !decides & !walk_waits {
+                    self.read_block.next = followed;
+                    self.hops.d.next = self.hops.q.val() - 1;
+                    if self.hops.q.val() == 1 {
+                        self.step.d.next = Step::Wait;
+                    }
+                }
+                self.asks.next = walk_frees & needs_message;
+                self.ask_kind.next = AskKind::Frees;
+                if walk_frees & asks_ready {
+                    self.row_after.next = QueueRow {
+                        first_block: followed,
+                        first_passed: false,
+                        ..row
+                    };
+                }
+            }
+            Step::Wait => {
+                self.step.d.next = Step::Access;
+                self.at.d.next = Position {
+                    is_started: is_next & (slot != row.next_slot),
+                    present: slot != self.arriving.q.val(),
+                    next_present: next_slot != self.arriving.q.val(),
+                    posted: slot != row.producer,
+                    next_posted: next_slot != row.producer,
+                };
+                self.ahead.d.next = row.next_slot - slot;
+            }
+            Step::Access => {
+                self.is_oldest.d.next = false;
+                self.started.write_enable.next = begins & !take_waits;
+                if is_next {
+                    self.asks.next = taken.misses;
+                    self.ask_kind.next = AskKind::Misses;
+                    self.ask_slot.next = if taken.misses_next { next_slot } else { slot };
+                    if !take_waits {
+                        if taken.starts {
+                            self.row_after.next = after_start(row, entry, false, psn, slot, block);
+                        } else {
+                            self.row_after.next = QueueRow {
+                                blocked: row.blocked | taken.blocks,
+                                ..row
+                            };
+                        }
+                        self.carries.next = taken.responds;
+                        self.ends.next = taken.ends;
+                        self.nops.d.next = self.nops.q.val() | taken.starts_nop;
+                        self.want.d.next = want - taken.here;
+                        self.psn.d.next = psn + packets;
+                        self.read_slot.next = next_slot;
+                        self.read_block.next = next_block;
+                        self.step.d.next = Step::Wait;
+                    }
+                } else if flushes & !lookup.any {
+                    // The entry becomes the oldest message, which completes.
+                    self.row_after.next = after_start(row, entry, true, psn, slot, block);
+                    self.lookup.d.next = Lookup {
+                        any: true,
+                        ..lookup
+                    };
+                    self.is_unstarted.d.next = true;
+                    self.hops.d.next = bits(1);
+                    self.read_block.next = if row.first_passed {
+                        row.first_block
+                    } else {
+                        block
+                    };
+                    self.step.d.next = if row.first_passed {
+                        Step::Walk
+                    } else {
+                        Step::Wait
+                    };
+                } else if is_lookup_by_psn & self.walks.q.val() {
+                    if is_behind & more_blocks {
+                        self.low.d.next = slot;
+                        self.low_block.d.next = block;
+                        self.read_slot.next = (slot | 7) + 1;
+                        self.read_block.next = followed;
+                        self.step.d.next = Step::Wait;
+                    } else {
+                        self.walks.d.next = false;
+                        self.low.d.next = if is_behind { slot } else { low };
+                        self.size.d.next = if is_behind {
+                            ahead.get_bits::<4>(0)
+                        } else {
+                            low_to_end
+                        };
+                        self.read_block.next = if is_behind {
+                            block
+                        } else {
+                            self.low_block.q.val()
+                        };
+                        self.step.d.next = Step::Bisect;
+                    }
+                } else if is_lookup_by_psn & is_done & !nothing_left {
+                    self.step.d.next = Step::Bisect;
+                    self.low.d.next = if searches_below { low } else { next_slot };
+                    self.size.d.next = if searches_below { below } else { above };
+                } else if flushes | completes {
+                    self.asks.next = (frees | idles) & (completion_free | !leaves);
+                    self.ask_kind.next = if frees {
+                        AskKind::Frees
+                    } else {
+                        AskKind::Idles
+                    };
+                    if pops {
+                        self.row_after.next =
+                            after_completion(row, entry, crosses, is_last, followed);
+                        self.completed.next = leaves;
+                        self.ends.next = is_last | is_flush_step;
+                        self.read_slot.next = next_slot;
+                        self.read_block.next = next_block;
+                        self.step.d.next = Step::Wait;
+                    }
+                } else {
+                    self.started.write_enable.next = is_fault;
+                    self.row_after.next = QueueRow {
+                        stopped: row.stopped | is_fault,
+                        ..row
+                    };
                     self.ends.next = true;
-                    self.completed.next = decision.completes;
-                    self.queues.write_enable.next = is_configure;
-                    self.prefetch.ask.valid.next = decision.asks | decision.offers | is_configure;
-                    self.flush_queue.in_.valid.next = decision.queues;
                 }
             }
             Step::Bisect => {
-                self.place.d.next = low + bit_cast::<16, 8>(below);
-                self.step.d.next = Step::AddressMessage;
-            }
-            Step::ReadMessage => {
-                self.row_after.next = read_row;
-                self.messages.write_enable.next = is_fault;
-                self.flush_queue.in_.valid.next = is_flush_step;
-                self.completed.next = pops & (is_flush_step | message.signaled);
-                if pops & !is_flush_step & !is_last {
-                    self.step.d.next = Step::AddressMessage;
-                    self.place.d.next = place + 1;
-                } else if is_lookup_by_psn & is_done & !nothing_left {
-                    self.step.d.next = Step::Bisect;
-                    self.low.d.next = if searches_below { low } else { place + 1 };
-                    self.size.d.next = if searches_below { below } else { above };
-                } else if !completion_blocked {
-                    self.ends.next = true;
-                }
-            }
-            Step::AddressMessage => {
-                self.step.d.next = Step::WaitMessage;
-            }
-            Step::WaitMessage => {
-                self.step.d.next = Step::ReadMessage;
+                self.read_slot.next = low + bit_cast::<16, 4>(below);
+                self.step.d.next = Step::Wait;
             }
         }
+        if decides {
+            let asks = is_request & (decision.found | is_configure);
+            self.asks.next = asks;
+            self.ask_kind.next = if is_configure {
+                AskKind::Restarts
+            } else {
+                AskKind::Rings
+            };
+            self.step.d.next = step;
+            if asks_ready | !asks {
+                self.ends.next = true;
+                self.queues.write_enable.next = is_configure;
+                if is_flush_step {
+                    self.row_after.next = row;
+                } else {
+                    self.row_after.next = decision.row;
+                    self.flush_queue.in_.valid.next = decision.queues;
+                }
+            }
+        } else if (step == Step::Wait) | (step == Step::Walk) {
+            self.fresh.d.next = false;
+        }
+        if step != Step::Idle {
+            self.slot.d.next = self.read_slot.val();
+            self.block.d.next = self.read_block.val();
+        }
+        self.started.read_address.next = (bit_cast::<E, 10>(self.read_block.val()) << 3)
+            | bit_cast::<E, 3>(self.read_slot.val().get_bits::<3>(0));
+        self.prefetch.read_address.next = (bit_cast::<E, 10>(self.read_block.val()) << 3)
+            | bit_cast::<E, 3>(self.read_slot.val().get_bits::<3>(0));
 
         // respond
         let ends = self.ends.val();
-        let decides = step == Step::Decide;
-        self.responds.d.next = ends & !is_flush_step;
+        let starting = start_of(entry, row, psn);
+        let is_new = (is_next & !at.is_started) | self.is_unstarted.q.val();
+        let described = if is_new { starting } else { started };
+        self.responds.d.next = (ends | self.carries.val()) & is_request;
         self.response_held.d.next = MessageResponse {
             found: if decides {
                 decision.found
+            } else if is_next {
+                taken.found
             } else if is_lookup_by_psn {
                 !is_done
             } else {
-                !is_complete | message.message.fault
+                !is_complete | failed
             },
-            waits: decides & decision.waits,
-            slot: message.message.slot,
-            status: message.status,
-            message: if decides {
-                begun.message
+            waits: if decides {
+                decision.waits
             } else {
-                message.message
+                is_next & taken.waits
             },
+            last: ends,
+            packets_here: taken.here,
+            nops: is_take & (self.nops.q.val() | taken.starts_nop),
+            slot,
+            status: started.status,
+            message: message_of(entry, described, slot),
         };
         self.response.valid.next = self.responds.q.val();
         self.response.record.next = self.response_held.q.val();
@@ -366,17 +577,14 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
             self.step.d.next = Step::Idle;
             if is_flush_step {
                 self.flush_wait.d.next = bits(FLUSH_INTERVAL);
+                self.flush_queue.in_.valid.next = flushes & (flush_again | (row.outstanding > 1));
             }
         }
 
         // complete
         self.completes.d.next = self.completed.val() | !completion_free;
         if self.completed.val() {
-            self.completion.d.next = if decides {
-                of_entry(asked.qp, entry.wqe, row)
-            } else {
-                of_message(asked.qp, message, status)
-            };
+            self.completion.d.next = completion_of(asked.qp, entry, described, slot, status);
         }
         self.cqe.valid.next = self.completes.q.val();
         self.cqe.record.next = self.completion.q.val();
@@ -384,9 +592,16 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         // write back
         let clear = step == Step::Clear;
         let written_qp = if clear {
-            self.cleared.q.val()
+            self.cleared.q.val().get_bits::<Q>(0)
         } else {
             asked.qp.get_bits::<Q>(0)
+        };
+        let after = self.row_after.val();
+        let mut written_row = after;
+        written_row.queued = if is_flush_step {
+            self.flush_queue.in_.valid.val()
+        } else {
+            after.queued
         };
         if step != Step::LookUp {
             self.row.d.next = self.row_after.val();
@@ -396,33 +611,30 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.rows.write_data.next = if clear {
             QueueRow::default()
         } else {
-            self.row_after.val()
+            written_row
         };
         self.queues.write_address.next = written_qp;
         self.queues.write_data.next = asked_settings;
-        let written_slot = if decides { row.next_slot } else { asked.slot };
-        let mut faulty = message;
-        faulty.message.fault = true;
-        faulty.status = if message.message.fault {
-            message.status
-        } else {
-            asked.status
-        };
-        self.messages.write_address.next =
-            first_address | bit_cast::<A, M>(written_slot.get_bits::<M>(0));
-        self.messages.write_data.next = if decides { begun } else { faulty };
+        let mut faulty = started;
+        faulty.status = if failed { started.status } else { asked.status };
+        self.started.write_address.next =
+            (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(slot.get_bits::<3>(0));
+        self.started.write_data.next = if is_fault { faulty } else { starting };
 
         // fetch
         self.prefetch.clear.next = clear;
-        self.prefetch.clear_qp.next = self.cleared.q.val();
+        self.prefetch.clear_index.next = self.cleared.q.val();
+        self.prefetch.ask.valid.next = self.asks.val();
         self.prefetch.ask.record.next = Ask {
+            kind: self.ask_kind.val(),
             qp: asked.qp,
-            restarts: is_configure,
-            offers: decision.offers,
             base: asked_settings.base,
             log2_entries: asked_settings.log2_entries,
-            slot: decision.row.next_slot,
-            producer: decision.row.producer,
+            mtu_log2: asked_settings.mtu_log2,
+            slot: self.ask_slot.val(),
+            producer: asked.slot,
+            block: row.first_block,
+            chain: row.chain,
         };
         join!(
             self,
@@ -437,8 +649,12 @@ impl<const Q: usize, const M: usize, const A: usize, const E: usize> Logic
         self.prefetch.pushed.valid.next =
             self.pushed.valid.val() & (behind_pushed == self.pushed_producer.val());
         self.prefetch.pushed.record.next = pushed;
-        self.wake_valid.next = self.prefetch.wake_valid.val();
-        self.wake_qp.next = self.prefetch.wake_qp.val();
+        let wake = self.prefetch.wake.val();
+        self.wake_valid.next = wake.valid;
+        self.wake_qp.next = wake.qp;
+        let arrived = self.prefetch.arrived.val();
+        self.arrived_valid.next = arrived.valid;
+        self.arrived_qp.next = arrived.qp;
 
         if self.reset.val() {
             self.step.d.next = Step::Clear;

@@ -3,72 +3,105 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
-use stellar_wire::hw::Psn;
+use stellar_wire::hw::{Psn, SqIndex};
 
-use crate::entry::{has_immediate, is_nop};
-use crate::records::{Entry, Lookup, MessageRow, QueueRow};
+use crate::completion::SUCCESS;
+use crate::entry::{fault_of, has_immediate, is_faulty};
+use crate::records::{Block, Entry, QueueRow, Started};
 
-/// Returns the message of an entry.
+/// Returns what the start of an entry adds to it.
 #[hdl_fn]
-pub fn message_of(entry: Entry, row: QueueRow, lookup: Lookup, first: Psn) -> MessageRow {
-    let wqe = entry.wqe;
-    let immediate = has_immediate(wqe);
-    let rqmsn = if immediate & !lookup.fault {
-        row.next_rqmsn
-    } else {
-        bits::<16>(0)
-    };
-    MessageRow {
-        message: Message {
-            has_immediate: immediate,
-            inline: wqe.inline,
-            fault: lookup.fault,
-            slot: row.next_slot,
-            length: wqe.length,
-            remote_va: wqe.remote_va,
-            rkey: wqe.rkey,
-            immediate: wqe.immediate,
-            local_va: wqe.local_va,
-            lkey: wqe.lkey,
-            inline_data: wqe.inline_data,
-            first,
-            packets: lookup.packets,
-            msn: row.next_msn.get_bits::<16>(0),
-            rqmsn,
+pub fn start_of(entry: Entry, row: QueueRow, first: Psn) -> Started {
+    let counts = has_immediate(entry.wqe) & !is_faulty(entry);
+    Started {
+        first,
+        msn: row.next_msn,
+        rqmsn: if counts {
+            row.next_rqmsn
+        } else {
+            bits::<16>(0)
         },
-        nop: is_nop(wqe),
-        signaled: wqe.signaled,
-        msn_high: row.next_msn.get_bits::<8>(16),
-        status: lookup.status,
-        wr_id: wqe.wr_id,
+        status: if is_faulty(entry) {
+            fault_of(entry)
+        } else {
+            bits::<8>(SUCCESS)
+        },
     }
 }
 
-/// Returns the row after the start of a message.
+/// Returns the message of an entry that has started.
 #[hdl_fn]
-pub fn after_start(row: QueueRow, lookup: Lookup, message: MessageRow) -> QueueRow {
+pub fn message_of(entry: Entry, started: Started, slot: SqIndex) -> Message {
+    let wqe = entry.wqe;
+    Message {
+        has_immediate: has_immediate(wqe),
+        inline: wqe.inline,
+        fault: started.status != SUCCESS,
+        slot,
+        length: wqe.length,
+        remote_va: wqe.remote_va,
+        rkey: wqe.rkey,
+        immediate: wqe.immediate,
+        local_va: wqe.local_va,
+        lkey: wqe.lkey,
+        inline_data: wqe.inline_data,
+        first: started.first,
+        packets: entry.packets,
+        msn: started.msn.get_bits::<16>(0),
+        rqmsn: started.rqmsn,
+    }
+}
+
+/// Returns the row after the entry in `slot` of `block` became outstanding. `flushes`: it only waits for its completion.
+#[hdl_fn]
+pub fn after_start(
+    row: QueueRow,
+    entry: Entry,
+    flushes: Bit,
+    first: Psn,
+    slot: SqIndex,
+    block: Block,
+) -> QueueRow {
     let mut after = row;
-    let has_packets: Bits<1> = lookup.has_packets.into();
-    let counts: Bits<1> = (message.message.has_immediate & !lookup.fault).into();
+    let has_packets: Bits<1> = (entry.packets.any() & !flushes).into();
+    let counts: Bits<1> = (has_immediate(entry.wqe) & !is_faulty(entry) & !flushes).into();
+    after.next_slot = row.next_slot + 1;
+    after.next_block = block;
+    after.next_passed = slot.get_bits::<3>(0).all();
     after.outstanding = row.outstanding + 1;
-    after.with_packets = row.with_packets + bit_cast::<8, 1>(has_packets);
+    after.with_packets = row.with_packets + bit_cast::<11, 1>(has_packets);
     after.next_msn = row.next_msn + bit_cast::<24, 1>(has_packets);
-    after.wimm = row.wimm + bit_cast::<8, 1>(counts);
+    after.wimm = row.wimm + bit_cast::<11, 1>(counts);
     after.next_rqmsn = row.next_rqmsn + bit_cast::<16, 1>(counts);
-    after.last_first = message.message.first;
-    after.last_packets = message.message.packets;
-    after.stopped = lookup.fault;
+    after.last_first = first;
+    after.last_packets = entry.packets;
+    after.stopped = row.stopped | is_faulty(entry);
+    after.blocked = false;
+    after.failed = row.failed & !flushes;
     after
 }
 
-/// Returns the row after the completion of its oldest message.
+/// Returns the row after the completion of its oldest message. `crosses`: it was the last one of its block. `next_block` is the block behind that, which
+/// counts unless it was the last message, `is_last`.
 #[hdl_fn]
-pub fn after_completion(row: QueueRow, message: MessageRow) -> QueueRow {
+pub fn after_completion(
+    row: QueueRow,
+    entry: Entry,
+    crosses: Bit,
+    is_last: Bit,
+    next_block: Block,
+) -> QueueRow {
     let mut after = row;
-    let has_packets: Bits<1> = (!message.nop).into();
-    let counts: Bits<1> = message.message.has_immediate.into();
+    let has_packets: Bits<1> = entry.packets.any().into();
+    let counts: Bits<1> = has_immediate(entry.wqe).into();
     after.outstanding = row.outstanding - 1;
-    after.with_packets = row.with_packets - bit_cast::<8, 1>(has_packets);
-    after.wimm = row.wimm - bit_cast::<8, 1>(counts);
+    after.with_packets = row.with_packets - bit_cast::<11, 1>(has_packets);
+    after.wimm = row.wimm - bit_cast::<11, 1>(counts);
+    after.first_block = if crosses & !is_last {
+        next_block
+    } else {
+        row.first_block
+    };
+    after.first_passed = crosses & is_last;
     after
 }

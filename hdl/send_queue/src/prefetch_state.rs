@@ -7,17 +7,14 @@ use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::FromBits;
 use stellar_wire::hw::{Qpn, SqIndex};
 
-use crate::records::Ask;
+use crate::records::{Ask, AskKind, Block, BlockCount};
 use crate::ring::ring_place;
 
-/// log2 of [`BUFFERED`].
-pub const BUFFERED_LOG2: u64 = 4;
-/// Entries of a queue pair that are buffered behind the next one: those of two reads, so that one read is outstanding while the entries of the previous one
-/// are used.
-pub const BUFFERED: u64 = 1 << BUFFERED_LOG2;
-/// Maximum number of entries of a read: 512 bytes. A read does not cross a 512-byte boundary of the ring, so a ring aligned to 512 bytes is read in whole
-/// blocks.
-pub const MAX_READ_ENTRIES: u64 = 8;
+/// log2 of the entries of a block.
+pub const BLOCK_LOG2: usize = 3;
+/// Entries of a block, and maximum number of entries of a read: 512 bytes. A read does not cross a 512-byte boundary of the ring, so a ring aligned to 512
+/// bytes is read in whole blocks.
+pub const BLOCK_ENTRIES: u64 = 1 << BLOCK_LOG2;
 
 /// Prefetch state of a queue pair. Slots are send queue indices, modulo 2^16.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -25,106 +22,126 @@ pub struct PrefetchState {
     /// Bus address of the ring.
     pub base: Bits<64>,
     pub log2_entries: Bits<4>,
-    /// The message table has requested an entry that has not arrived.
-    pub pending: Bit,
-    /// Number of buffered entries.
-    pub buffered: Bits<5>,
+    /// log2 of the path MTU.
+    pub mtu_log2: Bits<4>,
     /// Slot of the next entry to arrive.
     pub arriving: SqIndex,
     /// Slot of the next entry to read. Entries from `arriving` on are outstanding.
     pub reading: SqIndex,
     /// Producer index of the last doorbell.
     pub producer: SqIndex,
-    /// Outstanding entries that were requested before the last restart.
-    pub stale: Bits<4>,
+    /// Outstanding entries that were requested before the last restart. They arrive before all others.
+    pub stale: Bits<16>,
+    /// Number of blocks in the chain, its number, and its first and last block.
+    pub owned: BlockCount,
+    pub chain: Bits<2>,
+    pub first: Block,
+    pub last: Block,
+    /// Block of the slot before `arriving`, and whether that slot was its last. If no entry of the chain has arrived: its first block.
+    pub filling: Block,
+    pub filled: Bit,
+    /// The queue pair waits to be visited.
+    pub queued: Bit,
+    /// The message table has missed the entry `arriving`.
+    pub missed: Bit,
 }
 
-/// Returns the state after an entry arrived.
-#[hdl_fn]
-pub fn after_arrival(row: PrefetchState) -> PrefetchState {
-    let is_stale = row.stale.any();
-    let mut after = row;
-    after.pending = row.pending & is_stale;
-    after.buffered = if is_stale | row.pending {
-        row.buffered
-    } else {
-        row.buffered + 1
-    };
-    after.arriving = if is_stale {
-        row.arriving
-    } else {
-        row.arriving + 1
-    };
-    after.stale = if is_stale { row.stale - 1 } else { row.stale };
-    after
+/// What a request of the message table does.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Asked {
+    pub row: PrefetchState,
+    /// Blocks return: from `first` to `last`.
+    pub gives: Bit,
+    pub first: Block,
+    pub last: Block,
+    pub count: BlockCount,
+    /// The queue pair is woken up.
+    pub wakes: Bit,
 }
 
-/// Returns whether the entry that a doorbell carried is the requested one, and is not being read.
-#[hdl_fn]
-pub fn is_pushed(row: PrefetchState, ask: Ask, offer: WqeFetched) -> Bit {
-    let entry = Wqe::from_bits(offer.entry);
-    let is_next = (offer.qp == ask.qp) & (entry.slot == ask.slot);
-    is_next & !row.buffered.any() & !row.stale.any() & (row.arriving == row.reading)
-}
-
-/// Returns whether the entry that a doorbell carried is the next one to read, and there is space for it.
+/// Returns whether the entry that a doorbell carried is the next one to read, and no read is outstanding.
 #[hdl_fn]
 pub fn is_next_read(row: PrefetchState, ask: Ask, offer: WqeFetched) -> Bit {
     let entry = Wqe::from_bits(offer.entry);
     let is_next = (offer.qp == ask.qp) & (entry.slot == row.reading);
-    is_next & !row.buffered.get_bit(4) & !row.stale.any() & (row.arriving == row.reading)
+    is_next & (row.arriving == row.reading)
 }
 
-/// Returns the state after a doorbell. `keeps`: the entry that it carried is buffered.
+/// Returns whether the next entry lies in a block that the queue pair does not have yet.
 #[hdl_fn]
-pub fn after_doorbell(row: PrefetchState, ask: Ask, keeps: Bit) -> PrefetchState {
-    let buffered = PrefetchState {
-        buffered: row.buffered + 1,
-        arriving: row.arriving + 1,
-        reading: row.reading + 1,
-        producer: ask.producer,
-        ..row
-    };
-    if keeps {
-        buffered
-    } else {
-        row
-    }
+pub fn needs_block(row: PrefetchState) -> Bit {
+    !row.owned.any() | !row.reading.get_bits::<3>(0).any()
 }
 
-/// Returns the state after the message table requested the next entry. `pushed`: the doorbell carried it.
+/// Returns the state after the queue pair got a block.
 #[hdl_fn]
-pub fn after_dequeue(row: PrefetchState, ask: Ask, pushed: Bit) -> PrefetchState {
-    let has_buffered = row.buffered.any();
+pub fn after_take(row: PrefetchState, block: Block) -> PrefetchState {
+    let begins = !row.owned.any();
     let mut after = row;
-    after.pending = !has_buffered & !pushed;
-    after.buffered = if has_buffered {
-        row.buffered - 1
-    } else {
-        row.buffered
-    };
-    after.arriving = if pushed {
-        row.arriving + 1
-    } else {
-        row.arriving
-    };
-    after.reading = if pushed { row.reading + 1 } else { row.reading };
-    after.producer = ask.producer;
+    after.owned = row.owned + 1;
+    after.last = block;
+    after.chain = if begins { row.chain + 1 } else { row.chain };
+    after.first = if begins { block } else { row.first };
+    after.filling = if begins { block } else { row.filling };
+    after.filled = row.filled & !begins;
     after
 }
 
-/// Returns the state after the start of another ring.
+/// Returns the state after an entry arrived, in block `block`.
 #[hdl_fn]
-pub fn after_restart(row: PrefetchState, ask: Ask) -> PrefetchState {
-    PrefetchState {
+pub fn after_arrival(row: PrefetchState, block: Block) -> PrefetchState {
+    let mut after = row;
+    after.arriving = row.arriving + 1;
+    after.filling = block;
+    after.filled = row.arriving.get_bits::<3>(0).all();
+    after.missed = false;
+    after
+}
+
+/// Returns the effect of a request. A push comes on top of it.
+#[hdl_fn]
+pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
+    let restarts = ask.kind == AskKind::Restarts;
+    let rings = ask.kind == AskKind::Rings;
+    let misses = ask.kind == AskKind::Misses;
+    let frees = ask.kind == AskKind::Frees;
+    let is_idle = (ask.kind == AskKind::Idles) & (ask.slot == row.reading);
+    let returns = (restarts | is_idle) & row.owned.any();
+    let comes = misses & (ask.slot == row.arriving);
+    let mut after = row;
+    after.producer = if rings { ask.producer } else { row.producer };
+    after.owned = if returns {
+        bits::<11>(0)
+    } else if frees {
+        row.owned - 1
+    } else {
+        row.owned
+    };
+    after.missed = row.missed | comes;
+    let fresh = PrefetchState {
         base: ask.base,
         log2_entries: ask.log2_entries,
-        stale: row.stale + (row.reading - row.arriving).get_bits::<4>(0),
+        mtu_log2: ask.mtu_log2,
+        stale: row.stale + (row.reading - row.arriving),
+        chain: row.chain,
+        queued: row.queued,
         ..PrefetchState::default()
+    };
+    Asked {
+        row: if restarts { fresh } else { after },
+        gives: returns | frees,
+        first: if ask.chain == row.chain {
+            ask.block
+        } else {
+            row.first
+        },
+        last: if frees { ask.block } else { row.last },
+        count: if frees { bits::<11>(1) } else { row.owned },
+        wakes: (restarts & row.missed) | (misses & !comes),
     }
 }
 
-/// Returns the next read of a queue pair. It has no entries if no read should start.
+/// Returns the next read of a queue pair, of 0 to 8 entries.
 #[hdl_fn]
 pub fn next_read(row: PrefetchState, qp: Qpn) -> WqeFetch {
     let left = row.producer - row.reading;
@@ -135,18 +152,10 @@ pub fn next_read(row: PrefetchState, qp: Qpn) -> WqeFetch {
     };
     let to_end = bit_cast::<16, 3>(in_block - (row.reading.get_bits::<3>(0) & in_block)) + 1;
     let entries = if left < to_end { left } else { to_end };
-    // Half of the buffer must be free.
-    let may = (row.arriving == row.reading)
-        & !row.stale.any()
-        & (row.buffered <= (BUFFERED - MAX_READ_ENTRIES));
     WqeFetch {
         address: row.base + (bit_cast::<64, 15>(ring_place(row.reading, row.log2_entries)) << 6),
         qp,
-        entries: if may {
-            entries.get_bits::<4>(0)
-        } else {
-            bits::<4>(0)
-        },
+        entries: entries.get_bits::<4>(0),
         epoch: false,
     }
 }

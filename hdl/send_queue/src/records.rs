@@ -1,40 +1,81 @@
 //! Rows and records of this crate.
 
 use rust_hdl::prelude::*;
-use stellar_wire::hw::messages::Message;
 use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
-/// A send queue entry that was read, checked by itself.
+/// Number of a block of 8 entries.
+pub type Block = Bits<10>;
+/// A number of blocks.
+pub type BlockCount = Bits<11>;
+
+/// A send queue entry, checked by itself. It is written once, when it arrives.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Entry {
-    /// Flips with every entry delivered to the queue pair.
-    pub phase: Bit,
-    /// The read failed, or the opcode is undefined. Then `wqe` is zero except for the work request identifier.
-    pub unreadable: Bit,
+    /// The read failed, the opcode is undefined, or the entry names another slot. If the read failed or the opcode is undefined, `wqe` is zero except for the
+    /// work request identifier.
+    pub misplaced: Bit,
     /// The length exceeds the maximum of a message, or of inline data.
     pub too_long: Bit,
+    /// Number of packets of its message: 0 for a NOP, and for an entry that cannot be executed.
+    pub packets: Bits<24>,
     pub wqe: Wqe,
 }
 
-/// Request to the prefetch: the next entry, a doorbell, or a restart.
+/// What the start of a message adds to its entry.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Started {
+    /// PSN of its first packet.
+    pub first: Psn,
+    pub msn: Bits<24>,
+    pub rqmsn: Bits<16>,
+    /// Why the message cannot be sent, or not completely. Code of success: it can.
+    pub status: Bits<8>,
+}
+
+/// Kind of an [`Ask`].
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum AskKind {
+    /// Entries of another ring follow, from slot 0 on. All blocks return.
+    Restarts,
+    /// A doorbell was accepted.
+    Rings,
+    /// The entry `slot` was missed: its arrival wakes the queue pair.
+    Misses,
+    /// The first block has completed, and there is one behind it.
+    Frees,
+    /// Everything before `slot` has completed. If no entry from `slot` on is there or under way, all blocks return.
+    Idles,
+}
+
+/// Request of the message table to the prefetch.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Ask {
+    pub kind: AskKind,
     pub qp: Qpn,
-    /// Restart: entries of another ring follow, from slot 0 on. No entry is requested.
-    pub restarts: Bit,
-    /// Doorbell: an entry that it carried may be buffered. No entry is requested.
-    pub offers: Bit,
-    /// Valid with `restarts`: bus address of the ring, and log2 of its entries.
+    /// `Restarts`: bus address of the ring, log2 of its entries, log2 of the path MTU.
     pub base: Bits<64>,
     pub log2_entries: Bits<4>,
-    /// Slot of the requested entry. Slots are requested in order.
+    pub mtu_log2: Bits<4>,
     pub slot: SqIndex,
     /// Producer index: index after the last posted entry.
     pub producer: SqIndex,
+    /// First block of the chain `chain`.
+    pub block: Block,
+    pub chain: Bits<2>,
 }
 
-/// Wake-up of a queue pair.
+/// What the message table sees of a queue pair's entries.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Look {
+    /// Slot of the next entry to arrive: all before it are in the pool.
+    pub arriving: SqIndex,
+    /// The first block of the chain, and the number of the chain.
+    pub first: Block,
+    pub chain: Bits<2>,
+}
+
+/// Event of a queue pair.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Wake {
     pub valid: Bit,
@@ -47,18 +88,24 @@ pub struct QueueRow {
     pub producer: SqIndex,
     /// Slot of the next message to start. The outstanding messages are in the slots before it.
     pub next_slot: SqIndex,
-    /// The entry of `next_slot` has been requested.
-    pub asked: Bit,
-    /// Value of [`Entry::phase`] when the last requested entry has arrived.
-    pub asked_phase: Bit,
+    /// Number of the chain that the blocks belong to. If it is not the present one, all of its blocks have returned.
+    pub chain: Bits<2>,
+    /// Block of the slot before `next_slot`; if no message of the chain has started, its first block.
+    pub next_block: Block,
+    /// The last slot of `next_block` has started.
+    pub next_passed: Bit,
+    /// First block of the chain.
+    pub first_block: Block,
+    /// The last slot of `first_block` has completed.
+    pub first_passed: Bit,
     /// The entry of `next_slot` has been evaluated, but must not start yet.
     pub blocked: Bit,
     /// Outstanding messages.
-    pub outstanding: Bits<8>,
+    pub outstanding: Bits<11>,
     /// Outstanding messages that have packets.
-    pub with_packets: Bits<8>,
+    pub with_packets: Bits<11>,
     /// Outstanding WRITEs with immediate.
-    pub wimm: Bits<8>,
+    pub wimm: Bits<11>,
     /// Number of the next message with packets.
     pub next_msn: Bits<24>,
     /// Number of the next WRITE with immediate.
@@ -79,69 +126,73 @@ pub struct QueueRow {
     pub queued: Bit,
 }
 
-/// An outstanding message, and what its completion needs.
+/// Where an operation begins to read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct MessageRow {
-    pub message: Message,
-    /// The message has no packets, so it needs no acknowledgement.
-    pub nop: Bit,
-    pub signaled: Bit,
-    /// Bits 23:16 of its MSN.
-    pub msn_high: Bits<8>,
-    /// Valid with `message.fault`: the reason.
-    pub status: Bits<8>,
-    pub wr_id: Bits<64>,
+pub struct Place {
+    pub slot: SqIndex,
+    /// The slot is this number of blocks behind `block`.
+    pub block: Block,
+    pub hops: Bits<8>,
 }
 
-/// Evaluation of the row and the entry for an operation.
+/// Evaluation of the row for an operation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Lookup {
     /// There are outstanding messages.
     pub any: Bit,
     /// The requested message is outstanding.
     pub inside: Bit,
-    /// The last message started has packets left.
+    /// The last message started has packets left, this number.
     pub continues: Bit,
-    /// An entry was requested and has not arrived.
-    pub entry_pending: Bit,
-    /// The entry of `next_slot` has arrived.
+    pub left: Bits<24>,
+    /// The entry of `next_slot` is there.
     pub present: Bit,
-    /// The entry may start: the queue pair has not stopped, and there is space for one more outstanding message.
-    pub may_start: Bit,
-    /// The entry has to wait for messages before it.
-    pub blocked: Bit,
-    /// The entry cannot be executed, because of `status`.
-    pub fault: Bit,
-    pub status: Bits<8>,
-    pub has_packets: Bit,
-    pub packets: Bits<24>,
     /// Entries that were not taken, before and after the doorbell.
     pub pending: Bits<16>,
     pub pending_after_doorbell: Bits<16>,
-    /// There are posted entries from `next_slot` on.
-    pub more: Bit,
-    /// There are posted entries after `next_slot`.
-    pub more_after_next: Bit,
-    /// There are posted entries from `next_slot` on once the doorbell has been processed.
-    pub more_after_doorbell: Bit,
 }
 
-/// Decision on an operation.
+/// The slot that an operation reads.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Decision {
-    /// An outstanding message has to be read first. Then no other field counts, except that no message starts.
-    pub needs_message: Bit,
+pub struct Position {
+    /// Its message has started, and has packets left.
+    pub is_started: Bit,
+    /// There is an entry in the pool, or one behind it.
+    pub present: Bit,
+    pub next_present: Bit,
+    /// The entry was posted, or one behind it.
+    pub posted: Bit,
+    pub next_posted: Bit,
+}
+
+/// Decision of `NextMessage`, `PeekNext` and `TakeMessages` on a message.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Taken {
+    /// The message starts.
+    pub starts: Bit,
+    /// It was evaluated, and does not start.
+    pub blocks: Bit,
+    pub responds: Bit,
     /// Fields of the response.
     pub found: Bit,
     pub waits: Bit,
-    /// A message starts.
-    pub starts: Bit,
-    /// The entry completes without having started.
-    pub completes: Bit,
-    /// Requests the next entry.
-    pub asks: Bit,
-    /// Requests no entry, but an entry that the doorbell carried may be buffered.
-    pub offers: Bit,
+    pub last: Bit,
+    pub here: Bits<6>,
+    /// It starts, and has no packets.
+    pub starts_nop: Bit,
+    /// The operation ends.
+    pub ends: Bit,
+    /// The queue pair needs a wake-up for this entry, or with `misses_next` for the next one.
+    pub misses: Bit,
+    pub misses_next: Bit,
+}
+
+/// Decision on an operation that reads no message.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Decision {
+    /// `Doorbell`: the index was accepted. It is the one that was known.
+    pub found: Bit,
+    pub waits: Bit,
     /// The queue pair needs a flush step.
     pub queues: Bit,
     /// Next contents of the row.

@@ -1,51 +1,78 @@
 //! Prefetch of send queue entries.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::ram::{BlockRam, LutRam, UltraRam};
-use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src};
+use hdl_primitives::ram::{BlockRam, UltraRam};
+use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::Qpn;
 
+use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
-    after_arrival, after_dequeue, after_doorbell, after_restart, is_next_read, is_pushed,
-    next_read, PrefetchState, BUFFERED_LOG2,
+    after_arrival, after_ask, after_take, is_next_read, needs_block, next_read, PrefetchState,
 };
-use crate::records::{Ask, Entry, Wake};
+use crate::records::{Ask, AskKind, Block, Entry, Look, Wake};
 
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum PrefetchStep {
-    /// Accepts a request of the message table, or else an entry that arrived. Reads the row.
+    /// Accepts a request of the message table, a visit, or an entry that arrived. Reads the row.
     Take,
     /// The row has been read: updates it.
     Act,
-    /// Delivers a buffered entry, and decides whether to start a read.
+    /// An entry arrived behind a full block: its block is the one behind that.
+    Follow,
+    /// Doorbell or visit: starts a read, if it may.
     Read,
 }
 
-/// Holds the next entry and up to [`BUFFERED`](crate::prefetch_state::BUFFERED) entries after it, for 2^`Q` queue pairs. `E` = `Q` + 4.
+/// What the block works on.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum Work {
+    Ask,
+    Visit,
+    Arrival,
+}
+
+/// Cycles from a request that missed an entry, or from the arrival of an entry that was missed, to the wake-up of its queue pair.
+pub const WAKE_CYCLES: usize = 5;
+
+/// Reads the entries of 2^`Q` queue pairs into a pool of 2^`B` blocks of 8. `E` = `B` + 3.
 ///
-/// One read of up to [`MAX_READ_ENTRIES`](crate::prefetch_state::MAX_READ_ENTRIES) entries is outstanding per queue pair. Only entries before the producer index are read. An entry that a doorbell
-/// carried is buffered as if it had been read, if it is the next entry to read and no read is outstanding.
+/// **Reads.** A read has up to 8 entries of one block. A queue pair with posted entries that were not read waits in `visits`. A visit starts one read, and the
+/// queue pair waits again while there is more. A doorbell is a visit at once, if its queue pair does not wait. So queue pairs take turns, and several reads of
+/// each may be under way. Reads may be answered in any order, but those of a queue pair in order.
 ///
-/// A request or an arriving entry takes 3 cycles. Requests have priority, and come at least 4 cycles apart. A requested entry that is accepted in cycle n is
-/// visible from cycle n + 2 on, and wakes its queue pair in cycle n + [`WAKE_CYCLES`], which is after the response that missed it. A buffered entry is
-/// visible 4 to 7 cycles after the request. Levels: 7 (decode an entry: 32-bit comparison, choice; whether a doorbell carried it).
+/// **Share.** While half of the blocks are free, anybody may take one. Otherwise only a queue pair without a block may take one, when it is visited, or at a
+/// doorbell while nobody waits. Visits stop when all that wait were visited in vain, until a block returns. Blocks return when messages complete, so every
+/// queue pair that waits gets one.
+///
+/// **Push.** An entry that a doorbell carried is stored as if it had been read, if it is the next entry to read, no read of its queue pair is outstanding, and
+/// there is a block for it.
+///
+/// An entry that arrives takes 2 cycles, and one more if it begins a block that is not the first of its chain; a visit takes 3, a doorbell 3, other requests
+/// 2. Requests have priority; visits and entries take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3. LUT levels: 8 (place
+/// of a pushed entry).
 #[derive(LogicBlock, Default)]
-pub struct WqePrefetch<const Q: usize, const E: usize> {
+pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
     /// Discards all reads that were not issued.
     pub reset: Signal<In, Bit>,
 
-    /// Resets the state of a queue pair. No entry may arrive in this cycle.
+    /// Resets the state of queue pair and block `clear_index`. No entry may arrive in this cycle.
     pub clear: Signal<In, Bit>,
-    pub clear_qp: Signal<In, Bits<Q>>,
-    pub ask: FlowSnk<Ask>,
+    pub clear_index: Signal<In, Bits<10>>,
+    pub ask: Snk<Ask>,
     pub look_qp: Signal<In, Bits<Q>>,
-    /// Entry of the queue pair that was addressed in the previous cycle.
+    /// Entries of the queue pair that was addressed in the previous cycle.
+    pub look: Signal<Out, Look>,
+    /// Entry that was addressed two cycles before.
+    pub read_address: Signal<In, Bits<E>>,
     pub entry: Signal<Out, Entry>,
+    /// The block behind the one of the previous cycle.
+    pub follow: Signal<In, Block>,
+    pub followed: Signal<Out, Block>,
 
     pub fetch: Src<WqeFetch>,
     /// Epoch of reads that begin in this cycle.
@@ -55,198 +82,339 @@ pub struct WqePrefetch<const Q: usize, const E: usize> {
     /// One response for each entry of a read, in order.
     pub fetched: Snk<WqeFetched>,
 
-    /// An entry that a doorbell carried. The next request of its queue pair delivers it, buffers it, or discards it.
+    /// An entry that a doorbell carried. The next doorbell of its queue pair stores it, or discards it.
     pub pushed: FlowSnk<WqeFetched>,
 
-    /// High for one cycle for every requested entry that arrives, or is cancelled by a restart.
-    pub wake_valid: Signal<Out, Bit>,
-    pub wake_qp: Signal<Out, Qpn>,
+    /// High for one cycle for every entry that becomes visible.
+    pub arrived: Signal<Out, Wake>,
+    /// High for one cycle when an entry that was missed is visible, or will not come because of a restart.
+    pub wake: Signal<Out, Wake>,
 
     rows: BlockRam<PrefetchState, Q>,
-    entries: BlockRam<Entry, Q>,
-    /// Buffered entries. The address is queue pair, low bits of the slot.
-    buffered: UltraRam<Entry, E>,
-    /// Copy of [`Entry::phase`], read to flip it.
-    phases: LutRam<Bit, Q>,
-    /// One read for every queue pair.
-    queue: BlockFifo<WqeFetch, 10, 11>,
-    wakes: Delay<Wake, { WAKE_CYCLES - 1 }>,
+    looks: BlockRam<Look, Q>,
+    /// The entries in the pool. The address is block, low bits of the slot.
+    entries: UltraRam<Entry, E>,
+    pool: BlockPool<B>,
+    /// Queue pairs that wait for a visit, each at most once.
+    visits: BlockFifo<Qpn, 10, 11>,
+    fetches: SyncFifo<WqeFetch, 4, 5>,
+    wakes: Delay<Wake, { WAKE_CYCLES - 2 }>,
     step: DFF<PrefetchStep>,
+    work: DFF<Work>,
+    /// It is a visit's turn.
+    visit_turn: DFF<Bit>,
+    /// Visits in vain since something changed.
+    in_vain: DFF<Bits<11>>,
+    /// Fewer than half of the blocks are free.
+    scarce: DFF<Bit>,
     /// Pending request.
     asking_valid: DFF<Bit>,
     asking: DFF<Ask>,
-    /// The request in progress; with `answers` it is an entry that arrived.
+    /// The request in progress.
     asked: DFF<Ask>,
-    answers: DFF<Bit>,
+    qp: DFF<Qpn>,
     /// The entry in progress; for a request the last pushed entry, valid if `offers`.
     answer: DFF<WqeFetched>,
     offers: DFF<Bit>,
     offer_valid: DFF<Bit>,
     offer: DFF<WqeFetched>,
     row: DFF<PrefetchState>,
-    /// The requested entry is buffered.
-    moves: DFF<Bit>,
+    /// The pushed entry took a block.
+    took: DFF<Bit>,
+    written_row: Signal<Local, PrefetchState>,
+    writes: Signal<Local, Bit>,
 }
 
-/// Cycles from the arrival of an entry to the wake-up of its queue pair.
-pub const WAKE_CYCLES: usize = 8;
-
-impl<const Q: usize, const E: usize> Logic for WqePrefetch<Q, E> {
+impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B, E> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, asking_valid, asking, asked, answers);
-        dff_setup!(self, clock, answer, offers, offer_valid, offer, row, moves);
-        clock_reset!(self, queue);
-        clock!(self, clock, rows, entries, buffered, phases, wakes);
+        dff_setup!(self, clock, step, work, visit_turn, in_vain, scarce);
+        dff_setup!(self, clock, asking_valid, asking, asked, qp, answer);
+        dff_setup!(self, clock, offers, offer_valid, offer, row, took);
+        clock_reset!(self, pool, visits, fetches);
+        clock!(self, clock, rows, looks, entries, wakes);
         let step = self.step.q.val();
         let takes = step == PrefetchStep::Take;
         let acts = step == PrefetchStep::Act;
+        let follows = step == PrefetchStep::Follow;
         let reads = step == PrefetchStep::Read;
+        let work = self.work.q.val();
+        let asked = self.asked.q.val();
+        let answer = self.answer.q.val();
 
         // accept
-        let waits = self.asking_valid.q.val();
-        let asking = self.asking.q.val();
-        let asked = self.asked.q.val();
-        let answers = self.answers.q.val();
-        let answer = self.answer.q.val();
-        let fetched = self.fetched.record.val();
-        assert!(
-            !self.ask.valid.val() | !waits | takes,
-            "a question before the last one is taken"
-        );
-        self.fetched.ready.next = takes & !waits;
-        if self.ask.valid.val() {
-            self.asking.d.next = self.ask.record.val();
-        }
-        self.asking_valid.d.next = self.ask.valid.val() | (waits & !takes);
-        let qp = if takes & waits {
-            asking.qp
-        } else if takes {
-            fetched.qp
-        } else if answers {
-            answer.qp
+        let held = self.asking_valid.q.val();
+        let asks = self.ask.valid.val();
+        let asking = if held {
+            self.asking.q.val()
         } else {
-            asked.qp
+            self.ask.record.val()
+        };
+        let waiting = self.visits.count.val();
+        let visit_due = self.visits.out.valid.val()
+            & self.fetches.in_.ready.val()
+            & self.visit_turn.q.val()
+            & (self.in_vain.q.val() < waiting);
+        let fetched = self.fetched.record.val();
+        let visits = takes & !held & !asks & visit_due;
+        self.ask.ready.next = !held;
+        self.fetched.ready.next = takes & !held & !asks & !visit_due;
+        self.visits.out.ready.next = visits;
+        if asks & !held & !takes {
+            self.asking_valid.d.next = true;
+            self.asking.d.next = self.ask.record.val();
+        } else if takes {
+            self.asking_valid.d.next = false;
+        }
+        let qp = if !takes {
+            self.qp.q.val()
+        } else if held | asks {
+            asking.qp
+        } else if visit_due {
+            self.visits.out.data.val()
+        } else {
+            fetched.qp
         };
         let own_qp = qp.get_bits::<Q>(0);
-        let buffered_base = bit_cast::<E, 10>(qp) << BUFFERED_LOG2;
+        self.qp.d.next = qp;
         self.rows.read_address.next = own_qp;
-        self.buffered.read_address.next =
-            buffered_base | bit_cast::<E, 4>(asking.slot.get_bits::<4>(0));
         if takes {
             self.asked.d.next = asking;
-            self.answers.d.next = !waits;
-            self.answer.d.next = if waits { self.offer.q.val() } else { fetched };
+            self.answer.d.next = if held | asks {
+                self.offer.q.val()
+            } else {
+                fetched
+            };
             self.offers.d.next = self.offer_valid.q.val();
-            if waits | self.fetched.valid.val() {
+            self.visit_turn.d.next = !visits;
+            self.work.d.next = if held | asks {
+                Work::Ask
+            } else if visit_due {
+                Work::Visit
+            } else {
+                Work::Arrival
+            };
+            if held | asks | visit_due | self.fetched.valid.val() {
                 self.step.d.next = PrefetchStep::Act;
             }
         }
 
-        // update
+        // who may take a block
         let row = self.rows.read_data.val();
-        let decoded = decode(answer, false);
+        let known = self.row.q.val();
+        let free = self.pool.free.val();
+        self.scarce.d.next = !free.get_bit(B) & !free.get_bit(B - 1);
+        let scarce = self.scarce.q.val();
+        let spare = free.any();
+        let nobody_waits = !waiting.any();
+
+        // update
+        let is_ask = work == Work::Ask;
+        let is_arrival = work == Work::Arrival;
         let is_stale = row.stale.any();
-        let comes = acts & answers & !is_stale;
-        let keeps = comes & !row.pending;
-        let restarts = acts & !answers & asked.restarts;
-        let asks = acts & !answers & !asked.restarts & !asked.offers;
-        let has_buffered = row.buffered.any();
-        let pushed = asks & self.offers.q.val() & is_pushed(row, asked, answer);
-        let rings = acts & !answers & asked.offers;
-        let keeps_pushed = rings & self.offers.q.val() & is_next_read(row, asked, answer);
-        let after = if answers {
-            after_arrival(row)
-        } else if asked.restarts {
-            after_restart(row, asked)
-        } else if asked.offers {
-            after_doorbell(row, asked, keeps_pushed)
+        let effect = after_ask(row, asked);
+        let rings = is_ask & (asked.kind == AskKind::Rings);
+        let push_needs_block = needs_block(row);
+        let push_may = !push_needs_block | !scarce | (!row.owned.any() & spare & nobody_waits);
+        let pushes =
+            acts & rings & self.offers.q.val() & is_next_read(row, asked, answer) & push_may;
+        let push_takes = pushes & push_needs_block;
+        let head = self.pool.spare.val();
+        let base = if is_arrival {
+            row
+        } else if push_takes {
+            after_take(effect.row, head)
         } else {
-            after_dequeue(row, asked, pushed)
+            effect.row
         };
-        if acts {
-            self.row.d.next = after;
-            self.moves.d.next = asks & has_buffered;
-            self.step.d.next = PrefetchStep::Read;
-        }
-        self.buffered.write_enable.next = keeps | keeps_pushed;
-        self.buffered.write_address.next =
-            buffered_base | bit_cast::<E, 4>(row.arriving.get_bits::<4>(0));
-        self.buffered.write_data.next = decoded;
+        let block = if follows {
+            self.pool.followed_arriving.val()
+        } else if is_arrival {
+            row.filling
+        } else {
+            base.last
+        };
+        let comes = (acts & is_arrival & !is_stale & !row.filled) | follows | pushes;
+        let expected = if follows { known } else { base };
+        let came = after_arrival(expected, block);
+        let mut pushed = came;
+        pushed.reading = row.reading + 1;
+        let mut dropped = row;
+        dropped.stale = row.stale - 1;
+        let mut visited = row;
+        visited.queued = false;
+        let acted = if pushes {
+            pushed
+        } else if comes {
+            came
+        } else if is_arrival & is_stale {
+            dropped
+        } else if is_ask {
+            effect.row
+        } else if work == Work::Visit {
+            visited
+        } else {
+            row
+        };
+        self.pool.follow_arriving.next = row.filling;
+
+        // write the entry
+        let place = if follows {
+            known.arriving
+        } else {
+            row.arriving
+        };
+        let mtu_log2 = if follows {
+            known.mtu_log2
+        } else {
+            row.mtu_log2
+        };
+        self.entries.write_enable.next = comes;
+        self.entries.write_address.next =
+            (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(place.get_bits::<3>(0));
+        self.entries.write_data.next = decode(answer, place, mtu_log2);
+        self.arrived.next = Wake { valid: comes, qp };
 
         // push
         if self.pushed.valid.val() {
             self.offer.d.next = self.pushed.record.val();
         }
-        let offer_is_over = acts & !answers & (self.offer.q.val().qp == asked.qp);
+        let offer_is_over = acts
+            & (rings | (is_ask & (asked.kind == AskKind::Restarts)))
+            & (self.offer.q.val().qp == asked.qp);
         self.offer_valid.d.next =
             self.pushed.valid.val() | (self.offer_valid.q.val() & !offer_is_over);
 
         // read
-        let known = self.row.q.val();
         let read = next_read(known, qp);
-        let mut read_row = known;
+        let needs = needs_block(known);
+        let is_visit = work == Work::Visit;
+        let poor = !known.owned.any() & spare & (is_visit | nobody_waits);
+        let available = !needs | ((!scarce | poor) & !self.took.q.val());
+        let begins = reads
+            & read.entries.any()
+            & available
+            & (is_visit | !known.queued)
+            & self.fetches.in_.ready.val();
+        let mut read_row = if needs {
+            after_take(known, head)
+        } else {
+            known
+        };
         read_row.reading = known.reading + bit_cast::<16, 4>(read.entries);
-        if reads {
-            self.step.d.next = PrefetchStep::Take;
-        }
-        let begins = reads & read.entries.any();
+        let left = known.producer - known.reading;
+        let more = if begins {
+            left != bit_cast::<16, 4>(read.entries)
+        } else {
+            left.any()
+        };
+        let mut after_read = if begins { read_row } else { known };
+        after_read.queued = known.queued | more;
+        let queues = reads & more & !known.queued;
         self.fetch_begun.next = begins;
-        self.queue.in_.valid.next = begins;
-        self.queue.in_.data.next = WqeFetch {
+        self.fetches.in_.valid.next = begins;
+        self.fetches.in_.data.next = WqeFetch {
             epoch: self.epoch.val(),
             ..read
         };
+        self.visits.in_.valid.next = queues;
+        self.visits.in_.data.next = qp;
         assert!(
-            !begins | self.queue.in_.ready.val(),
-            "more than one outstanding read of a queue pair"
+            !queues | self.visits.in_.ready.val(),
+            "a queue pair waits for more than one visit"
         );
-        join!(self, queue.out => fetch);
+        join!(self, fetches.out => fetch);
+        let gives = acts & is_ask & effect.gives;
+        let in_vain = reads & is_visit & !begins & more;
+        if gives | begins | (queues & !is_visit) {
+            self.in_vain.d.next = bits(0);
+        } else if in_vain {
+            self.in_vain.d.next = self.in_vain.q.val() + 1;
+        }
 
-        // deliver
-        let moves = reads & self.moves.q.val();
-        let gives_up = restarts & row.pending;
-        let hands_over = (comes & row.pending) | pushed | gives_up | moves;
-        self.phases.read_address.next = own_qp;
-        let phase = !self.phases.read_data.val();
-        let mut written = if moves {
-            self.buffered.read_data.val()
+        // blocks
+        self.pool.take.next = push_takes | (begins & needs);
+        self.pool.append.next = if acts {
+            row.owned.any()
         } else {
-            decoded
+            known.owned.any()
         };
-        written.phase = phase;
+        self.pool.append_to.next = if acts { row.last } else { known.last };
+        self.pool.give.next = gives;
+        self.pool.give_first.next = effect.first;
+        self.pool.give_last.next = effect.last;
+        self.pool.give_count.next = effect.count;
+        join!(self, follow => pool.follow, pool.followed => followed);
+
+        // write back
+        self.written_row.next = acted;
+        self.writes.next = (acts & (!is_arrival | is_stale | !row.filled)) | follows;
+        match step {
+            PrefetchStep::Take => {}
+            PrefetchStep::Act => {
+                self.row.d.next = acted;
+                self.took.d.next = push_takes;
+                self.step.d.next = if is_arrival & !is_stale & row.filled {
+                    PrefetchStep::Follow
+                } else if rings | (work == Work::Visit) {
+                    PrefetchStep::Read
+                } else {
+                    PrefetchStep::Take
+                };
+            }
+            PrefetchStep::Follow => {
+                self.step.d.next = PrefetchStep::Take;
+            }
+            PrefetchStep::Read => {
+                self.step.d.next = PrefetchStep::Take;
+                self.written_row.next = after_read;
+                self.writes.next = true;
+            }
+        }
         let clear = self.clear.val();
-        let written_qp = if clear { self.clear_qp.val() } else { own_qp };
-        self.phases.write_enable.next = clear | hands_over;
-        self.phases.write_address.next = written_qp;
-        self.phases.write_data.next = phase & !clear;
-        self.entries.write_enable.next = clear | hands_over;
-        self.entries.write_address.next = written_qp;
-        self.entries.write_data.next = if clear { Entry::default() } else { written };
-        self.rows.write_enable.next = clear | reads;
-        self.rows.write_address.next = written_qp;
-        self.rows.write_data.next = if clear {
+        let clear_index = self.clear_index.val();
+        let written_qp = if clear {
+            clear_index.get_bits::<Q>(0)
+        } else {
+            own_qp
+        };
+        let written = if clear {
             PrefetchState::default()
         } else {
-            read_row
+            self.written_row.val()
         };
+        self.rows.write_enable.next = clear | self.writes.val();
+        self.rows.write_address.next = written_qp;
+        self.rows.write_data.next = written;
+        self.looks.write_enable.next = clear | self.writes.val();
+        self.looks.write_address.next = written_qp;
+        self.looks.write_data.next = Look {
+            arriving: written.arriving,
+            first: written.first,
+            chain: written.chain,
+        };
+        self.pool.clear.next = clear;
+        self.pool.clear_block.next = clear_index;
 
         // look up
-        self.entries.read_address.next = self.look_qp.val();
+        self.looks.read_address.next = self.look_qp.val();
+        self.look.next = self.looks.read_data.val();
+        self.entries.read_address.next = self.read_address.val();
         self.entry.next = self.entries.read_data.val();
 
         // wake up
+        let missed = if follows { known.missed } else { row.missed };
         self.wakes.data.next = Wake {
-            valid: hands_over,
+            valid: (comes & missed) | (acts & is_ask & effect.wakes),
             qp,
         };
-        self.wake_valid.next = self.wakes.delayed.val().valid;
-        self.wake_qp.next = self.wakes.delayed.val().qp;
+        self.wake.next = self.wakes.delayed.val();
 
         if self.reset.val() {
             self.step.d.next = PrefetchStep::Take;
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
+            self.in_vain.d.next = bits(0);
         }
     }
 }

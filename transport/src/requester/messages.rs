@@ -120,6 +120,30 @@ impl Messages {
         }
     }
 
+    /// Returns the messages of `count` new packets from PSN `next` on, with the number of these packets that belong to each. It starts messages as
+    /// [`Self::current`] does. There are fewer packets if no more messages may start.
+    pub fn take(
+        &mut self,
+        next: Psn,
+        count: u32,
+        mtu: u32,
+        memory: &mut dyn Memory,
+    ) -> Vec<(Message, u32)> {
+        let mut taken = vec![];
+        let mut covered = 0;
+        while covered < count {
+            let psn = next.plus(covered);
+            let Some(message) = self.current(psn, mtu, memory) else {
+                break;
+            };
+            let left = message.packets - psn.distance_from(message.first);
+            let here = left.min(count - covered);
+            taken.push((message, here));
+            covered += here;
+        }
+        taken
+    }
+
     fn start(&mut self, Fetched { wqe, fault }: Fetched, first: Psn, mtu: u32) {
         let mut message = Message {
             wqe,

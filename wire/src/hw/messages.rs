@@ -9,10 +9,13 @@ pub use crate::rows::requester::SendQueueConfig;
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum MessageOp {
     /// Returns the message of a new packet with PSN `psn`: the last one started, while it has packets left, otherwise the next one of the queue, which
-    /// starts.
+    /// starts. If that is a NOP, there is no message, and a wake-up follows if more was posted.
     NextMessage,
     /// Returns the message that `NextMessage` would return. No message starts, and no entry is read.
     PeekNext,
+    /// Returns the messages of `count` new packets from PSN `psn` on: first the last one started, while it has packets left, then the next ones of the queue,
+    /// which start, as far as they may. There is one response for each message, in order, and the last response says so.
+    TakeMessages,
     /// Returns the outstanding message with send queue index `slot`.
     LookupBySlot,
     /// Returns the outstanding message that contains `psn`.
@@ -35,9 +38,11 @@ pub struct MessageRequest {
     pub op: MessageOp,
     pub qp: Qpn,
     pub psn: Psn,
+    /// Packets of a `TakeMessages`, 1 to 32.
+    pub count: Bits<6>,
     pub slot: SqIndex,
     pub failed: Bit,
-    /// Code of a work completion status ([`crate::host::WcStatus`]).
+    /// Code of a work completion status ([`crate::host::WcStatus`]). `Fault`: not that of success.
     pub status: Bits<8>,
 }
 
@@ -70,15 +75,21 @@ pub struct Message {
     pub rqmsn: Bits<16>,
 }
 
-/// Response to every request.
+/// Response to every request. `TakeMessages` has one or more, all others have one.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MessageResponse {
-    /// `NextMessage`, `PeekNext`, `LookupBySlot`, `LookupByPsn`: there is a message. `Doorbell`: the index was accepted. `Complete`: the oldest remaining
+    /// `NextMessage`, `PeekNext`, `TakeMessages`, `LookupBySlot`, `LookupByPsn`: there is a message. `Doorbell`: the index was accepted. `Complete`: the oldest remaining
     /// message cannot be executed; `slot` and `status` say which and why.
     pub found: Bit,
     /// `PeekNext`: there is no message, and there will be none before a doorbell, or before the wake-up for an entry that was requested.
     /// `Doorbell`: the index is the one that was known.
     pub waits: Bit,
+    /// `TakeMessages`: no response follows. It may come without a message.
+    pub last: Bit,
+    /// `TakeMessages`: number of the requested packets that belong to the message.
+    pub packets_here: Bits<6>,
+    /// `TakeMessages`: NOPs have started since the first response. They may complete, if everything before them has.
+    pub nops: Bit,
     pub slot: SqIndex,
     pub status: Bits<8>,
     pub message: Message,

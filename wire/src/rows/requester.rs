@@ -5,8 +5,8 @@ use rust_hdl::prelude::*;
 
 use crate::Psn;
 
-/// Maximum number of outstanding messages of a queue pair. The card's message table has space for this number.
-pub const MAX_OUTSTANDING: usize = 64;
+/// Maximum number of outstanding messages of a queue pair.
+pub const MAX_OUTSTANDING: usize = 1024;
 
 row! {
     /// Registers of a requester, checked by software. Registers of one transport are ignored by the other.

@@ -19,8 +19,10 @@ use crate::core::memory::Entries;
 
 /// Four queue pairs.
 pub const Q: usize = 2;
-/// The core under test, with 64 messages for each queue pair.
-type Core = RequesterCore<Q, { Q + 8 }, 6, { Q + 6 }, { Q + 4 }>;
+/// log2 of the blocks of entries: more than four rings have.
+const BLOCKS: usize = 6;
+/// The core under test.
+type Core = RequesterCore<Q, { Q + 8 }, BLOCKS, { BLOCKS + 3 }>;
 /// Maximum number of cycles of an operation.
 pub(super) const TIMEOUT_CYCLES: u32 = 40_000;
 /// Number of idle cycles after which the message table has no work, or a burst is over.

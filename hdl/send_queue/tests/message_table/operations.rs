@@ -1,19 +1,19 @@
 //! Operations. Each one is compared with the reference.
 
+use hdl_send_queue::prefetch_state::BLOCK_ENTRIES;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::requester::Message;
 use stellar_transport::rx::Psn;
 use stellar_wire::host::{WcStatus, WqeOpcode};
-use stellar_wire::hw::messages::{Completion, MessageOp, MessageRequest, MessageResponse};
+use stellar_wire::hw::messages::{
+    Completion, MessageOp, MessageRequest, MessageResponse, SendQueueConfig,
+};
 use stellar_wire::hw::pack::{to_words, Record};
 
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
 use crate::server::Server;
-
-/// Maximum number of packets in flight.
-const MOST_IN_FLIGHT: u32 = 1 << 22;
 
 impl Server {
     /// Returns the slot that is `ahead` of the next one to start.
@@ -110,19 +110,34 @@ impl Server {
         let mut peek = request;
         peek.op = MessageOp::PeekNext;
         let (peeked_at, peeked) = self.request(peek, |_, now| now);
-        self.at_most(4);
-        self.woken[qp] = false;
-        let (taken, words) = self.request(request, |_, now| now);
-        self.at_most(4);
-        while self.is_open(qp, taken) {
-            self.rest(1);
-        }
-        let message = self.pairs[qp].current(taken);
+        self.at_most(6);
+        // The hardware starts one NOP at a time.
+        let mut nops = 0;
+        let (message, words) = loop {
+            self.woken[qp] = false;
+            let ((message, started), words) = self.request(request, |pair, now| {
+                let before = pair.nops();
+                let message = pair.current(now);
+                (message, pair.nops() - before)
+            });
+            self.at_most(6);
+            nops += started;
+            if nops == 0 {
+                break (message, words);
+            }
+            nops -= 1;
+            self.compare_message(&words, None);
+            if self.rng.random_bool(0.1) {
+                let there = self.pairs[qp].handed.len() > self.pairs[qp].taken();
+                self.rest(16);
+                assert!(self.woken[qp] || !there, "no wake-up after a NOP");
+            }
+        };
         self.compare_message(&words, message.as_ref());
         let peeked_response = Record::<MessageResponse>::new(&peeked);
         if peeked_response.bool("waits") {
             self.waits += 1;
-            let came = self.pairs[qp].handed.iter().any(|&at| at + 2 >= peeked_at);
+            let came = self.pairs[qp].handed.iter().any(|&at| at >= peeked_at);
             assert!(message.is_none() || came, "{message:?} was there");
         }
         if peeked_response.bool("found") {
@@ -136,11 +151,50 @@ impl Server {
         if let Some(message) = message {
             let left = message.packets - pair.next.distance_from(message.first);
             let sent = (u64::from(left) * u64::from(eighths) / 8) as u32;
-            // Fewer than half of all PSNs may be in flight.
-            let room = MOST_IN_FLIGHT - pair.next.distance_from(pair.una);
-            pair.next = pair.next.plus(sent.min(room));
+            pair.next = pair.next.plus(sent.min(pair.space()));
         }
         message.is_some()
+    }
+
+    /// Takes the messages of up to `count` packets, and sends them. Returns the number of messages.
+    pub fn take(&mut self, qp: usize, count: u32) -> usize {
+        if self.pairs[qp].space() < count {
+            return 0;
+        }
+        let mut request = asking(MessageOp::TakeMessages, qp);
+        request.psn = psn_bits(self.pairs[qp].next);
+        request.count = u64::from(count).to_bits();
+        self.woken[qp] = false;
+        let before = (self.pairs[qp].taken(), self.pairs[qp].nops());
+        let settings = SendQueueConfig::default();
+        let (messages, responses) = self.call_many(request, settings, |server, now| {
+            server.pairs[qp].take(count, now)
+        });
+        let started = self.pairs[qp].taken() - before.0;
+        let nops = self.pairs[qp].nops() - before.1;
+        self.at_most(8 + 2 * (started + nops) as u64);
+        let expected = messages.iter().map(Some).chain([None]);
+        for ((_, words), expected) in responses.iter().zip(expected) {
+            self.compare_message(words, expected.map(|(message, _)| message));
+            let has_nops = Record::<MessageResponse>::new(words).bool("nops");
+            assert!(!has_nops || nops > 0, "NOPs that did not start");
+            if let Some((_, packets)) = expected {
+                let response = Record::<MessageResponse>::new(words);
+                assert_eq!(response.u64("packets_here"), u64::from(*packets));
+            }
+        }
+        let last = Record::<MessageResponse>::new(&responses[responses.len() - 1].1);
+        assert_eq!(last.bool("nops"), nops > 0, "{nops} NOPs");
+        let without = responses.len() - messages.len();
+        assert!(without <= 1, "{} responses", responses.len());
+        let sent: u32 = messages.iter().map(|(_, packets)| packets).sum();
+        assert!(
+            without == 0 || sent < count,
+            "a response after the last packet"
+        );
+        let pair = &mut self.pairs[qp];
+        pair.next = pair.next.plus(sent);
+        messages.len()
     }
 
     pub fn get(&mut self, qp: usize, ahead: i16) {
@@ -149,7 +203,8 @@ impl Server {
         request.slot = slot.to_bits();
         let (message, words) = self.request(request, |pair, _| pair.get(slot));
         self.compare_message(&words, message.as_ref());
-        self.at_most(4);
+        let blocks = self.pairs[qp].outstanding() as u64 / BLOCK_ENTRIES + 2;
+        self.at_most(4 + blocks);
     }
 
     /// Looks up the message of the packet that is `ahead` of the oldest unacknowledged one. Returns whether there is one.
@@ -159,8 +214,8 @@ impl Server {
         request.psn = psn_bits(psn);
         let (message, words) = self.request(request, |pair, _| pair.holding(psn));
         self.compare_message(&words, message.as_ref());
-        let outstanding = self.pairs[qp].outstanding();
-        self.at_most(3 + 4 * u64::from((outstanding + 1).next_power_of_two().ilog2()));
+        let blocks = self.pairs[qp].outstanding() as u64 / BLOCK_ENTRIES + 2;
+        self.at_most(5 + 2 * blocks + 3 * 4);
         message.is_some()
     }
 
@@ -185,7 +240,8 @@ impl Server {
         request.slot = slot.to_bits();
         request.status = status.code().to_bits();
         self.request(request, |pair, _| pair.fault(slot, status));
-        self.at_most(4);
+        let blocks = self.pairs[qp].outstanding() as u64 / BLOCK_ENTRIES + 2;
+        self.at_most(4 + blocks);
     }
 
     /// Acknowledges `eighths` of the packets in flight. Returns the oldest message, if it cannot be executed.
@@ -207,7 +263,7 @@ impl Server {
             assert_eq!(response.u64("status"), u64::from(status.code()));
         }
         if self.cqe_taken == 1.0 {
-            self.at_most(4 + 3 * completed as u64);
+            self.at_most(6 + 2 * completed as u64);
         }
         failed
     }
@@ -223,38 +279,50 @@ impl Server {
         self.at_most(3);
     }
 
-    /// Waits until all background work is done.
-    pub fn settle(&mut self) {
+    /// Waits until all background work is done that needs no block of a queue pair with outstanding messages.
+    pub fn quiesce(&mut self) {
         let (fetch, cqe, answered) = (self.fetch_taken, self.cqe_taken, self.answered);
         (self.fetch_taken, self.cqe_taken, self.answered) = (1.0, 1.0, 1.0);
         let work: usize = self.pairs.iter().map(|pair| pair.completions.len()).sum();
         // One flush step per completion, and as many for entries that are being read.
         self.rest((work + 8) * 2 * 4 * 40);
+        (self.fetch_taken, self.cqe_taken, self.answered) = (fetch, cqe, answered);
+    }
+
+    /// Waits until all background work is done.
+    pub fn settle(&mut self) {
+        self.quiesce();
         for pair in &self.pairs {
             assert_eq!(pair.completions, [], "queue pair {}", pair.number());
             assert!(pair.reading.is_empty());
         }
-        (self.fetch_taken, self.cqe_taken, self.answered) = (fetch, cqe, answered);
     }
 
-    /// Executes or flushes everything that was posted.
+    /// Executes or flushes everything that was posted. A queue pair that misses an entry is not tried again before its wake-up.
     pub fn drain(&mut self) {
-        self.settle();
+        self.quiesce();
         (self.fetch_taken, self.cqe_taken, self.answered) = (1.0, 1.0, 1.0);
-        for qp in 0..self.pairs.len() {
-            let mut idle = 0;
-            while !self.pairs[qp].is_drained() {
+        let mut tries = vec![true; self.pairs.len()];
+        let mut idle = 0;
+        while !self.pairs.iter().all(Pair::is_drained) {
+            idle += 1;
+            for qp in 0..self.pairs.len() {
+                if self.pairs[qp].is_drained() || !(tries[qp] || self.woken[qp]) {
+                    continue;
+                }
+                let before = (self.pairs[qp].taken(), self.pairs[qp].outstanding());
                 let started = self.current(qp, 8);
-                let before = self.pairs[qp].outstanding();
                 if let Some(failed) = self.complete(qp, 8) {
                     self.flush(qp, Some(failed));
                 }
-                // Meanwhile an entry is read and wakes its queue pair.
-                self.rest(16);
-                let moves = started || self.woken[qp] || self.pairs[qp].outstanding() < before;
-                idle = if moves { 0 } else { idle + 1 };
-                assert!(idle < 3, "queue pair {qp} is stuck");
+                let after = (self.pairs[qp].taken(), self.pairs[qp].outstanding());
+                tries[qp] = started || before != after;
+                if tries[qp] {
+                    idle = 0;
+                }
             }
+            self.rest(if idle == 0 { 16 } else { 100 });
+            assert!(idle < 50, "queue pairs are stuck");
         }
         self.settle();
     }

@@ -2,17 +2,22 @@
 
 use std::collections::VecDeque;
 
-use hdl_send_queue::prefetch_state::MAX_READ_ENTRIES;
+use hdl_send_queue::prefetch_state::BLOCK_ENTRIES;
 use hdl_testkit::equivalence::TestRng;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::endpoint::{Memory, MemoryFault};
-use stellar_transport::requester::{CompletionQueue, Message, Messages, SendQueue, SqRing};
+use stellar_transport::requester::{
+    CompletionQueue, Message, Messages, SendQueue, SqRing, MAX_OUTSTANDING,
+};
 use stellar_transport::rx::{Psn, WriteTlp};
 use stellar_wire::host::{Cqe, WcStatus, Wqe};
 use stellar_wire::hw::messages::SendQueueConfig;
 
 use crate::entries::Posted;
+
+/// Maximum number of packets in flight.
+const MOST_IN_FLIGHT: u32 = 1 << 22;
 
 /// Entries of one queue pair, in the order in which they were posted, as a ring in memory.
 struct RingMemory<'a> {
@@ -44,9 +49,6 @@ impl Memory for RingMemory<'_> {
     }
 }
 
-/// In this many cycles after a `Configure` was accepted, an entry that arrives is still processed before it, and may start one more read of the old ring.
-const OVERTAKES: u64 = 3;
-
 pub struct Pair {
     number: u32,
     pub ring: SqRing,
@@ -60,17 +62,17 @@ pub struct Pair {
     told: usize,
     /// Number of entries that the hardware has requested.
     pub asked: usize,
-    /// Entries of the outstanding read, as indices of all entries ever posted. `None`: the entry was requested before the last `Configure`.
+    /// Entries of the outstanding reads, as indices of all entries ever posted. `None`: the entry was requested before the last `Configure`.
     pub reading: VecDeque<Option<usize>>,
-    /// Reads from before the last `Configure`, of which one may still be issued, with the available entries of each.
+    /// Reads from before the last `Configure` that may still be issued: what the old rings had left.
     pub left_over: Vec<Vec<u64>>,
     /// Cycle of the last `Configure`.
     pub configured: u64,
-    /// Number of entries that were read.
-    pub came: usize,
+    /// Number of entries that were read and have not entered the table.
+    due: usize,
     /// Entries that were pushed.
     pub pushed: Vec<usize>,
-    /// Cycles in which entries were delivered, one at a time.
+    /// Cycles in which entries entered the table, in order.
     pub handed: Vec<u64>,
     pub flushed: bool,
     /// PSN of the next new packet, and of the oldest unacknowledged one.
@@ -102,7 +104,7 @@ impl Pair {
             reading: VecDeque::new(),
             left_over: vec![],
             configured: 0,
-            came: 0,
+            due: 0,
             pushed: vec![],
             handed: vec![],
             flushed: false,
@@ -138,67 +140,69 @@ impl Pair {
         (first..self.posted.len()).map(|entry| self.address(entry))
     }
 
-    /// Processes a read of the hardware. Returns whether it is one of the ring before the last `Configure`.
-    pub fn read(&mut self, address: u64, entries: usize) -> bool {
+    /// Processes a read of the hardware. `may_be_old`: it may be one of a ring before the last `Configure`.
+    pub fn read(&mut self, address: u64, entries: usize, may_be_old: bool) {
         let number = self.number;
-        assert!(self.reading.is_empty(), "two reads of queue pair {number}");
-        assert!((1..=MAX_READ_ENTRIES as usize).contains(&entries));
+        assert!((1..=BLOCK_ENTRIES as usize).contains(&entries));
         let addresses: Vec<_> = (0..entries as u64)
             .map(|ahead| address.wrapping_add(ahead * Wqe::LEN as u64))
             .collect();
-        let mut left_over = std::mem::take(&mut self.left_over);
-        left_over.retain(|there| there.starts_with(&addresses));
-        if let Some(mut there) = left_over.pop() {
-            self.reading = vec![None; entries].into();
-            // If this read is answered before the prefetch executes the `Configure`.
-            self.left_over = vec![there.split_off(entries)];
-            return true;
-        }
-        // The block reads entries after pushed ones before a wake-up shows that the pushed ones were used.
-        while self.pushed.contains(&self.asked) && address != self.address(self.asked) {
-            self.use_pushed();
-        }
         let first = self.asked;
         let there: Vec<_> = self.readable(first).take(entries).collect();
-        assert_eq!(
-            there.len(),
-            entries,
-            "a read beyond the doorbell of queue pair {number}"
-        );
+        if addresses != there && may_be_old {
+            let old = self
+                .left_over
+                .iter_mut()
+                .find(|there| there.starts_with(&addresses));
+            if let Some(old) = old {
+                old.drain(..entries);
+                self.reading.extend(vec![None; entries]);
+                return;
+            }
+        }
         assert_eq!(
             addresses, there,
             "entries from {first} of queue pair {number}"
         );
         self.asked = first + entries;
-        self.reading = (first..self.asked).map(Some).collect();
-        false
+        let last = self.asked - 1;
+        let block = |entry: usize| entry / BLOCK_ENTRIES as usize;
+        assert_eq!(block(first), block(last), "a read of two blocks");
+        self.reading.extend((first..self.asked).map(Some));
     }
 
-    /// Processes the arrival of the next entry of the outstanding read.
-    pub fn answered(&mut self, now: u64) {
+    /// Processes the answer to the oldest entry that is being read.
+    pub fn answered(&mut self) {
         let entry = self.reading.pop_front().expect("an outstanding read");
-        self.came += usize::from(entry.is_some());
-        if now >= self.configured + OVERTAKES {
-            self.left_over.clear();
+        self.due += usize::from(entry.is_some());
+    }
+
+    /// Processes the arrival of an entry in the table.
+    pub fn arrived(&mut self, now: u64) {
+        if self.due > 0 {
+            self.due -= 1;
+        } else {
+            let next = self.asked;
+            assert!(self.pushed.contains(&next), "entry {next} was not read");
+            let is_next = self.reading.iter().all(Option::is_none);
+            assert!(is_next, "a pushed entry overtakes a read");
+            self.asked += 1;
         }
+        self.handed.push(now);
+        assert!(self.handed.len() <= self.posted.len());
     }
 
-    /// Uses the next entry without a read.
-    pub fn use_pushed(&mut self) {
-        assert!(self.reading.is_empty());
-        self.came += 1;
-        self.asked += 1;
-    }
-
-    /// Returns the reads of which one may be issued after a `Configure`: one is pending, or the end of the outstanding read starts it.
+    /// Returns the reads that may be issued after a `Configure`: some wait to leave.
     pub fn reads_left(&mut self) -> Vec<Vec<u64>> {
         let mut left = std::mem::take(&mut self.left_over);
-        left.push(self.readable(self.asked).collect());
-        // It is not known yet whether pushed entries were used.
-        if self.reading.is_empty() {
-            let used = (self.asked..).take_while(|entry| self.pushed.contains(entry));
-            left.extend(used.map(|entry| self.readable(entry + 1).collect()));
-        }
+        // It is not known yet whether a pushed entry is used.
+        let used = (self.asked..).take_while(|entry| self.pushed.contains(entry));
+        let firsts: Vec<_> = used.map(|entry| entry + 1).chain([self.asked]).collect();
+        left.extend(
+            firsts
+                .into_iter()
+                .map(|first| self.readable(first).collect()),
+        );
         left
     }
 
@@ -249,13 +253,37 @@ impl Pair {
         result
     }
 
-    /// Returns the next message. Only entries that were delivered before a cycle count.
-    pub fn current(&mut self, before: u64) -> Option<Message> {
-        let there = self.handed.iter().filter(|&&at| at < before).count();
+    /// The reference learns of the entries that entered the table before a cycle.
+    fn tell_before(&mut self, cycle: u64) {
+        let there = self.handed.iter().filter(|&&at| at < cycle).count();
         // All entries of a flushed queue pair have been seen.
         self.tell(there.max(self.told));
+    }
+
+    /// Returns the outstanding messages, from the last one on.
+    fn under_way(&self) -> impl Iterator<Item = &Message> {
+        let next = self.taken() as u16;
+        (1..=MAX_OUTSTANDING as u16).filter_map(move |i| self.messages.get(next.wrapping_sub(i)))
+    }
+
+    /// Returns the number of outstanding NOPs.
+    pub fn nops(&self) -> usize {
+        let is_nop = |message: &&Message| message.packets == 0 && message.fault.is_none();
+        self.under_way().filter(is_nop).count()
+    }
+
+    /// Returns the next message. Only entries that entered the table before a cycle count.
+    pub fn current(&mut self, before: u64) -> Option<Message> {
+        self.tell_before(before);
         let (next, mtu) = (self.next, self.mtu);
         self.with(|messages, memory, _| messages.current(next, mtu, memory))
+    }
+
+    /// Returns the messages of new packets. Only entries that entered the table before a cycle count.
+    pub fn take(&mut self, count: u32, before: u64) -> Vec<(Message, u32)> {
+        self.tell_before(before);
+        let (next, mtu) = (self.next, self.mtu);
+        self.with(|messages, memory, _| messages.take(next, count, mtu, memory))
     }
 
     pub fn get(&self, slot: u16) -> Option<Message> {
@@ -283,12 +311,14 @@ impl Pair {
         self.with(|messages, memory, cq| messages.flush(failed, memory, cq));
     }
 
+    /// Returns how many packets may be sent: fewer than half of all PSNs may be in flight.
+    pub fn space(&self) -> u32 {
+        MOST_IN_FLIGHT.saturating_sub(self.next.distance_from(self.una))
+    }
+
     /// Returns the number of outstanding messages.
     pub fn outstanding(&self) -> usize {
-        let next = self.taken() as u16;
-        (1..=66)
-            .filter(|&i| self.get(next.wrapping_sub(i)).is_some())
-            .count()
+        self.under_way().count()
     }
 
     /// Returns whether everything that was posted has completed.

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use hdl_send_queue::wqe_prefetch::WAKE_CYCLES;
 use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
@@ -15,10 +14,10 @@ use stellar_wire::hw::FromBits;
 
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
-use crate::Small;
+use crate::{Large, Small};
 
-/// In this many cycles after a `Configure` was accepted, an entry that it cancelled may still be delivered; a new one cannot.
-const GIVEN_UP: u64 = 8;
+/// In this many cycles after a `Configure` was accepted, an entry of the old ring may still enter the table; a new one cannot.
+const GIVEN_UP: u64 = 5;
 
 /// In this many cycles after a `Configure` was accepted, a read of the old ring may still begin. A fence begins its epoch later.
 const OLD_READS: u64 = 10;
@@ -50,13 +49,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a table with four queue pairs.
+    /// Creates a table with four queue pairs, whose pool runs dry.
     pub fn new(seed: u64) -> Self {
+        Self::with(Dut::new::<Small>(), seed)
+    }
+
+    /// Creates a table with four queue pairs, and a pool that does not run dry.
+    pub fn large(seed: u64) -> Self {
+        Self::with(Dut::new::<Large>(), seed)
+    }
+
+    fn with(dut: Dut, seed: u64) -> Self {
         let mut rng = TestRng::seed_from_u64(seed);
         let pairs = (0..4).map(|number| Pair::new(number, &mut rng)).collect();
         let chances = [0.03, 0.3, 1.0];
         let mut server = Self {
-            dut: Dut::new::<Small>(),
+            dut,
             pairs,
             now: 0,
             answering: None,
@@ -84,8 +92,13 @@ impl Server {
         self.dut.clock();
         self.dut.set("reset", 0);
         // Wake-ups from before the reset come out while the rows are cleared.
-        for _ in 0..2 * WAKE_CYCLES {
+        for cycle in 0.. {
+            self.dut.eval();
+            if cycle >= 16 && self.dut.is("request_ready") {
+                break;
+            }
             self.dut.clock();
+            assert!(cycle < 1100, "the rows are not cleared");
         }
         self.answering = None;
         (self.stalled_fetch, self.stalled_cqe) = (None, None);
@@ -114,8 +127,12 @@ impl Server {
         let result = look(self);
         self.take_fetch(fetch_ready);
         self.take_cqe(cqe_ready);
+        self.take_arrival();
         self.take_answer();
-        self.take_wake();
+        if self.dut.is("wake_valid") {
+            let qp = self.dut.get("wake_qp") as usize;
+            self.woken[qp] = true;
+        }
         self.dut.clock();
         self.now += 1;
         result
@@ -151,39 +168,18 @@ impl Server {
         let Some(qp) = self.answering else { return };
         if self.dut.is("fetched_ready") {
             let pair = &mut self.pairs[qp];
-            pair.answered(self.now);
+            pair.answered();
             self.answering = None;
         }
     }
 
-    fn take_wake(&mut self) {
-        if !self.dut.is("wake_valid") {
-            return;
-        }
-        let qp = self.dut.get("wake_qp") as usize;
-        self.woken[qp] = true;
-        let pair = &mut self.pairs[qp];
-        let handed = (self.now + 1).saturating_sub(WAKE_CYCLES as u64);
-        // An entry that `Configure` cancelled causes a wake-up, too.
-        if handed > pair.configured + GIVEN_UP {
-            // An entry that was pushed has not been read.
-            if pair.pushed.contains(&pair.came) && pair.handed.len() == pair.came {
-                pair.use_pushed();
+    fn take_arrival(&mut self) {
+        if self.dut.is("arrived_valid") {
+            let pair = &mut self.pairs[self.dut.get("arrived_qp") as usize];
+            if self.now > pair.configured + GIVEN_UP {
+                pair.arrived(self.now);
             }
-            pair.handed.push(handed);
-            assert!(
-                pair.handed.len() <= pair.came,
-                "queue pair {qp} has an entry that was not read"
-            );
         }
-    }
-
-    /// Returns whether it is not known yet if an entry was delivered before a cycle.
-    pub fn is_open(&self, qp: usize, before: u64) -> bool {
-        let pair = &self.pairs[qp];
-        let handed = pair.handed.len();
-        let may_be = handed < pair.came || pair.pushed.contains(&handed);
-        may_be && self.now < before + WAKE_CYCLES as u64
     }
 
     /// Returns the record at an output, which must be stable until it is accepted.
@@ -209,10 +205,8 @@ impl Server {
         let (epoch, begun) = self.begun.pop_front().expect("a read that has begun");
         assert_eq!(fetch.bool("epoch"), epoch, "the epoch of a read");
         let pair = &mut self.pairs[qp];
-        if pair.read(address, fetch.u64("entries") as usize) {
-            let limit = pair.configured + OLD_READS;
-            assert!(begun < limit, "an old ring is read after a fence began");
-        }
+        let may_be_old = begun < pair.configured + OLD_READS;
+        pair.read(address, fetch.u64("entries") as usize, may_be_old);
         self.reads += 1;
     }
 
@@ -274,7 +268,7 @@ impl Server {
         }
     }
 
-    /// Executes a request. `take` runs the reference in the cycle in which the request is accepted.
+    /// Executes a request that has one response. `take` runs the reference in the cycle in which the request is accepted.
     pub fn request<R>(
         &mut self,
         request: MessageRequest,
@@ -291,6 +285,18 @@ impl Server {
         settings: SendQueueConfig,
         take: impl FnOnce(&mut Self, u64) -> R,
     ) -> (R, Vec<u32>) {
+        let (result, mut responses) = self.call_many(request, settings, take);
+        assert_eq!(responses.len(), 1, "responses to {:?}", request.op);
+        (result, responses.remove(0).1)
+    }
+
+    /// Executes a request. Returns its responses, each with the number of cycles since it was accepted.
+    pub fn call_many<R>(
+        &mut self,
+        request: MessageRequest,
+        settings: SendQueueConfig,
+        take: impl FnOnce(&mut Self, u64) -> R,
+    ) -> (R, Vec<(u64, Vec<u32>)>) {
         self.dut.set_record("settings", settings);
         self.dut.set_record("request", request);
         self.dut.set("request_valid", 1);
@@ -310,10 +316,11 @@ impl Server {
                 break result;
             }
             waited += 1;
-            assert!(waited < 10, "{:?} is not taken", request.op);
+            assert!(waited < 24, "{:?} is not taken", request.op);
         };
         self.took = 0;
-        let words = loop {
+        let mut responses = vec![];
+        loop {
             self.took += 1;
             assert!(self.took < 50_000, "{:?}: no answer", request.op);
             self.make_noise();
@@ -328,11 +335,15 @@ impl Server {
                 answers.then(|| server.dut.words("response"))
             });
             if let Some(words) = words {
-                break words;
+                let is_last = Record::<MessageResponse>::new(&words).bool("last");
+                responses.push((self.took, words));
+                if is_last {
+                    break;
+                }
             }
-        };
+        }
         self.dut.set("request_valid", 0);
-        (result, words)
+        (result, responses)
     }
 }
 

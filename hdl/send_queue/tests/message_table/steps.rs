@@ -13,6 +13,8 @@ pub enum Step {
     Doorbell(u16),
     /// Looks up the next message, and sends this many eighths of its remaining packets.
     Current(u32),
+    /// Takes the messages of up to this many packets, and sends them.
+    Take(u32),
     /// Slot, relative to the next one to start.
     Get(i16),
     /// A packet at a position relative to the oldest unacknowledged one: eighths of the packets in flight, plus an offset.
@@ -39,6 +41,9 @@ impl Step {
             Self::Current(eighths) => {
                 server.current(qp, eighths);
             }
+            Self::Take(count) => {
+                server.take(qp, count);
+            }
             Self::Get(ahead) => server.get(qp, ahead),
             Self::Holding(eighths, more) => {
                 let pair = &server.pairs[qp];
@@ -57,7 +62,7 @@ impl Step {
             }
             Self::Configure(at_once) => {
                 if !at_once {
-                    server.settle();
+                    server.quiesce();
                 }
                 server.configure(qp);
             }
@@ -69,7 +74,8 @@ pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         20 => prop_oneof![5 => 1..6_usize, 1 => 6..100_usize].prop_map(Step::Post),
         1 => prop_oneof![any::<u16>(), 0..20_u16].prop_map(Step::Doorbell),
-        60 => prop_oneof![1 => 0..8_u32, 3 => Just(8)].prop_map(Step::Current),
+        30 => prop_oneof![1 => 0..8_u32, 3 => Just(8)].prop_map(Step::Current),
+        30 => (1..=32_u32).prop_map(Step::Take),
         10 => (-5..3_i16).prop_map(Step::Get),
         10 => (0..=8_u32, -3..4_i32).prop_map(|(eighths, more)| Step::Holding(eighths, more)),
         1 => (-5..2_i16).prop_map(Step::Fault),

@@ -1,0 +1,69 @@
+//! Decisions on the message that was read.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::messages::{MessageOp, MessageRequest};
+
+use crate::completion::SUCCESS;
+use crate::entry::{has_immediate, is_faulty};
+use crate::records::{Entry, Position, QueueRow, Started, Taken};
+
+/// Decides on the message at a position for `NextMessage`, `PeekNext` and `TakeMessages`. `left`: packets that the last message started has left.
+#[hdl_fn]
+pub fn take(
+    asked: MessageRequest,
+    row: QueueRow,
+    entry: Entry,
+    at: Position,
+    left: Bits<24>,
+    want: Bits<6>,
+    max_wimm: Bits<11>,
+) -> Taken {
+    let is_peek = asked.op == MessageOp::PeekNext;
+    let is_take = asked.op == MessageOp::TakeMessages;
+    let fenced = entry.wqe.fence & row.with_packets.any();
+    let too_many = has_immediate(entry.wqe) & (row.wimm >= max_wimm);
+    let blocked = !is_faulty(entry) & (fenced | too_many);
+    let is_full = row.outstanding.get_bit(10);
+    let can = !at.is_started & at.present & !row.stopped & !is_full;
+    let may = can & !blocked;
+    let starts = may & !is_peek;
+    let carries = at.is_started | (may & entry.packets.any());
+    let packets = if at.is_started { left } else { entry.packets };
+    let fills = (packets >> 6_u64).any() | (packets.get_bits::<6>(0) >= want);
+    // Nothing follows: the wanted packets are there, or the next entry is not.
+    let is_last = fills | !at.next_present;
+    let ends = !is_take | (carries & is_last) | (!carries & !starts);
+    let misses = !at.is_started & !at.present;
+    let starts_nop = starts & !carries & !is_faulty(entry);
+    let misses_next = (is_take & carries & !fills & !at.next_present) | (!is_take & starts_nop);
+    Taken {
+        starts,
+        blocks: can & !starts & !is_peek,
+        responds: carries | ends,
+        found: carries,
+        waits: is_peek & misses & !row.stopped,
+        last: ends,
+        starts_nop,
+        here: if fills {
+            want
+        } else {
+            packets.get_bits::<6>(0)
+        },
+        ends,
+        misses: !row.stopped & ((misses & at.posted) | (misses_next & at.next_posted)),
+        misses_next,
+    }
+}
+
+/// Returns whether all packets of a message have PSNs before `psn`.
+#[hdl_fn]
+pub fn is_over(entry: Entry, started: Started, psn: Bits<24>) -> Bit {
+    (psn - started.first) >= entry.packets
+}
+
+/// Returns whether a message that started cannot be sent, or not completely.
+#[hdl_fn]
+pub fn has_failed(started: Started) -> Bit {
+    started.status != SUCCESS
+}

@@ -2,12 +2,14 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::requester::TxRequest;
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::window::WindowResponse;
 use stellar_wire::hw::Psn;
+use stellar_wire::Opcode;
 
 use crate::ports::of_port;
-use crate::records::RequesterState;
+use crate::records::{Op, RequesterState};
 use crate::segment::at_most_63;
 
 /// The choice, in the order of priority: a probe, a lost packet, or new packets.
@@ -24,6 +26,21 @@ pub struct Choice {
     pub lost_psn: Psn,
     /// New packets that the PSN window allows, 63 if more.
     pub window_space: Bits<6>,
+}
+
+/// Returns the probe that was selected. Levels: 2 and a carry chain.
+#[hdl_fn]
+pub fn probe_packet(op: Op, window: WindowResponse, choice: Choice) -> TxRequest {
+    TxRequest {
+        qp: op.qp,
+        port: op.port,
+        opcode: bits::<8>(Opcode::MrcProbe.code() as u64),
+        psn: window.next_psn - 1,
+        timestamp: op.now.get_bits::<16>(0),
+        probe_id: bit_cast::<16, 8>(choice.probe_index),
+        entropy: choice.probe_entropy,
+        ..TxRequest::default()
+    }
 }
 
 /// Selects what `port` sends. A packet lost on one plane is retransmitted on the other one, as long as that is usable. Levels: two carry chains and 4.

@@ -1,13 +1,17 @@
 //! Requester in hardware: what a queue pair sends, and how acknowledgements and timers change its state (`docs/requester.md`).
 
+mod allowance;
 pub mod bundles;
-mod burst;
+mod burst_collect;
+mod burst_send;
+mod bursts;
 mod choice;
 mod deadline;
 pub mod doorbell_queue;
 pub mod engine;
 mod loss_flow;
 mod op_arbiter;
+mod packet_queue;
 mod ports;
 mod qp_admin_flow;
 pub mod qp_schedule;

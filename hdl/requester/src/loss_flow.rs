@@ -165,7 +165,7 @@ impl Logic for LossFlow {
         self.result.next = OpResult {
             state,
             packet_sent: false,
-            already_reported: false,
+            tried_again: false,
             next_action: NextAction::Nothing,
             una: bits(0),
             failed_slot_valid: true,

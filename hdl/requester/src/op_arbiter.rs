@@ -1,10 +1,12 @@
 //! Arbitrates between the operations.
 
 use hdl_macros::hdl;
+use hdl_primitives::Snk;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::{ControlKind, ControlPacket, RequesterConfig};
 use stellar_wire::hw::{Qpn, SqIndex};
 
+use crate::burst_send::UnreadableMessage;
 use crate::records::{ConfigureKind, Op, OpKind, RequesterState};
 
 /// log2 of the doorbells that go before transmissions of both ports. The more, the more entries a queue pair collects for a burst.
@@ -25,10 +27,8 @@ pub struct OpArbiter {
     pub now: Signal<In, Bits<32>>,
 
     // Pending operations.
-    /// The burst of this queue pair on this port ended early, and has to be rolled back.
-    pub rollback_valid: Signal<In, Bit>,
-    pub rollback_qp: Signal<In, Qpn>,
-    pub rollback_port: Signal<In, Bit>,
+    /// A payload of a burst cannot be read. This goes first: its queue pair may not transmit before.
+    pub unreadable: Snk<UnreadableMessage>,
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
     pub configure_qp: Signal<In, Qpn>,
@@ -85,7 +85,7 @@ impl Logic for OpArbiter {
         let wakes_first = self.doorbell_last.q.val() & self.wake_waits.val();
         let doorbell_goes = self.doorbell_valid.val() & !transmits_first & !wakes_first;
         let control = self.control.val();
-        let event_pending = self.rollback_valid.val()
+        let event_pending = self.unreadable.valid.val()
             | self.configure_valid.val()
             | self.control_valid.val()
             | self.due_valid.val()
@@ -93,8 +93,8 @@ impl Logic for OpArbiter {
             | self.flush_valid.val()
             | doorbell_goes
             | self.wake_valid.val();
-        let kind = if self.rollback_valid.val() {
-            OpKind::Rollback
+        let kind = if self.unreadable.valid.val() {
+            OpKind::Fault
         } else if self.configure_valid.val() {
             OpKind::Configure
         } else if self.control_valid.val() & !(self.heads_first.val() & heads.any()) {
@@ -119,11 +119,16 @@ impl Logic for OpArbiter {
             OpKind::Transmit
         };
         let qp = match kind {
-            OpKind::Rollback => self.rollback_qp.val(),
             OpKind::Configure => self.configure_qp.val(),
             OpKind::Sack | OpKind::Nack | OpKind::Ack => control.qp,
             OpKind::Timer => self.due_qp.val(),
-            OpKind::Fault => self.fault_qp.val(),
+            OpKind::Fault => {
+                if self.unreadable.valid.val() {
+                    self.unreadable.record.val().qp
+                } else {
+                    self.fault_qp.val()
+                }
+            }
             OpKind::Flush => self.flush_qp.val(),
             OpKind::Doorbell => self.doorbell_qp.val(),
             OpKind::Wake => self.wake_qp.val(),
@@ -139,12 +144,10 @@ impl Logic for OpArbiter {
         self.offer.next = Op {
             kind,
             qp,
-            port: if self.rollback_valid.val() {
-                self.rollback_port.val()
-            } else {
-                port
-            },
-            slot: if kind == OpKind::Doorbell {
+            port,
+            slot: if self.unreadable.valid.val() {
+                self.unreadable.record.val().slot
+            } else if kind == OpKind::Doorbell {
                 self.doorbell_producer.val()
             } else {
                 self.fault_slot.val()
@@ -155,6 +158,7 @@ impl Logic for OpArbiter {
             settings: RequesterConfig::default(),
             state: RequesterState::default(),
         };
+        self.unreadable.ready.next = self.take.val();
         if self.take.val() & (kind == OpKind::Transmit) {
             self.turn.d.next = !port;
             self.owed.d.next = if port {

@@ -10,7 +10,9 @@ use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::{Psn, SqIndex};
 
 use crate::bundles::CallSrc;
-use crate::records::{ConfigureKind, NextAction, Op, OpKind, OpResult, RcState, RequesterState};
+use crate::records::{
+    ConfigureKind, NextAction, Op, OpKind, OpResult, PathPolicy, RcState, RequesterState,
+};
 
 /// Step of the flow. A step that issues a request is followed by one that waits for the response.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -44,8 +46,8 @@ pub struct QpAdminFlow {
     pub op_done: Signal<In, Bit>,
     pub op_result: Signal<In, OpResult>,
     pub op: Signal<In, Op>,
-    /// Valid with a configuration of the spray engine: its path policy sends probes.
-    pub may_probe: Signal<In, Bit>,
+    /// Valid with a configuration of the spray engine.
+    pub path_policy: Signal<In, PathPolicy>,
     pub done: Signal<Out, Bit>,
     pub state: Signal<Out, RequesterState>,
     /// Valid with `done`: a doorbell was accepted, so the queue pair may have work.
@@ -134,6 +136,7 @@ impl Logic for QpAdminFlow {
             },
             qp: op.qp,
             psn: self.una.q.val(),
+            count: bits::<6>(0),
             slot: if step == Step::Idle {
                 op.slot
             } else {
@@ -204,7 +207,7 @@ impl Logic for QpAdminFlow {
                                 probe: false,
                                 probe_index: bits(0),
                                 probe_entropy: bits(0),
-                                may_probe: state_after.may_probe,
+                                path_policy: state_after.path_policy,
                                 rc: RcState {
                                     to_send: op.settings.first_psn,
                                     sent: op.settings.first_psn,
@@ -218,7 +221,7 @@ impl Logic for QpAdminFlow {
                         }
                         ConfigureKind::Spray => {
                             self.spray.start.next = true;
-                            self.state_after.d.next.may_probe = self.may_probe.val();
+                            self.state_after.d.next.path_policy = self.path_policy.val();
                         }
                         ConfigureKind::Nscc => {
                             self.nscc.start.next = true;

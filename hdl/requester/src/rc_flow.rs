@@ -141,7 +141,7 @@ impl Logic for RcFlow {
                 ..state
             },
             packet_sent: false,
-            already_reported: false,
+            tried_again: false,
             next_action: if verdict.refused | exhausted {
                 NextAction::FailOldest
             } else if progress {

@@ -10,8 +10,6 @@ use stellar_wire::mtu::LENGTH_BITS;
 pub enum OpKind {
     /// Transmit a packet or a burst on a port, if there is one.
     Transmit,
-    /// Roll back a burst that ended early.
-    Rollback,
     Sack,
     Nack,
     /// Process an RC ACK or NAK.
@@ -53,6 +51,15 @@ pub struct RcState {
     pub pkts_since_ack_req: Bits<16>,
 }
 
+/// What the sequencer has to know of a queue pair's path policy.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct PathPolicy {
+    /// It sends probes.
+    pub probes: Bit,
+    /// Every plane that is up has a path: the policy takes none out of use.
+    pub keeps_all_paths: Bit,
+}
+
 /// State of a queue pair in the sequencer. The functional units keep the rest.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RequesterState {
@@ -70,8 +77,7 @@ pub struct RequesterState {
     pub probe: Bit,
     pub probe_index: Bits<8>,
     pub probe_entropy: Bits<32>,
-    /// The path policy sends probes.
-    pub may_probe: Bit,
+    pub path_policy: PathPolicy,
     pub rc: RcState,
 }
 
@@ -80,7 +86,7 @@ pub struct RequesterState {
 pub struct Op {
     pub kind: OpKind,
     pub qp: Qpn,
-    /// `Transmit`, `Rollback`.
+    /// `Transmit`.
     pub port: Bit,
     /// `Doorbell`: producer index; `Fault`: send queue index.
     pub slot: SqIndex,
@@ -114,9 +120,8 @@ pub struct OpResult {
     pub state: RequesterState,
     /// `Transmit`: a packet was sent.
     pub packet_sent: Bit,
-    /// The scheduler must not deactivate the queue pair. `Transmit`: a burst is sent in the background, and its first packet is reported when it leaves; or
-    /// the operation is tried again. `Rollback`: a packet was sent, and has been reported.
-    pub already_reported: Bit,
+    /// `Transmit`: the operation is tried again, so the scheduler must not deactivate the queue pair.
+    pub tried_again: Bit,
     pub next_action: NextAction,
     /// `Complete`, `FailOldest`: first PSN that is not known to be received.
     pub una: Psn,

@@ -17,7 +17,7 @@ use stellar_wire::hw::spray::SprayPolicy;
 use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, ScheduleSrc};
-use crate::records::StatPulses;
+use crate::records::{PathPolicy, StatPulses};
 use crate::sequencer::Sequencer;
 
 /// Does in hardware what `Requester` of the reference does, for 2^`Q` queue pairs with 2^`B` blocks of entries and messages. `S` = `Q` + 8 and `E` = `B` + 3 are
@@ -132,7 +132,11 @@ impl<const Q: usize, const S: usize, const B: usize, const E: usize> Logic
         self.reverse_ev.entropy.next = self.spray.known_value.val().entropy;
 
         // configure
-        self.sequencer.may_probe.next = self.settings.spray.val().policy == SprayPolicy::EvState;
+        let policy = self.settings.spray.val().policy;
+        self.sequencer.path_policy.next = PathPolicy {
+            probes: policy == SprayPolicy::EvState,
+            keeps_all_paths: (policy == SprayPolicy::Obs) | (policy == SprayPolicy::RoundRobin),
+        };
         join!(
             self,
             settings.requester => sequencer.settings,

@@ -259,7 +259,7 @@ impl Logic for SackFlow {
         self.result.next = OpResult {
             state: self.state.q.val(),
             packet_sent: false,
-            already_reported: false,
+            tried_again: false,
             next_action: if self.una_moved.q.val() {
                 NextAction::Completing
             } else {

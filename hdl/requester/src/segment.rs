@@ -45,6 +45,19 @@ pub fn measured(message: Message, segment: Segment) -> Segment {
     }
 }
 
+/// Returns the first packet of a message that begins, which has packets. Levels: 4.
+#[hdl_fn]
+pub fn whole_message(message: Message) -> Segment {
+    Segment {
+        psn: message.first,
+        first: true,
+        last: message.packets == 1,
+        offset: bits::<32>(0),
+        rest: message.length,
+        left: message.packets,
+    }
+}
+
 /// Returns the path MTU in bytes. Levels: 1.
 #[hdl_fn]
 pub fn mtu_bytes(mtu_log2: Bits<4>) -> Bits<LENGTH_BITS> {

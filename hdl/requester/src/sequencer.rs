@@ -22,7 +22,9 @@ use crate::op_arbiter::OpArbiter;
 use crate::ports::pair;
 use crate::qp_admin_flow::QpAdminFlow;
 use crate::rc_flow::RcFlow;
-use crate::records::{ConfigureKind, NextAction, Op, OpKind, OpResult, RequesterState, StatPulses};
+use crate::records::{
+    ConfigureKind, NextAction, Op, OpKind, OpResult, PathPolicy, RequesterState, StatPulses,
+};
 use crate::sack_flow::{offset, SackFlow};
 use crate::spray_feedback_fifo::SprayFeedbackFifo;
 use crate::transmit_flow::TransmitFlow;
@@ -70,8 +72,8 @@ pub struct Sequencer<const Q: usize = 10> {
     // Configuration. The settings of a functional unit go to that unit directly. All inputs are stable until `configure_ready`.
     pub configure: ConfigureSnk,
     pub settings: Signal<In, RequesterConfig>,
-    /// Valid with `ConfigureKind::Spray`: the path policy sends probes.
-    pub may_probe: Signal<In, Bit>,
+    /// Valid with `ConfigureKind::Spray`.
+    pub path_policy: Signal<In, PathPolicy>,
 
     // Control packets, doorbells, payload faults, flushes, and wake-ups. Each is accepted when valid and ready are high.
     /// SACK, NACK or RC acknowledgement.
@@ -195,9 +197,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let is_sack = control.kind == ControlKind::Sack;
         let may_pass = self.control_checked.q.val() & self.control_before_burst.q.val() & is_sack;
         self.arbiter.now.next = self.now.val();
-        self.arbiter.rollback_valid.next = self.transmit.ended_early.val();
-        self.arbiter.rollback_qp.next = self.transmit.bg_burst_qp.val();
-        self.arbiter.rollback_port.next = self.transmit.bg_burst_port.val();
+        join!(self, transmit.unreadable => arbiter.unreadable);
+        let is_unreadable = self.transmit.unreadable.valid.val();
         self.arbiter.configure_valid.next = self.configure.valid.val() & free;
         self.arbiter.configure.next = self.configure.record.val();
         self.arbiter.configure_qp.next = self.configure.qp.val();
@@ -269,7 +270,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.control_before_burst.d.next =
             other_qp | names_only_before(control.seth, self.transmit.bg_burst_first_psn.val());
         self.due.ready.next = take & (offered_op.kind == OpKind::Timer);
-        self.fault.ready.next = take & (offered_op.kind == OpKind::Fault);
+        self.fault.ready.next = take & (offered_op.kind == OpKind::Fault) & !is_unreadable;
         self.flush.ready.next = take & (offered_op.kind == OpKind::Flush);
         self.doorbell.ready.next = take & (offered_op.kind == OpKind::Doorbell);
         self.wake.ready.next = take & (offered_op.kind == OpKind::Wake);
@@ -302,7 +303,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.admin.op.next = op;
 
         // start
-        let is_transmit = (current.kind == OpKind::Transmit) | (current.kind == OpKind::Rollback);
+        let is_transmit = current.kind == OpKind::Transmit;
         let is_wake = current.kind == OpKind::Wake;
         let is_timer = current.kind == OpKind::Timer;
         let is_ack = current.kind == OpKind::Ack;
@@ -361,7 +362,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             result
         };
-        self.admin.may_probe.next = self.may_probe.val();
+        self.admin.path_policy.next = self.path_policy.val();
         if flow_done {
             self.completing.d.next = completes_in_background;
         } else if (step == Step::Arbitrate) & answered {
@@ -384,13 +385,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         // report
         let sent = flow_done & is_transmit;
         let rotate = sent & result.packet_sent;
-        let deactivate = sent & !result.packet_sent & !result.already_reported;
-        let first_packet_leaves = self.transmit.first_packet_leaves.val();
-        let first_port = self.transmit.bg_burst_port.val();
-        self.rotate.next = pair(
-            (rotate & !current.port) | (first_packet_leaves & !first_port),
-            (rotate & current.port) | (first_packet_leaves & first_port),
-        );
+        let deactivate = sent & !result.packet_sent & !result.tried_again;
+        self.rotate.next = pair(rotate & !current.port, rotate & current.port);
         self.deactivate.next = pair(deactivate & !current.port, deactivate & current.port);
         let reschedule = if admin_done {
             (is_event | self.admin.reschedule.val()) & !state.failed
@@ -572,6 +568,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             messages.unit_request => messages_request,
             messages_response => messages.unit_response,
             spray_response => transmit.path,
+            messages_response => transmit.taken,
             transmit.sent_packet => sent_packet,
             transmit.xlate_req => xlate_req,
             xlate_rsp => transmit.xlate_rsp,

@@ -564,6 +564,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             } else {
                 is_next & taken.waits
             },
+            follows: is_next & at.next_present,
             last: ends,
             packets_here: taken.here,
             nops: is_take & (self.nops.q.val() | taken.starts_nop),

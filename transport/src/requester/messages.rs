@@ -120,28 +120,27 @@ impl Messages {
         }
     }
 
-    /// Returns the messages of `count` new packets from PSN `next` on, with the number of these packets that belong to each. It starts messages as
-    /// [`Self::current`] does. There are fewer packets if no more messages may start.
+    /// Takes the messages of `packets` new packets, the first of which has PSN `next`: what [`Self::current`] returns for one packet after the other. Appends each
+    /// message to `taken`, with the number of these packets that belong to it. There may be fewer packets, or none.
     pub fn take(
         &mut self,
         next: Psn,
-        count: u32,
+        packets: u32,
         mtu: u32,
         memory: &mut dyn Memory,
-    ) -> Vec<(Message, u32)> {
-        let mut taken = vec![];
-        let mut covered = 0;
-        while covered < count {
-            let psn = next.plus(covered);
+        taken: &mut Vec<(Message, u32)>,
+    ) {
+        let mut count = 0;
+        while count < packets {
+            let psn = next.plus(count);
             let Some(message) = self.current(psn, mtu, memory) else {
                 break;
             };
             let left = message.packets - psn.distance_from(message.first);
-            let here = left.min(count - covered);
+            let here = left.min(packets - count);
             taken.push((message, here));
-            covered += here;
+            count += here;
         }
-        taken
     }
 
     fn start(&mut self, Fetched { wqe, fault }: Fetched, first: Psn, mtu: u32) {

@@ -28,7 +28,7 @@ impl Requester {
         either!(self, transmit(port, now, card))
     }
 
-    /// Does what [`Self::transmit`] does, but returns as many packets of one message as may be sent at once, up to `most`.
+    /// Does what [`Self::transmit`] does, but returns as many new packets as may be sent at once, up to `most`. They may belong to several messages.
     pub fn transmit_burst(
         &mut self,
         port: u8,

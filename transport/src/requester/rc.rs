@@ -1,5 +1,7 @@
 //! The RC requester of one queue pair: one path, go-back-N (InfiniBand architecture volume 1, section 9.7.5).
 
+use std::mem;
+
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{Aeth, ImmDt, NakCode, Reth, Syndrome};
@@ -19,6 +21,8 @@ pub struct RcRequester {
     qp: QpIdentity,
     config: RcConfig,
     messages: Messages,
+    /// Buffer for the messages of a burst, and how many packets it has of each.
+    burst: Vec<(Message, u32)>,
     una: Psn,
     next: Psn,
     sent: Psn,
@@ -40,6 +44,7 @@ impl RcRequester {
             qp,
             config,
             messages,
+            burst: Vec::new(),
             una: first,
             next: first,
             sent: first,
@@ -63,8 +68,7 @@ impl RcRequester {
         packet
     }
 
-    /// Does what [`Self::transmit`] does, but returns as many packets of one message as may be sent at once, up to `most`. They are either all new or
-    /// all retransmissions.
+    /// Does what [`Self::transmit`] does, but returns as many packets as may be sent at once, up to `most`: all new, or all retransmissions of one message.
     pub fn transmit_burst(
         &mut self,
         port: u8,
@@ -89,27 +93,38 @@ impl RcRequester {
         if self.error.is_some() || port != self.config.plane {
             return;
         }
-        if let Some((message, count)) = self.due(card) {
-            (0..count.min(most))
-                .map_while(|_| self.send(&message, now, card))
-                .for_each(leave);
-        }
+        let mut burst = mem::take(&mut self.burst);
+        self.due(most, card, &mut burst);
+        burst
+            .iter()
+            .flat_map(|&(message, packets)| (0..packets).map(move |_| message))
+            .map_while(|message| self.send(&message, now, card))
+            .for_each(leave);
+        burst.clear();
+        self.burst = burst;
         self.complete(card);
     }
 
-    /// The message of the next packet, and how many of its packets may leave.
-    fn due(&mut self, card: &mut Card<'_>) -> Option<(Message, u32)> {
+    /// The messages of the next packets, at most `most`: all retransmissions, of one message, or all new. Each with the number of its packets.
+    fn due(&mut self, most: u32, card: &mut Card<'_>, due: &mut Vec<(Message, u32)>) {
         let psn = self.next;
-        let (message, room) = if psn == self.sent {
-            let message = self.messages.current(psn, self.qp.mtu, card.memory)?;
+        if psn == self.sent {
             let window = u32::from(self.config.window);
-            (message, window.saturating_sub(self.outstanding()))
-        } else {
-            let message = *self.messages.holding(psn)?;
-            (message, self.sent.distance_from(psn))
-        };
-        let left = message.packets - psn.distance_from(message.first);
-        message.fault.is_none().then_some((message, room.min(left)))
+            let room = window.saturating_sub(self.outstanding());
+            // The first message starts even if the window is full, as hardware looks it up first.
+            if self
+                .messages
+                .current(psn, self.qp.mtu, card.memory)
+                .is_some()
+            {
+                self.messages
+                    .take(psn, room.min(most), self.qp.mtu, card.memory, due);
+            }
+        } else if let Some(&message) = self.messages.holding(psn) {
+            let left = message.packets - psn.distance_from(message.first);
+            let packets = self.sent.distance_from(psn).min(left).min(most);
+            due.extend(message.fault.is_none().then_some((message, packets)));
+        }
     }
 
     fn send(&mut self, message: &Message, now: Ticks, card: &Card<'_>) -> Option<RequestPacket> {

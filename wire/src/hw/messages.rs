@@ -84,6 +84,8 @@ pub struct MessageResponse {
     /// `PeekNext`: there is no message, and there will be none before a doorbell, or before the wake-up for an entry that was requested.
     /// `Doorbell`: the index is the one that was known.
     pub waits: Bit,
+    /// `NextMessage`: the entry behind the message is there, too.
+    pub follows: Bit,
     /// `TakeMessages`: no response follows. It may come without a message.
     pub last: Bit,
     /// `TakeMessages`: number of the requested packets that belong to the message.

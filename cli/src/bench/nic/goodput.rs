@@ -5,6 +5,7 @@ use sim_nic::{RtlNic, Span};
 use sim_world::pair::RECEIVER;
 use sim_world::report::MRC_OVERHEAD;
 use sim_world::transfer::{run, Run, Transfer};
+use sim_world::Plan;
 
 use super::speed::Speed;
 use super::{plan, Effort, Row, QPS};
@@ -17,6 +18,10 @@ const MESSAGE_PACKETS: u32 = 32;
 /// Length of a message of the message rate rows, and of its packet's payload with padding, in bytes.
 const SMALL: u32 = 2;
 const SMALL_PADDED: u64 = 4;
+/// log2 of the payload and number of queue pairs of the rows whose messages have one packet.
+const MESSAGE_GOODPUT: [(u8, u32); 3] = [(12, 1), (10, 16), (8, 64)];
+/// Queue pairs of the message rate rows.
+const RATE_QPS: [u32; 3] = [1, 16, 64];
 /// Time limit of a run: 1 s.
 pub const LIMIT: Time = 1_000_000_000_000;
 
@@ -25,25 +30,40 @@ pub fn goodput(effort: Effort, speed: &mut Speed) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![];
     for mtu_log2 in MTUS {
         for qps in QPS {
-            let plan = plan(effort, qps, mtu_log2)?;
-            let transfer = Transfer {
-                bytes: MESSAGE_PACKETS << mtu_log2,
-                messages: effort.packets / MESSAGE_PACKETS / qps,
-                interval: 0,
-                limit: LIMIT,
-            };
             let name = format!("goodput {}, {}", 1 << mtu_log2, queue_pairs(qps));
+            let (plan, transfer) = messages(effort, qps, mtu_log2, MESSAGE_PACKETS)?;
             let run = progress::measuring(&name, || speed.measure(&plan, transfer))?;
-            let gbps = run.report.bytes as f64 * 8e3 / placing(&run) as f64;
-            rows.push(Row::new(
-                name,
-                gbps,
-                "Gb/s",
-                Some(run.report.wire_limit_gbps),
-            ));
+            rows.push(goodput_row(name, &run));
         }
     }
+    for (mtu_log2, qps) in MESSAGE_GOODPUT {
+        let name = format!("message goodput {}, {}", 1 << mtu_log2, queue_pairs(qps));
+        let (plan, transfer) = messages(effort, qps, mtu_log2, 1)?;
+        let run = progress::measuring(&name, || run::<RtlNic>(&plan, transfer))?;
+        rows.push(goodput_row(name, &run));
+    }
     Ok(rows)
+}
+
+/// Messages of `packets` packets each, which are the packets of a goodput row together.
+fn messages(
+    effort: Effort,
+    qps: u32,
+    mtu_log2: u8,
+    packets: u32,
+) -> anyhow::Result<(Plan, Transfer)> {
+    let transfer = Transfer {
+        bytes: packets << mtu_log2,
+        messages: effort.packets / packets / qps,
+        interval: 0,
+        limit: LIMIT,
+    };
+    Ok((plan(effort, qps, mtu_log2)?, transfer))
+}
+
+fn goodput_row(name: String, run: &Run<RtlNic>) -> Row {
+    let gbps = run.report.bytes as f64 * 8e3 / placing(run) as f64;
+    Row::new(name, gbps, "Gb/s", Some(run.report.wire_limit_gbps))
 }
 
 /// Time from the first write of payload to the end of the last one, in picoseconds.
@@ -55,7 +75,7 @@ fn placing(run: &Run<RtlNic>) -> Time {
 /// Two-byte WRITEs per second that reach the receiver's memory, all posted at once.
 pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![];
-    for qps in QPS {
+    for qps in RATE_QPS {
         let plan = plan(effort, qps, 12)?;
         let transfer = Transfer {
             bytes: SMALL,

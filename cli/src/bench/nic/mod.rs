@@ -48,7 +48,7 @@ impl Effort {
         let share = if arguments.quick { 8 } else { 1 };
         Ok(Self {
             packets: 8192 / share,
-            messages: 4096 / share,
+            messages: 8192 / share,
             seed: arguments.seed,
             pcie: arguments.pcie.settings()?,
         })
@@ -79,7 +79,7 @@ fn plan(effort: Effort, qps: u32, mtu_log2: u8) -> anyhow::Result<Plan> {
     plan.transport = TransportPlan::Mrc(world::sprayed(sim_world::MAX_PATHS));
     plan.qps = qps;
     plan.mtu_log2 = mtu_log2;
-    plan.sq_log2 = 12;
+    plan.sq_log2 = 13;
     plan.pcie = effort.pcie;
     Ok(plan)
 }

@@ -207,13 +207,14 @@ impl Bench {
         for _ in 0..40 {
             let again = self.rig.transmit(qp as u32, port, self.now.0);
             assert!(again.rotated != again.deactivated, "rotated or deactivated");
-            assert_eq!(again.rotated, !again.tx.is_empty(), "a packet");
+            assert!(again.rotated || again.tx.is_empty(), "a packet");
             observed.cqes.extend(again.cqes);
             observed.failed.extend(again.failed);
             observed.tx = again.tx;
             let arrived = self.rig.settle() || again.arrived;
             observed.cqes.extend(self.rig.take_cqes());
-            if !observed.tx.is_empty() || !arrived {
+            // If a payload cannot be read, a burst may have no packet that leaves.
+            if again.rotated || !arrived {
                 break;
             }
         }

@@ -15,3 +15,4 @@ mod reuse;
 mod rig;
 mod setup;
 mod transmissions;
+mod unreadable;

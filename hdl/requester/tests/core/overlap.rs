@@ -1,4 +1,4 @@
-//! SACKs and doorbells during a burst. The results must be the same as if the SACKs came after the burst, and the doorbells before it.
+//! SACKs and doorbells during a burst. The results must be the same as if they came after the burst.
 
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -96,7 +96,7 @@ fn overlap(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     bench.compare_sack(QP, (&seth, &cc), observed, was_failed, before_failure);
 }
 
-/// Sends one burst. A doorbell comes right after its start. The burst belongs to a message in progress, so the doorbell cannot affect it.
+/// Sends one burst. A doorbell comes right after its start. The messages of the burst start before the doorbell is accepted, so it cannot affect them.
 fn ring_beside(bench: &mut Bench, dice: u64, taken: &mut Taken) {
     if !bench.pairs[QP].in_message || !place(bench, dice) {
         return;
@@ -108,8 +108,8 @@ fn ring_beside(bench: &mut Bench, dice: u64, taken: &mut Taken) {
         .rig
         .transmit_and_doorbell(QP as u32, port, producer, bench.now.0);
     taken.rung += u32::from(observed.before_other < observed.tx.len());
-    bench.compare_rung(QP, producer, &observed);
     bench.compare_sent(QP, port, &observed);
+    bench.compare_rung(QP, producer, &observed);
     bench.compare(QP, &mut observed, was_failed);
 }
 

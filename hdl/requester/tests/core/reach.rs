@@ -43,10 +43,8 @@ fn histories_reach_everything_over_rc() {
     ] {
         assert!(count >= HISTORIES, "{count} {what}");
     }
-    assert!(
-        dropped > 20,
-        "{dropped} locations of packets that were not sent"
-    );
+    // `unreadable` has many of them.
+    assert!(dropped > 0, "no location of a packet that was not sent");
     for status in [
         WcStatus::RetryExcErr,
         WcStatus::RemInvReqErr,

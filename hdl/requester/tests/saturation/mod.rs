@@ -20,7 +20,8 @@ fn cycles_per_packet(queue_pairs: u32, messages: u32, port_cycles: u32) -> f64 {
 }
 
 fn measure(mut bench: Bench, queue_pairs: u32, messages: u32) -> f64 {
-    bench.post(messages, MESSAGE * MTU);
+    // The last bursts are not measured: they may leave by one port.
+    bench.post(messages + 1, MESSAGE * MTU);
     bench.run_until(RAMP);
     let (from, sacks) = (bench.cycles(), bench.sacks());
     let packets = queue_pairs * messages * MESSAGE - RAMP;

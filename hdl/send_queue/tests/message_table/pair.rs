@@ -283,7 +283,11 @@ impl Pair {
     pub fn take(&mut self, count: u32, before: u64) -> Vec<(Message, u32)> {
         self.tell_before(before);
         let (next, mtu) = (self.next, self.mtu);
-        self.with(|messages, memory, _| messages.take(next, count, mtu, memory))
+        self.with(|messages, memory, _| {
+            let mut taken = vec![];
+            messages.take(next, count, mtu, memory, &mut taken);
+            taken
+        })
     }
 
     pub fn get(&self, slot: u16) -> Option<Message> {

@@ -8,7 +8,7 @@ mod transmit;
 
 use stellar_wire::host::WcStatus;
 
-use super::{CompletionQueue, Messages, MrcConfig, QpIdentity, RequesterCounters, Window};
+use super::{CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window};
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
 use crate::rx::{Psn, Tables};
@@ -30,6 +30,8 @@ pub struct MrcRequester {
     qp: QpIdentity,
     config: MrcConfig,
     messages: Messages,
+    /// Buffer for the messages of a burst, and how many packets it has of each.
+    burst: Vec<(Message, u32)>,
     window: Window,
     nscc: Nscc,
     spray: Spray,
@@ -61,6 +63,7 @@ impl MrcRequester {
         Ok(Self {
             qp,
             messages,
+            burst: Vec::new(),
             window: Window::new(first),
             nscc: Nscc::new(&config.nscc, now),
             path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),

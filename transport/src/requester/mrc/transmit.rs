@@ -1,5 +1,7 @@
 //! Transmission of an MRC requester (hardware blocks `transmit_flow`, `tx_window`, `spray_engine`).
 
+use std::mem;
+
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::{Meth, Peth, Tseth};
 use stellar_wire::{ImmDt, Opcode, Reth};
@@ -22,8 +24,8 @@ impl MrcRequester {
         packet
     }
 
-    /// Does what [`Self::transmit`] does, but returns as many new packets of one message as may be sent at once, up to `most`. The congestion window
-    /// is checked in units of the path MTU.
+    /// Does what [`Self::transmit`] does, but returns as many new packets as may be sent at once, up to `most`. They may belong to several messages. The
+    /// congestion window is checked in units of the path MTU.
     pub fn transmit_burst(
         &mut self,
         port: u8,
@@ -85,10 +87,20 @@ impl MrcRequester {
         let mut packet = self.prepare(&message, psn, path, Some(time_stamp(now)), card)?;
         packet.retransmission = true;
         packet.ack_req = true;
-        self.window
-            .resend(psn, sent(&packet, path, now, old.retries, old.slot));
+        self.window.resend(
+            psn,
+            Sent {
+                ev: path.index,
+                plane: path.plane,
+                at: now,
+                again: true,
+                ..old
+            },
+        );
         self.counters.retransmissions += 1;
-        Some(self.sent(packet, path, now, old.retries))
+        self.start_timer(now, old.retries);
+        self.count(&packet, path);
+        Some(packet)
     }
 
     /// Whether a retransmission can be left to a plane: its port is up and it has a path that is not out of use.
@@ -102,6 +114,9 @@ impl MrcRequester {
             && (0..=u8::MAX).map_while(EvIndex::new).any(good)
     }
 
+    /// Sends new packets of consecutive messages, at most `most`. All messages start before the first packet is prepared.
+    ///
+    /// Nothing of this is taken back: if a buffer cannot be read, its packet and those behind it keep their PSNs, and are never sent.
     fn send_new(
         &mut self,
         port: u8,
@@ -114,43 +129,70 @@ impl MrcRequester {
         let Some(message) = self.messages.current(first, self.qp.mtu, card.memory) else {
             return;
         };
-        let mut readable = true;
-        for _ in 0..self.burst(&message, first).min(most) {
-            let Some(path) = self.spray.choose(None, PlaneMask::only(port)) else {
-                return;
-            };
-            // Hardware requests the paths of all packets at once, so packets whose buffer cannot be read have consumed paths.
-            if !readable {
-                continue;
-            }
-            let psn = self.window.next();
-            let Some(packet) = self.prepare(&message, psn, path, None, card) else {
-                readable = false;
-                continue;
-            };
-            self.window
-                .push(sent(&packet, path, now, 0, message.wqe.slot));
-            leave(self.sent(packet, path, now, 0));
+        let allowed = self.allowed(&message, first).min(most);
+        if allowed == 0 {
+            return;
         }
+        let Some(path) = self.spray.choose(None, PlaneMask::only(port)) else {
+            return;
+        };
+        let mut burst = mem::take(&mut self.burst);
+        self.messages
+            .take(first, allowed, self.qp.mtu, card.memory, &mut burst);
+        let mut path = Some(path);
+        let mut readable = true;
+        for &(message, packets) in &burst {
+            for _ in 0..packets {
+                // A plane that had a path has one for every packet.
+                let next = || self.spray.choose(None, PlaneMask::only(port));
+                let Some(path) = path.take().or_else(next) else {
+                    break;
+                };
+                let psn = self.window.next();
+                let packet = readable
+                    .then(|| self.prepare(&message, psn, path, None, card))
+                    .flatten();
+                readable = packet.is_some();
+                self.window.push(Sent {
+                    ev: path.index,
+                    plane: path.plane,
+                    at: now,
+                    again: false,
+                    retries: 0,
+                    length: self.payload_length(&message, psn),
+                    slot: message.wqe.slot,
+                });
+                self.start_timer(now, 0);
+                if let Some(packet) = packet {
+                    self.count(&packet, path);
+                    leave(packet);
+                }
+            }
+        }
+        burst.clear();
+        self.burst = burst;
     }
 
-    /// Packets of a message, from `psn` on, that both windows admit.
-    fn burst(&self, message: &Message, psn: Psn) -> u32 {
-        let room = self.mpr.saturating_sub(self.window.len());
-        if room == 0 || !self.admits(message, psn) {
+    /// Packets that both windows admit, if the first one is `psn` of `message`.
+    fn allowed(&self, message: &Message, psn: Psn) -> u32 {
+        if !self.admits(message, psn) {
             return 0;
         }
+        let room = self.mpr.saturating_sub(self.window.len());
         let in_flight = self.window.in_flight_bytes();
         let by_congestion = self.nscc.cwnd().saturating_sub(in_flight) / self.qp.mtu;
-        let left = message.packets - psn.distance_from(message.first);
-        room.min(by_congestion).min(left).max(1)
+        room.min(by_congestion.max(1))
     }
 
     /// Whether the congestion window admits a packet.
     fn admits(&self, message: &Message, psn: Psn) -> bool {
-        let size = segment(message, psn, self.qp.mtu, QpMode::Mrc).length;
+        let size = self.payload_length(message, psn);
         self.nscc
             .may_send(self.window.in_flight_bytes(), size.into())
+    }
+
+    fn payload_length(&self, message: &Message, psn: Psn) -> u16 {
+        segment(message, psn, self.qp.mtu, QpMode::Mrc).length
     }
 
     /// A packet that leaves by `path`, unless its buffer cannot be read.
@@ -181,22 +223,18 @@ impl MrcRequester {
         })
     }
 
-    /// Counts a packet that leaves and starts its timer.
-    fn sent(
-        &mut self,
-        packet: RequestPacket,
-        path: Path,
-        now: Ticks,
-        retries: u8,
-    ) -> RequestPacket {
+    /// Counts a packet that leaves.
+    fn count(&mut self, packet: &RequestPacket, path: Path) {
         self.counters.packets += 1;
         self.counters.bytes += u64::from(packet.length);
         if let Some(load) = self.path_loads.get_mut(usize::from(path.index.value())) {
             *load += 1;
         }
+    }
+
+    fn start_timer(&mut self, now: Ticks, retries: u8) {
         let due = now.plus(self.config.backoff.timeout(self.config.rto, retries));
         self.deadline = earlier(self.deadline, due);
-        packet
     }
 
     fn probe(&mut self, port: u8, now: Ticks) -> Option<RequestPacket> {
@@ -231,18 +269,6 @@ impl MrcRequester {
             ev: Some(index),
             slot: None,
         })
-    }
-}
-
-fn sent(packet: &RequestPacket, path: Path, at: Ticks, retries: u8, slot: u16) -> Sent {
-    Sent {
-        ev: path.index,
-        plane: path.plane,
-        at,
-        again: packet.retransmission,
-        retries,
-        length: packet.length,
-        slot,
     }
 }
 

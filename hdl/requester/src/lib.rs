@@ -4,6 +4,7 @@ pub mod bundles;
 mod burst;
 mod choice;
 mod deadline;
+mod delay_estimate;
 pub mod doorbell_queue;
 pub mod engine;
 mod loss_flow;

@@ -10,7 +10,10 @@ use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::{Psn, SqIndex};
 
 use crate::bundles::CallSrc;
-use crate::records::{ConfigureKind, NextAction, Op, OpKind, OpResult, RcState, RequesterState};
+use crate::deadline::longest_tail;
+use crate::records::{
+    ConfigureKind, DelayState, NextAction, Op, OpKind, OpResult, RcState, RequesterState,
+};
 
 /// Step of the flow. A step that issues a request is followed by one that waits for the response.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -204,6 +207,10 @@ impl Logic for QpAdminFlow {
                                 probe_index: bits(0),
                                 probe_entropy: bits(0),
                                 may_probe: state_after.may_probe,
+                                delays: DelayState {
+                                    tail: longest_tail(op.settings.rto),
+                                    ..DelayState::default()
+                                },
                                 rc: RcState {
                                     to_send: op.settings.first_psn,
                                     sent: op.settings.first_psn,

@@ -21,7 +21,9 @@ use crate::choice::choose;
 use crate::deadline::{earlier, timeout};
 use crate::ports::of_port;
 use crate::rc_space::rc_space;
-use crate::records::{NextAction, Op, OpKind, OpResult, RcState, RequesterState, StatPulses};
+use crate::records::{
+    NextAction, Op, OpKind, OpResult, RcState, RequesterState, StatPulses, TAIL_BITS,
+};
 use crate::segment::{
     at_most_63, burst_limit, bytes_of, measured, payload_length, segment_at, smaller, Segment,
 };
@@ -652,7 +654,11 @@ impl Logic for TransmitFlow {
                 let fetched = messages.message;
                 self.message.d.next = fetched;
                 self.segment.d.next = segment_at(fetched, psn, mtu_log2);
-                self.timeout.d.next = timeout(op.settings, retries);
+                self.timeout.d.next = if rc | !op.settings.early_loss.any() {
+                    timeout(op.settings, retries)
+                } else {
+                    bit_cast::<32, TAIL_BITS>(state.delays.tail)
+                };
                 self.in_memory.d.next = !fetched.inline & fetched.length.any();
                 if !self.messages.busy.val() {
                     if messages.found & !(is_retransmit & fetched.fault) {

@@ -14,4 +14,5 @@ mod reach;
 mod reuse;
 mod rig;
 mod setup;
+mod tail_probe;
 mod transmissions;

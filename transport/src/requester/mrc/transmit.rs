@@ -194,7 +194,7 @@ impl MrcRequester {
         if let Some(load) = self.path_loads.get_mut(usize::from(path.index.value())) {
             *load += 1;
         }
-        let due = now.plus(self.config.backoff.timeout(self.config.rto, retries));
+        let due = now.plus(self.first_wait(retries));
         self.deadline = earlier(self.deadline, due);
         packet
     }

@@ -42,6 +42,7 @@ const BLOCKS: &[&str] = &[
     "message_table",
     "transmit_flow",
     "sack_flow",
+    "delay_estimate",
     "loss_flow",
     "rc_flow",
     "qp_admin_flow",

@@ -4,6 +4,8 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::RequesterConfig;
 
+use crate::records::TAIL_BITS;
+
 /// The exponent of exponential timeouts grows up to this number of retries.
 const LARGEST_EXPONENT: u64 = 7;
 
@@ -29,6 +31,12 @@ pub fn timeout(settings: RequesterConfig, retries: Bits<8>) -> Bits<32> {
     } else {
         low + (high << 16)
     }
+}
+
+/// Returns the longest time before a tail probe: half of the timeout of a packet that was sent once.
+#[hdl_fn]
+pub fn longest_tail(rto: Bits<21>) -> Bits<TAIL_BITS> {
+    rto.get_bits::<TAIL_BITS>(1)
 }
 
 /// Returns the earlier of `other` and `deadline`; `deadline` counts only if `armed`. Levels: a carry chain, 1.

@@ -7,6 +7,7 @@ mod burst_send;
 mod bursts;
 mod choice;
 mod deadline;
+mod delay_estimate;
 pub mod doorbell_queue;
 pub mod engine;
 mod loss_flow;

@@ -5,15 +5,16 @@ use hdl_tx_window::result::stamp_matches;
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
-use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest};
+use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{PacketState, SentPacket, WindowOp, WindowRequest, WindowResponse};
 use stellar_wire::hw::Psn;
 use stellar_wire::mrc::NackReason;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::bundles::CallSrc;
-use crate::deadline::{earlier, reached, timeout};
-use crate::records::{NextAction, Op, OpKind, OpResult, RequesterState, StatPulses};
+use crate::deadline::{earlier, longest_tail, reached, timeout};
+use crate::ports::of_port;
+use crate::records::{NextAction, Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
 
 /// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -31,10 +32,17 @@ enum Step {
     MarkLost,
     /// Reports the loss to congestion control, once that is free.
     ReportLossToCc,
+    /// A tail probe is due: requests a path for it, once the spray engine is free.
+    RequestPath,
+    /// The probe waits for the port of its path.
+    TakePath,
 }
 
+/// Largest log2 of the factor of the time before a tail probe.
+const MOST_SHIFT: u64 = 4;
+
 /// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
-/// those behind it left later, and none has a shorter timeout.
+/// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due.
 #[derive(LogicBlock, Default)]
 pub struct LossFlow {
     pub clock: Signal<In, Clock>,
@@ -47,8 +55,12 @@ pub struct LossFlow {
     pub result: Signal<Out, OpResult>,
     pub stats: Signal<Out, StatPulses>,
 
+    /// Bit p: port p can send.
+    pub plane_up: Signal<In, Bits<2>>,
+
     // Functional units.
     pub spray: CallSrc<SprayRequest>,
+    pub spray_response: Signal<In, SprayResponse>,
     pub nscc: CallSrc<NsccRequest>,
     pub window: CallSrc<WindowRequest>,
     pub window_response: Signal<In, WindowResponse>,
@@ -64,6 +76,12 @@ pub struct LossFlow {
     feedback: DFF<SprayFeedback>,
     /// The loss costs a retry.
     costs_retry: DFF<Bit>,
+    /// No packet was examined yet that is not late.
+    may_probe: DFF<Bit>,
+    /// A tail probe that asks for the packet is due.
+    probe_at: DFF<Bits<32>>,
+    /// The next one is due, if this one is sent now.
+    next_probe_at: DFF<Bits<32>>,
 }
 
 impl Logic for LossFlow {
@@ -80,7 +98,10 @@ impl Logic for LossFlow {
             expires_at,
             reports_path,
             feedback,
-            costs_retry
+            costs_retry,
+            may_probe,
+            probe_at,
+            next_probe_at
         );
         let op = self.op.val();
         let neth = op.control.neth;
@@ -108,11 +129,53 @@ impl Logic for LossFlow {
         // check the timer
         let expires_at = self.expires_at.q.val();
         let late = reached(op.now, expires_at);
+        let delays = state.delays;
+        let may_probe = self.may_probe.q.val() & !delays.spent;
+        let probe_at = self.probe_at.q.val();
+        let probes = may_probe & reached(op.now, probe_at);
+        // A tail probe is due before the packet expires.
+        let next_check = if may_probe { probe_at } else { expires_at };
         let rearmed = RequesterState {
             armed: true,
-            deadline: earlier(state.armed, state.deadline, expires_at),
+            deadline: earlier(state.armed, state.deadline, next_check),
             ..state
         };
+
+        // send a tail probe: the next one waits twice as long
+        let longest = longest_tail(op.settings.rto);
+        let doubled = bit_cast::<21, TAIL_BITS>(delays.tail) << 1;
+        let is_last = delays.tail >= longest;
+        let tail = if doubled < bit_cast::<21, TAIL_BITS>(longest) {
+            doubled.get_bits::<TAIL_BITS>(0)
+        } else {
+            longest
+        };
+        let shift = if delays.shift < MOST_SHIFT {
+            delays.shift + 1
+        } else {
+            delays.shift
+        };
+        let here = sent.ev.get_bit(0);
+        let other_up = of_port(self.plane_up.val(), !here);
+        let path = self.spray_response.val();
+        let next_check = if delays.spent {
+            expires_at
+        } else {
+            earlier(true, self.next_probe_at.q.val(), expires_at)
+        };
+        let takes_path = !state.probe;
+        let rechecked = RequesterState {
+            armed: true,
+            deadline: next_check,
+            ..state
+        };
+        let with_path = RequesterState {
+            probe: path.found,
+            probe_index: path.index,
+            probe_entropy: path.entropy,
+            ..rechecked
+        };
+        let probed = if takes_path { with_path } else { rechecked };
 
         let exhausted = self.costs_retry.q.val() & (sent.retries >= op.settings.retry_budget);
         let retries = if self.costs_retry.q.val() {
@@ -123,8 +186,16 @@ impl Logic for LossFlow {
 
         self.spray.start.next = false;
         self.spray.request.next = SprayRequest {
-            op: SprayOp::Feedback,
+            op: if step == Step::RequestPath {
+                SprayOp::Choose
+            } else {
+                SprayOp::Feedback
+            },
             qp: op.qp,
+            plane: here ^ other_up,
+            count: bits::<6>(1),
+            avoid_valid: true,
+            avoid: sent.ev,
             index: sent.ev,
             feedback: self.feedback.q.val(),
             now: op.now,
@@ -178,6 +249,7 @@ impl Logic for LossFlow {
             Step::Idle => {
                 if self.start.val() {
                     self.state.d.next = op.state;
+                    self.may_probe.d.next = timer & op.settings.early_loss.any();
                     if timer {
                         self.state.d.next.armed = false;
                     }
@@ -224,6 +296,8 @@ impl Logic for LossFlow {
                 self.from.d.next = window.psn + 1;
                 self.sent.d.next = window.sent;
                 self.expires_at.d.next = window.sent.at + timeout(op.settings, window.sent.retries);
+                self.probe_at.d.next =
+                    window.sent.at + bit_cast::<32, TAIL_BITS>(state.delays.tail);
                 self.reports_path.d.next = true;
                 self.feedback.d.next = SprayFeedback::Timeout;
                 self.costs_retry.d.next = true;
@@ -240,7 +314,14 @@ impl Logic for LossFlow {
                 if late {
                     self.stats.next.timeout = true;
                     self.step.d.next = Step::MarkLost;
+                } else if probes {
+                    self.may_probe.d.next = false;
+                    self.state.d.next.delays.spent = is_last;
+                    self.state.d.next.delays.tail = tail;
+                    self.state.d.next.delays.shift = shift;
+                    self.step.d.next = Step::RequestPath;
                 } else if sent.is_retransmit {
+                    self.may_probe.d.next = false;
                     self.state.d.next = rearmed;
                     self.step.d.next = Step::FindInFlight;
                 } else {
@@ -262,6 +343,24 @@ impl Logic for LossFlow {
                     }
                 }
             }
+            Step::RequestPath => {
+                if !self.spray.busy.val() {
+                    self.spray.start.next = takes_path;
+                    self.step.d.next = Step::TakePath;
+                }
+            }
+            Step::TakePath => {
+                if !self.spray.busy.val() {
+                    self.state.d.next = probed;
+                    if sent.is_retransmit {
+                        self.step.d.next = Step::FindInFlight;
+                    } else {
+                        self.done.next = true;
+                        self.result.next.state = probed;
+                        self.step.d.next = Step::Idle;
+                    }
+                }
+            }
             Step::ReportLossToCc => {
                 if !self.window.busy.val() & !self.nscc.busy.val() {
                     self.nscc.start.next = true;
@@ -274,6 +373,7 @@ impl Logic for LossFlow {
                 }
             }
         }
+        self.next_probe_at.d.next = op.now + bit_cast::<32, TAIL_BITS>(delays.tail);
         if self.reset.val() {
             self.step.d.next = Step::Idle;
         }

@@ -10,8 +10,10 @@ use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::{Psn, SqIndex};
 
 use crate::bundles::CallSrc;
+use crate::deadline::longest_tail;
 use crate::records::{
-    ConfigureKind, NextAction, Op, OpKind, OpResult, PathPolicy, RcState, RequesterState,
+    ConfigureKind, DelayState, NextAction, Op, OpKind, OpResult, PathPolicy, RcState,
+    RequesterState,
 };
 
 /// Step of the flow. A step that issues a request is followed by one that waits for the response.
@@ -208,6 +210,10 @@ impl Logic for QpAdminFlow {
                                 probe_index: bits(0),
                                 probe_entropy: bits(0),
                                 path_policy: state_after.path_policy,
+                                delays: DelayState {
+                                    tail: longest_tail(op.settings.rto),
+                                    ..DelayState::default()
+                                },
                                 rc: RcState {
                                     to_send: op.settings.first_psn,
                                     sent: op.settings.first_psn,

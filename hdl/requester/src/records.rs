@@ -5,6 +5,9 @@ use stellar_wire::hw::requester::{ControlPacket, RequesterConfig};
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 use stellar_wire::mtu::LENGTH_BITS;
 
+/// Width of the time before a tail probe, which is at most half of a timeout.
+pub const TAIL_BITS: usize = 20;
+
 /// Kind of an operation.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum OpKind {
@@ -60,6 +63,28 @@ pub struct PathPolicy {
     pub keeps_all_paths: Bit,
 }
 
+/// Delays of the paths of an MRC queue pair (reference: `Estimate`). Times are in ticks of 8 ns.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct DelayState {
+    /// There was a sample.
+    pub known: Bit,
+    /// Longest and shortest round trip of late.
+    pub longest: Bits<16>,
+    pub shortest: Bits<16>,
+    /// A loss was spurious once.
+    pub wary: Bit,
+    /// What the last SACK told: a round trip, and a spurious loss. The next one adds it to the estimate.
+    pub sampled: Bit,
+    pub sample: Bits<16>,
+    pub spurious: Bit,
+    /// log2 of the factor of the time before the next tail probe.
+    pub shift: Bits<3>,
+    /// No more tail probes are sent until a packet is acknowledged.
+    pub spent: Bit,
+    /// Time from the transmission of a packet to the tail probe that asks for it.
+    pub tail: Bits<TAIL_BITS>,
+}
+
 /// State of a queue pair in the sequencer. The functional units keep the rest.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RequesterState {
@@ -78,6 +103,7 @@ pub struct RequesterState {
     pub probe_index: Bits<8>,
     pub probe_entropy: Bits<32>,
     pub path_policy: PathPolicy,
+    pub delays: DelayState,
     pub rc: RcState,
 }
 

@@ -1,6 +1,6 @@
 //! Processes a SACK (reference: `MrcRequester::on_sack`).
 
-use hdl_macros::{hdl, hdl_fn};
+use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::{FlowSrc, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
@@ -18,6 +18,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::bundles::CallSrc;
 use crate::deadline::reached;
+use crate::delay_estimate::{DelayEstimate, REORDERING_BITS};
 use crate::records::{NextAction, Op, OpResult, RequesterState, StatPulses};
 
 /// Step of the flow.
@@ -97,19 +98,38 @@ pub struct SackFlow {
     /// The message table still processes the previous SACK. If that moves the queue pair to the error state, this SACK changes nothing.
     pub completing: Signal<In, Bit>,
 
+    /// A burst of the queue pair is sent in the background, from this PSN on. The records of its packets are not written yet.
+    pub burst_active: Signal<In, Bit>,
+    pub burst_first_psn: Signal<In, Psn>,
+
     // Path feedback. The spray engine may be busy with a burst, so the feedback goes through a FIFO. It is accepted when valid and ready are high.
     pub feedback: Src<SprayRequest>,
     /// High for one cycle: the SACK reflects this entropy value without a mark.
     pub reverse_ev: FlowSrc<Reflected>,
 
+    estimate: DelayEstimate,
     step: DFF<Step>,
     state: DFF<RequesterState>,
     accepted: DFF<Bit>,
     /// The SACK moved `una`, so messages may complete.
     una_moved: DFF<Bit>,
     answered: DFF<Bit>,
-    /// Send time of the packet that caused the SACK.
+    /// Send time of the packet or probe that caused the SACK.
     at: DFF<Bits<32>>,
+    /// Send time of the probe that the SACK answers, if it does.
+    probed_at: DFF<Bits<32>>,
+    /// The packet had been sent again.
+    is_retransmit: DFF<Bit>,
+    reordering: DFF<Bits<REORDERING_BITS>>,
+    /// What was sent after this is not lost, however late it is.
+    horizon: DFF<Bits<32>>,
+    /// What the SACK shows to be missing: this PSN, those before the limit, and those of the bitmap.
+    first_missing: DFF<Psn>,
+    limit: DFF<Psn>,
+    base: DFF<Psn>,
+    /// The burst when early loss detection requested a packet.
+    beside_burst: DFF<Bit>,
+    burst_first: DFF<Psn>,
     una: DFF<Psn>,
     in_flight: DFF<Bits<24>>,
     /// Congestion control gets a sample.
@@ -128,6 +148,17 @@ impl Logic for SackFlow {
             self, clock, step, state, accepted, una_moved, answered, at, una, in_flight, sample
         );
         dff_setup!(self, clock, bytes, rtt, from, candidate);
+        dff_setup!(self, clock, probed_at, is_retransmit, reordering, horizon);
+        dff_setup!(
+            self,
+            clock,
+            first_missing,
+            limit,
+            base,
+            beside_burst,
+            burst_first
+        );
+        clock_reset!(self, estimate);
         let op = self.op.val();
         let seth = op.control.seth;
         let step = self.step.q.val();
@@ -165,15 +196,50 @@ impl Logic for SackFlow {
             limit
         };
 
-        // detect early loss
+        // estimate delays
+        let state = self.state.q.val();
+        let chains = (step == Step::ReportFeedback) & self.chains_next.val();
+        self.estimate.restart.next = (step == Step::Idle) | chains;
+        self.estimate.state.next = state.delays;
+        self.estimate.rto.next = op.settings.rto;
+        let folded = self.estimate.folded.val();
+        let rtt = self.rtt.q.val();
+        let sample = if rtt.get_bits::<16>(16).any() {
+            bits::<16>(0xffff)
+        } else {
+            rtt.get_bits::<16>(0)
+        };
+        let mut sampled = state;
+        sampled.delays.sampled = self.answered.q.val();
+        sampled.delays.sample = sample;
+        let recorded = if accepted { sampled } else { state };
+
+        // detect early loss: what was sent before the horizon, and the SACK shows to be missing
         let threshold = op.settings.early_loss;
+        let stamp = op.control.cc_state.timestamp;
+        let flight_time = op.now.get_bits::<16>(0) - stamp;
+        self.probed_at.d.next = op.now - bit_cast::<32, 16>(flight_time);
+        self.horizon.d.next =
+            self.at.q.val() - bit_cast::<32, REORDERING_BITS>(self.reordering.q.val());
+        self.first_missing.d.next = seth.cack_psn + 1;
+        self.limit.d.next = acked - bit_cast::<24, 10>(threshold);
+        self.base.d.next = offset(seth.cack_psn, seth.sack_offset);
+        // If nothing before the packet is outstanding, what is in flight left after it. That holds for a first transmission.
         let ahead = acked - una;
-        let margin = ahead - bit_cast::<24, 10>(threshold);
-        let checks_early_loss =
-            self.answered.q.val() & threshold.any() & !ahead.get_bit(23) & !margin.get_bit(23);
-        let within = (window.psn - una) <= margin;
-        let at = self.at.q.val();
-        let sent_before = (window.sent.at != at) & reached(at, window.sent.at);
+        let tells = (self.answered.q.val() & (self.is_retransmit.q.val() | !ahead.get_bit(23)))
+            | (accepted & seth.probe_response);
+        let checks_early_loss = tells & threshold.any() & state.delays.known;
+        let burst_distance = window.psn - self.burst_first.q.val();
+        let is_told = window.found & !(self.beside_burst.q.val() & !burst_distance.get_bit(23));
+        let is_old = reached(self.horizon.q.val(), window.sent.at);
+        let base = self.base.q.val();
+        let past_base = window.psn - base;
+        let past_limit = self.limit.q.val() - window.psn;
+        let unsent_base = base - window.next_psn;
+        let shows_missing = (window.psn == self.first_missing.q.val())
+            | !past_base.get_bits::<18>(6).any()
+            | !past_limit.get_bit(23);
+        let skips = past_base.get_bit(23) & unsent_base.get_bit(23);
 
         self.feedback.valid.next = false;
         self.feedback.record.next = SprayRequest {
@@ -257,7 +323,7 @@ impl Logic for SackFlow {
         self.done.next = false;
         self.may_chain.next = false;
         self.result.next = OpResult {
-            state: self.state.q.val(),
+            state,
             packet_sent: false,
             tried_again: false,
             next_action: if self.una_moved.q.val() {
@@ -285,15 +351,30 @@ impl Logic for SackFlow {
                 let moves = is_accepted & (window.una != self.state.q.val().una);
                 self.accepted.d.next = is_accepted;
                 self.una_moved.d.next = moves;
-                self.answered.d.next = is_accepted & window.answered;
-                self.at.d.next = window.sent.at;
+                self.answered.d.next = is_accepted & window.answered & !seth.probe_response;
+                self.at.d.next = if seth.probe_response {
+                    self.probed_at.q.val()
+                } else {
+                    window.sent.at
+                };
+                self.is_retransmit.d.next = window.sent.is_retransmit;
+                self.reordering.d.next = self.estimate.reordering.val();
+                let outstanding =
+                    (window.state == PacketState::InFlight) | (window.state == PacketState::Lost);
+                let not_last = if outstanding {
+                    !window.answered
+                } else {
+                    stamp.any()
+                };
+                let any_new = window.packets.any();
+                let ordinary = any_new & !seth.probe_response;
                 self.una.d.next = window.una;
                 self.from.d.next = window.una;
                 self.in_flight.d.next = window.in_flight;
                 self.sample.d.next = window.packets.any() | (window.state != PacketState::Free);
                 self.bytes.d.next = window.bytes;
                 self.rtt.d.next = op.now - window.sent.at;
-                if self.window.busy.val() | self.messages.busy.val() {
+                if self.window.busy.val() | self.messages.busy.val() | !self.estimate.valid.val() {
                     self.step.d.next = Step::ApplyToWindow;
                 } else if self.completing.val() & self.messages_response.val().found {
                     self.done.next = true;
@@ -311,6 +392,13 @@ impl Logic for SackFlow {
                     if is_accepted {
                         self.stats.next.spurious = window.spurious;
                         self.state.d.next.una = window.una;
+                        self.state.d.next.delays = folded;
+                        self.state.d.next.delays.spurious =
+                            window.spurious.any() | (not_last & !seth.probe_response);
+                        self.state.d.next.delays.spent = folded.spent & !any_new;
+                        if ordinary & folded.shift.any() {
+                            self.state.d.next.delays.shift = folded.shift - 1;
+                        }
                         if seth.mpr.any() {
                             self.state.d.next.mpr = mpr;
                         }
@@ -319,6 +407,8 @@ impl Logic for SackFlow {
                 }
             }
             Step::ReportFeedback => {
+                self.state.d.next = recorded;
+                self.result.next.state = recorded;
                 if self.feedback.ready.val() & (!accepted | !self.nscc.busy.val()) {
                     self.feedback.valid.next = changes_path;
                     self.reverse_ev.valid.next = good & accepted;
@@ -353,6 +443,8 @@ impl Logic for SackFlow {
                 }
             }
             Step::FindInFlight => {
+                self.beside_burst.d.next = self.burst_active.val();
+                self.burst_first.d.next = self.burst_first_psn.val();
                 self.window.start.next = true;
                 self.step.d.next = Step::CheckEarlyLoss;
             }
@@ -360,15 +452,20 @@ impl Logic for SackFlow {
                 self.candidate.d.next = window.sent;
                 self.from.d.next = window.psn + 1;
                 if !self.window.busy.val() {
-                    if !window.found | !within {
-                        self.done.next = true;
-                        self.step.d.next = Step::Idle;
-                    } else if sent_before {
+                    if is_told & is_old & shows_missing {
                         self.window.start.next = true;
                         self.stats.next.early_loss = true;
+                        self.state.d.next.delays.shift = bits::<3>(0);
                         self.step.d.next = Step::MarkLost;
-                    } else {
+                    } else if is_told & is_old & skips {
+                        // Nothing between this packet and the bitmap is told.
+                        self.from.d.next = base;
                         self.step.d.next = Step::FindInFlight;
+                    } else if is_told & !is_old & window.sent.is_retransmit {
+                        self.step.d.next = Step::FindInFlight;
+                    } else {
+                        self.done.next = true;
+                        self.step.d.next = Step::Idle;
                     }
                 }
             }

@@ -296,6 +296,9 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         };
         self.sack.chains_next.next = chains;
         self.sack.next_control.next = control;
+        self.sack.burst_active.next =
+            bg_burst_active & (self.transmit.bg_burst_qp.val() == current.qp);
+        self.sack.burst_first_psn.next = self.transmit.bg_burst_first_psn.val();
         self.transmit.op.next = op;
         self.sack.op.next = op;
         self.loss.op.next = op;
@@ -512,6 +515,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             self.cwnd_cache_valid.q.val() & (self.cwnd_cache_qp.q.val() == current.qp);
         self.transmit.nscc.busy.next = self.nscc.busy.val();
         self.sack.nscc.busy.next = self.nscc.busy.val();
+        self.loss.spray_response.next = self.spray.response.val();
+        self.loss.plane_up.next = self.plane_up.val();
         self.loss.nscc.busy.next = self.nscc.busy.val();
         self.admin.nscc.busy.next = self.nscc.busy.val();
         self.transmit.nscc_response.next = self.nscc.response.val();

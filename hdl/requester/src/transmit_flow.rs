@@ -23,7 +23,7 @@ use crate::deadline::{earlier, timeout};
 use crate::packet_queue::Run;
 use crate::ports::of_port;
 use crate::rc_space::rc_space;
-use crate::records::{NextAction, Op, OpResult, RcState, RequesterState, StatPulses};
+use crate::records::{NextAction, Op, OpResult, RcState, RequesterState, StatPulses, TAIL_BITS};
 use crate::segment::{bytes_of, measured, payload_length, segment_at, smaller, Segment};
 
 /// Step of the flow.
@@ -530,7 +530,11 @@ impl Logic for TransmitFlow {
                 self.message.d.next = fetched;
                 self.follows.d.next = messages.follows;
                 self.segment.d.next = segment_at(fetched, psn, mtu_log2);
-                self.timeout.d.next = timeout(op.settings, retries);
+                self.timeout.d.next = if rc | !op.settings.early_loss.any() {
+                    timeout(op.settings, retries)
+                } else {
+                    bit_cast::<32, TAIL_BITS>(state.delays.tail)
+                };
                 if !self.messages.busy.val() {
                     if messages.found & !(is_retransmit & fetched.fault) {
                         self.step.d.next = Step::MeasureSpace;

@@ -6,4 +6,5 @@ mod memory;
 mod report;
 mod scenarios;
 mod sweep;
+mod tail;
 mod tshark;

@@ -65,6 +65,14 @@ impl SackView {
         Ok(())
     }
 
+    /// Whether it shows that a packet in flight had not arrived: it is the first missing one, its bit is clear, or it is at least `threshold` PSNs behind the
+    /// packet that is answered, so that another SACK would have told about it. The packet is in flight after this SACK, so a bit that names it is clear.
+    pub const fn shows_missing(&self, psn: Psn, threshold: u32) -> bool {
+        psn.distance_from(self.cack) == 1
+            || psn.distance_from(self.base) < u64::BITS
+            || !self.acked.is_behind(psn.plus(threshold))
+    }
+
     /// PSNs the bitmap names, lowest bit first.
     pub fn bits(&self) -> impl Iterator<Item = Psn> + use<> {
         let (base, mut rest) = (self.base, self.bitmap);

@@ -14,5 +14,6 @@ mod reach;
 mod reuse;
 mod rig;
 mod setup;
+mod tail_probe;
 mod transmissions;
 mod unreadable;

@@ -7,14 +7,14 @@ use stellar_wire::host::{Wqe, WqeOpcode};
 use crate::core::lockstep::Bench;
 use crate::core::setup::LKEY;
 
-const QP: usize = 0;
+pub const QP: usize = 0;
 /// Registers of an MRC queue pair that keeps states of entropy values: 16 paths, MTU 256, a skip lasts for one turn, 3 retries, no early loss detection.
-const REGISTERS: u64 = 1 << 16 | 1 << 17 | 3 << 20;
+pub const REGISTERS: u64 = 1 << 16 | 1 << 17 | 3 << 20;
 /// Rings the doorbell with the right producer index.
 const RINGS: u64 = 1 << 50;
 
 /// Posts a message of this number of packets.
-fn post(bench: &mut Bench, packets: u32) {
+pub fn post(bench: &mut Bench, packets: u32) {
     let entry = Wqe {
         opcode: WqeOpcode::Write,
         slot: bench.pairs[QP].producer,
@@ -28,7 +28,7 @@ fn post(bench: &mut Bench, packets: u32) {
 }
 
 /// Delivers what is in flight.
-fn deliver(bench: &mut Bench) {
+pub fn deliver(bench: &mut Bench) {
     while !bench.pairs[QP].flying.is_empty() {
         bench.deliver_mrc(QP, 1 << 21 | 1 << 25 | 5 << 28);
     }

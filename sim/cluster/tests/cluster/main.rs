@@ -6,3 +6,4 @@ mod files;
 mod flows;
 mod records;
 mod results;
+mod slow_spine;

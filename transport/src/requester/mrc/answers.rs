@@ -3,6 +3,7 @@
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
 
+use super::estimate::Answer;
 use super::{Card, MrcRequester};
 use crate::congestion::AckSample;
 use crate::requester::{SackRefusal, SackView, Sent, SlotState};
@@ -40,9 +41,18 @@ impl MrcRequester {
                 return None;
             }
         }
-        let answered = self.answered(&view, cc.tx_timestamp);
+        self.estimate.fold(self.config.rto);
+        let (answered, at) = if seth.probe_response {
+            // The answer reflects when the probe left. It is no sample: it is short, and it may acknowledge what arrived long before.
+            (None, Some(now.since(now.round_trip(cc.tx_timestamp))))
+        } else {
+            let answered = self.answered(&view, cc.tx_timestamp);
+            (answered, answered.map(|sent| sent.at))
+        };
         let overtaken = view.cack.is_behind(self.window.una().previous());
-        let known = self.window.sent(view.acked).is_some();
+        let before = self.window.state(view.acked);
+        let known = before != SlotState::Free;
+        let spurious_before = self.counters.spurious_losses;
         let (packets, bytes) = self.acknowledge(&view);
         if overtaken && packets == 0 {
             self.counters.stale_sacks += 1;
@@ -65,12 +75,25 @@ impl MrcRequester {
                 now,
             );
         }
+        let outstanding = matches!(before, SlotState::InFlight | SlotState::Lost);
+        self.estimate.record(Answer {
+            round_trip: answered.map(|sent| now.since(sent.at)),
+            spurious: self.counters.spurious_losses != spurious_before
+                || (!seth.probe_response
+                    && if outstanding {
+                        answered.is_none()
+                    } else {
+                        cc.tx_timestamp != 0
+                    }),
+            progress: packets > 0,
+            probe: seth.probe_response,
+        });
         self.nscc.on_receiver_penalty(cc.rcv_cwnd_pen);
         if seth.mpr != 0 {
             self.mpr = (u32::from(seth.mpr) * 128).min(self.config.mpr.into());
         }
-        if let Some(sent) = answered {
-            self.find_early_losses(view.acked, sent.at);
+        if let Some(at) = at {
+            self.find_early_losses(&view, at);
         }
         self.complete(card);
         Some(seth.path_hint)
@@ -137,27 +160,40 @@ impl MrcRequester {
         }
     }
 
-    /// Detects losses early after `acked`, whose last transmission was at time `at`, has arrived.
-    fn find_early_losses(&mut self, acked: Psn, at: Ticks) {
+    /// Detects losses early: `view` tells what had arrived when a packet or probe did that was sent at time `at`.
+    ///
+    /// A packet in flight is lost if the SACK shows that it is missing, and it was sent earlier than `at` by more than the spread of path delays. A packet that was
+    /// sent once, and is not that old, ends the search: those behind it left later.
+    fn find_early_losses(&mut self, view: &SackView, at: Ticks) {
+        let Some(window) = self.estimate.reordering() else {
+            return;
+        };
         let threshold = u32::from(self.config.early_loss);
-        let una = self.window.una();
-        if threshold == 0 || acked.is_behind(una.plus(threshold)) {
+        if threshold == 0 {
             return;
         }
-        let end = acked.distance_from(una) - threshold;
-        let mut from = una;
+        let horizon = at.since(window);
+        let mut from = self.window.una();
         while let Some(psn) = self.window.next_in_flight(from) {
-            if psn.distance_from(una) > end {
-                break;
-            }
             from = psn.plus(1);
             let Some(&sent) = self.window.sent(psn) else {
                 break;
             };
-            // Strictly before: two packets may leave in one tick.
-            if sent.at != at && at.reached(sent.at) {
+            if !horizon.reached(sent.at) {
+                if sent.again {
+                    continue;
+                }
+                break;
+            }
+            if view.shows_missing(psn, threshold) {
                 self.counters.early_losses += 1;
+                self.estimate.lost();
                 self.lose(psn, sent.retries);
+            } else if psn.is_behind(view.base) && view.base.is_behind(self.window.next()) {
+                // Nothing between this packet and the bitmap is told.
+                from = view.base;
+            } else {
+                break;
             }
         }
     }

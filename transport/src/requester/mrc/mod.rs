@@ -1,8 +1,9 @@
 //! The MRC requester of one queue pair: its state, and its end.
 //!
-//! `transmit` has what it sends, `answers` the effects of acknowledgements, `timers` the effects of time.
+//! `transmit` has what it sends, `answers` the effects of acknowledgements, `timers` the effects of time, `estimate` the delays of its paths.
 
 mod answers;
+mod estimate;
 mod timers;
 mod transmit;
 
@@ -14,6 +15,7 @@ use crate::endpoint::Memory;
 use crate::rx::{Psn, Tables};
 use crate::spray::{EvIndex, Spray, SprayError};
 use crate::time::Ticks;
+use estimate::Estimate;
 
 pub use answers::Sack;
 
@@ -40,6 +42,7 @@ pub struct MrcRequester {
     /// No timer expires before this; `None`: nothing in flight.
     deadline: Option<Ticks>,
     last_rtt: Option<Ticks>,
+    estimate: Estimate,
     /// A probe that is due, until the port of its plane can take it.
     probe_waiting: Option<EvIndex>,
     /// By path; empty if they are not counted.
@@ -69,6 +72,7 @@ impl MrcRequester {
             path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
             spray: Spray::new(config.spray.clone())?,
             mpr: config.mpr.into(),
+            estimate: Estimate::new(config.rto),
             config,
             deadline: None,
             last_rtt: None,

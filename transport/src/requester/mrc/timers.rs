@@ -5,19 +5,21 @@ use stellar_wire::host::WcStatus;
 use super::{Card, MrcRequester};
 use crate::requester::Sent;
 use crate::rx::Psn;
-use crate::spray::Feedback;
+use crate::spray::{Feedback, PlaneMask};
 use crate::time::Ticks;
 
 impl MrcRequester {
     /// Expires the packets whose timeout is over (hardware block `timer_scan`), lowest PSN first.
     ///
-    /// A packet that was sent once and is not late ends the search: those behind it left later, and none has a shorter timeout.
+    /// A packet that was sent once and is not late ends the search: those behind it left later, and none has a shorter timeout. The first packet that is not late
+    /// decides whether a tail probe is due.
     pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
         let due = self.deadline.is_some_and(|deadline| now.reached(deadline));
         if self.error.is_some() || !due {
             return;
         }
         self.deadline = None;
+        let mut may_probe = self.config.early_loss != 0;
         let mut from = self.window.una();
         while let Some(psn) = self.window.next_in_flight(from) {
             from = psn.plus(1);
@@ -27,7 +29,12 @@ impl MrcRequester {
             let timeout = self.config.backoff.timeout(self.config.rto, sent.retries);
             let due = sent.at.plus(timeout);
             if !now.reached(due) {
-                self.deadline = earlier(self.deadline, due);
+                let next = if std::mem::take(&mut may_probe) {
+                    self.tail_probe(&sent, due, now)
+                } else {
+                    due
+                };
+                self.deadline = earlier(self.deadline, next);
                 if sent.again {
                     continue;
                 }
@@ -38,6 +45,41 @@ impl MrcRequester {
             if !self.spend_retry(psn, &sent, card) {
                 return;
             }
+        }
+    }
+
+    /// Sends a tail probe if it is due. `oldest` is the lowest packet in flight that is not late, and expires at `due`. Returns when the timers are to be examined
+    /// again.
+    fn tail_probe(&mut self, oldest: &Sent, due: Ticks, now: Ticks) -> Ticks {
+        let Some(wait) = self.estimate.tail_probe_after() else {
+            return due;
+        };
+        let probe_at = oldest.at.plus(wait);
+        if !now.reached(probe_at) {
+            return probe_at;
+        }
+        if self.probe_waiting.is_none() {
+            let other = 1 - oldest.plane;
+            let plane = if self.spray.planes_up().contains(other) {
+                other
+            } else {
+                oldest.plane
+            };
+            let path = self.spray.choose(Some(oldest.ev), PlaneMask::only(plane));
+            self.probe_waiting = path.map(|path| path.index);
+        }
+        self.estimate.probed(self.config.rto);
+        self.estimate.tail_probe_after().map_or(due, |wait| {
+            earlier(Some(now.plus(wait)), due).unwrap_or(due)
+        })
+    }
+
+    /// How long after a transmission the timers are examined for the first time.
+    pub(super) fn first_wait(&self, retries: u8) -> Ticks {
+        if self.config.early_loss == 0 {
+            self.config.backoff.timeout(self.config.rto, retries)
+        } else {
+            self.estimate.tail()
         }
     }
 

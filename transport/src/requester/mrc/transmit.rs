@@ -233,7 +233,7 @@ impl MrcRequester {
     }
 
     fn start_timer(&mut self, now: Ticks, retries: u8) {
-        let due = now.plus(self.config.backoff.timeout(self.config.rto, retries));
+        let due = now.plus(self.first_wait(retries));
         self.deadline = earlier(self.deadline, due);
     }
 

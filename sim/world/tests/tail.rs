@@ -1,0 +1,54 @@
+//! No loss waits for the timer because nothing was behind it.
+
+use sim_world::report::Report;
+use sim_world::sweep::{busiest, plan};
+use sim_world::transfer::{run, Transfer};
+use sim_world::ReferenceNic;
+
+const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
+/// Time limit of a run: 1 s.
+const LIMIT: u64 = 1_000_000_000_000;
+
+/// `messages` of `bytes` over 4 paths, one every `interval` picoseconds, with this loss on the busiest link.
+fn transfer(loss: f64, seed: u64, bytes: u32, messages: u32, interval: u64) -> Report {
+    let transfer = Transfer {
+        bytes,
+        messages,
+        interval,
+        limit: LIMIT,
+    };
+    let short = Transfer {
+        messages: 16,
+        ..transfer
+    };
+    let clean = plan("leaf_spine.toml", LEAF_SPINE, None, Some(4), seed).expect("a plan");
+    let (link, _) = busiest(&run::<ReferenceNic>(&clean, short).expect("a run"));
+    let lossy = Some((link.as_str(), loss));
+    let lossy = plan("leaf_spine.toml", LEAF_SPINE, lossy, Some(4), seed).expect("a plan");
+    run::<ReferenceNic>(&lossy, transfer).expect("a run").report
+}
+
+#[test]
+fn three_percent_of_loss_on_one_of_four_paths_cost_little() {
+    let ratios = [1, 2, 3, 4].map(|seed| {
+        let report = transfer(0.03, seed, 1 << 20, 32, 0);
+        assert!(report.requester.early_losses > 40, "{report:?}");
+        assert_eq!(report.requester.timeouts, 0, "seed {seed}");
+        report.ratio
+    });
+    // A loss among the last packets of the run costs two round trips, 2 % of it.
+    assert!(ratios.iter().all(|&ratio| ratio > 0.965), "{ratios:?}");
+    let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+    assert!(mean >= 0.98, "{ratios:?}");
+}
+
+#[test]
+fn a_message_with_a_loss_takes_less_than_three_without() {
+    for seed in [1, 2, 3] {
+        let report = transfer(0.01, seed, 64 << 10, 500, 5_373_000);
+        let times = &report.completions;
+        assert!(report.requester.early_losses > 10, "{report:?}");
+        assert_eq!(report.requester.timeouts, 0, "seed {seed}");
+        assert!(times.p99_ns < 3 * times.p50_ns, "{times:?}");
+    }
+}

@@ -3,6 +3,7 @@
 use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
+use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::Qpn;
 
@@ -12,8 +13,9 @@ use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
 
 /// Cycles for which a packet that ends a WRITE with immediate stalls the pipeline, if it arrives in order.
 pub const IN_ORDER_ARRIVAL: usize = 9;
-/// Maximum of cycles for which it stalls the pipeline, if no completion waits: the count over a window of 17 words, and the steps around it.
-pub const LONGEST_ARRIVAL: usize = 30;
+/// Maximum of cycles for which it stalls the pipeline, if no completion waits: the count over the words of a window, which begins in the middle of a word,
+/// and the steps around it. A message is counted over its own words only, so it takes as long only if it fills the window.
+pub const LONGEST_ARRIVAL: usize = RECEIVE_WINDOW as usize / 64 + 1 + 13;
 /// Further cycles for each completion.
 pub const CYCLES_PER_COMPLETION: usize = 3;
 
@@ -68,7 +70,7 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
 /// Stores WRITEs with immediate that arrived before packets that precede them, and delivers their completions in order. One entry is one message.
 ///
 /// The stash has 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs. The index is the low bits of the RQMSN. `A` must be `Q` + `I`, and `R`
-/// must be `Q` + 5. The caller stores which slots are in use, and the RQMSN of the oldest message.
+/// must be `Q` + [`RECEIVE_RING_BITS`]. The caller stores which slots are in use, and the RQMSN of the oldest message.
 ///
 /// It processes one request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] cycles, and an arrival with missing packets up to
 /// [`LONGEST_ARRIVAL`]. Each completion after the first takes [`CYCLES_PER_COMPLETION`] more. Levels planned: 5 (three subtractions one after the
@@ -81,7 +83,7 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     // Arrivals. The arrival of a packet comes at the latest in the cycle of its request.
     pub note_valid: Signal<In, Bit>,
     pub note_qp: Signal<In, Qpn>,
-    pub note_word: Signal<In, Bits<5>>,
+    pub note_word: Signal<In, Bits<RECEIVE_RING_BITS>>,
     pub note_bits: Signal<In, Bits<64>>,
 
     pub request_valid: Signal<In, Bit>,
@@ -104,7 +106,7 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     /// Distance from the first missing PSN to that of the packet, in two's complement.
     depth: DFF<Bits<24>>,
     /// Packets of the message that have not arrived.
-    lacking: DFF<Bits<11>>,
+    lacking: DFF<Bits<RECEIVE_PLACE_BITS>>,
     whole: DFF<Bit>,
 }
 
@@ -137,9 +139,9 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let span = self.span.q.val();
         let depth = self.depth.q.val();
         let shorter = if span < depth { span } else { depth };
-        let count = shorter.get_bits::<11>(0);
+        let count = shorter.get_bits::<RECEIVE_PLACE_BITS>(0);
         let nothing_missing = depth.get_bit(23) | !span.any() | !depth.any();
-        let to = packet.psn.get_bits::<11>(0);
+        let to = packet.psn.get_bits::<RECEIVE_PLACE_BITS>(0);
         self.missing.query.next = MissingQuery {
             qp: packet.qp,
             touched: packet.touched,
@@ -216,7 +218,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 self.step.d.next = Step::Bound;
             }
             Step::Bound => {
-                self.lacking.d.next = bits::<11>(0);
+                self.lacking.d.next = bits::<RECEIVE_PLACE_BITS>(0);
                 if nothing_missing {
                     self.step.d.next = Step::Store;
                 } else {

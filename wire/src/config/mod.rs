@@ -35,6 +35,16 @@ pub const WINDOW: u32 = 1024;
 /// has it in units of 128, where 0 changes nothing.
 pub const RECEIVE_WINDOW: u32 = 4096;
 
+/// Largest MPR between two cards like this one: what the sender keeps and the receiver tracks.
+pub const MAX_MPR: u32 = if WINDOW < RECEIVE_WINDOW {
+    WINDOW
+} else {
+    RECEIVE_WINDOW
+};
+
+/// MPR of a queue pair whose user does not say otherwise.
+pub const DEFAULT_MPR: u16 = 1024;
+
 /// log2 of the words of 64 PSNs in the rings of received PSNs that the hardware has for each queue pair. A ring has two windows: a window that begins in
 /// the middle of a word has packets of one word more than fill it, and these words must have places of their own.
 pub const RECEIVE_RING_BITS: usize = (2 * RECEIVE_WINDOW / 64).ilog2() as usize;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
 use stellar_wire::host::config_space::{ats, Bar, Function, LENGTH};
 use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
 use stellar_wire::rows::EMTT_INDEX_BITS;
@@ -79,6 +80,8 @@ impl FakeCard {
         log2_regions: 12,
         log2_translations: 19,
         log2_event_queues: 6,
+        log2_send_window: WINDOW.ilog2() as u8,
+        log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
     };
 
     /// A card after power-up.

@@ -1,5 +1,6 @@
 //! Resources of the card, and the free ones among them.
 
+use stellar_wire::config::MAX_MPR;
 use stellar_wire::host::config_space::DOORBELL_PAGES;
 use stellar_wire::host::Wqe;
 use stellar_wire::rows::FIRST_QP;
@@ -43,6 +44,10 @@ pub struct Limits {
     pub contexts: u32,
     /// Contexts with an event queue of their own; further ones share that of the card.
     pub event_queues: u32,
+    /// Packets that the window of an MRC queue pair may span when it sends ([`crate::RtsAttributes::window`]).
+    pub send_window: u32,
+    /// Packets that the window of its peer may span: more are refused. The peer's `window` must not be larger.
+    pub receive_window: u32,
 }
 
 impl Limits {
@@ -62,6 +67,8 @@ impl Limits {
             domains: DOMAINS,
             contexts: DOORBELL_PAGES,
             event_queues: (1 << probe.features.log2_event_queues) - 1,
+            send_window: probe.features.send_window().min(MAX_MPR),
+            receive_window: probe.features.receive_window(),
         }
     }
 }

@@ -47,7 +47,7 @@ record_enum! {
         PsnGap,
         /// RC or MRC: already received. Acknowledged again, not placed again.
         Duplicate,
-        /// MRC: PSN outside the window of 1,024 packets. NACK.
+        /// MRC: PSN outside the receive window. NACK.
         PsnOutsideWindow,
         /// R_Key unknown, stale or of an invalid region.
         BadKey,

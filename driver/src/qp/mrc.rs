@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stellar_wire::config::{
     coalesce_from, default_sack_every, ImmConfig, MrcConfig, NsccParams, PlaneMask, QpConfig,
-    SprayConfig, TransportConfig,
+    SprayConfig, TransportConfig, DEFAULT_MPR,
 };
 
 use super::attributes::{
@@ -13,6 +13,7 @@ use super::attributes::{
 };
 use crate::connect::Connection;
 use crate::error::Error;
+use crate::limits::Limits;
 use crate::open::Shared as Device;
 
 pub use stellar_wire::config::{Backoff, Policy, SkipScope};
@@ -97,7 +98,8 @@ pub struct RtsAttributes {
     pub backoff: Backoff,
     /// Timeouts and recoverable refusals of one packet; the next fails the queue pair.
     pub retry_count: u8,
-    /// Maximum number of PSNs from the oldest unacknowledged packet to the newest one, 1 to 1,024.
+    /// Maximum number of PSNs from the oldest unacknowledged packet to the newest one, 1 to the card's [`send_window`](crate::Limits::send_window). It must
+    /// not be larger than the [`receive_window`](crate::Limits::receive_window) of the peer's card, which refuses packets beyond.
     pub window: u16,
     /// A packet this many PSNs below the highest acknowledged one counts as lost. At least 128, because a SACK acknowledges several packets; 0 waits for
     /// the timeout.
@@ -113,7 +115,7 @@ impl RtsAttributes {
             timeout: Duration::from_micros(250),
             backoff: Backoff::Linear,
             retry_count: 7,
-            window: 1024,
+            window: DEFAULT_MPR,
             early_loss: LEAST_EARLY_LOSS,
         }
     }
@@ -175,6 +177,8 @@ impl RtsAttributes {
     pub(super) fn complete(&self, config: &QpConfig, device: &Device) -> Result<QpConfig, Error> {
         let psn = first_psn("psn", self.psn)?;
         let rto = ticks("timeout (8 ns)", self.timeout)?;
+        let most = Limits::of(&device.probe).send_window;
+        check("window", self.window.into(), 1, most.into())?;
         if self.early_loss != 0 {
             let least = LEAST_EARLY_LOSS.into();
             check("early_loss", self.early_loss.into(), least, 1023)?;

@@ -2,6 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
 use stellar_wire::host::registers::Features;
 use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::hw::config::ConfigSelect;
@@ -21,6 +22,8 @@ pub const fn features(queue_pair_bits: usize, region_bits: usize, emtt_bits: usi
         log2_regions: region_bits as u8,
         log2_translations: emtt_bits as u8,
         log2_event_queues: EVENT_QUEUE_BITS as u8,
+        log2_send_window: WINDOW.ilog2() as u8,
+        log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
     }
 }
 

@@ -9,6 +9,7 @@ use hdl_primitives::{
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
+use stellar_wire::config::RECEIVE_WINDOW;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
@@ -17,10 +18,13 @@ use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 
 /// Entries of the FIFOs behind the core.
 pub const DEPTH: usize = 64;
-/// Fill level of a FIFO at which no more tokens are issued. All tokens in flight still fit: at most 24, the sum of the latencies of the stages.
+/// Fill level of a FIFO at which no more tokens are issued. All tokens in flight still fit: at most 26, the sum of the latencies of the stages.
 pub const ISSUE_LIMIT: u64 = DEPTH as u64 - IN_FLIGHT;
 /// Tokens that still arrive at a FIFO behind the core after its limit is reached, and some to spare.
-pub const IN_FLIGHT: u64 = 28;
+pub const IN_FLIGHT: u64 = 30;
+
+/// log2 of the words of 64 PSNs within which packets of one queue pair may follow each other at once: those of the window.
+const NEAR_BITS: usize = (RECEIVE_WINDOW / 64).ilog2() as usize;
 
 /// Turns tokens into place commands and outcomes, at most one of each per cycle.
 ///
@@ -60,7 +64,7 @@ pub struct RxCore {
     /// A packet needed a page of an on-demand region that has no translation.
     pub fault: PageFaultSrc,
 
-    core_issue: CoreIssue,
+    core_issue: CoreIssue<NEAR_BITS>,
     qp_fetch: QpFetch,
     rc_track: RcTrack,
     mr_check: MrCheck<MR_BITS>,
@@ -85,7 +89,7 @@ impl RxCore {
             && core_issue::SPACING >= rc_track::SPACING
             && core_issue::RC_SPACING >= psn_track::RC_SPACING
             && core_issue::RC_SPACING >= rc_track::SPACING
-            && core_issue::NEAR <= psn_track::NEAR
+            && core_issue::near(NEAR_BITS) <= psn_track::NEAR
     );
 }
 

@@ -3,15 +3,12 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-/// Words of the window, 1,024 packets.
-const WINDOW_WORDS: u64 = 16;
-
 /// The position of a PSN.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Place {
     /// The PSN is before the expected PSN.
     pub behind: Bit,
-    /// 1,024 or more after the expected PSN.
+    /// A whole window or more after the expected PSN.
     pub outside: Bit,
 }
 
@@ -24,12 +21,18 @@ pub struct Distance {
     pub below: Place,
 }
 
-/// Returns the position of a PSN whose word lies `words` after the word of the expected PSN. `same`: the distance is 0. `opposite`: it is half of
-/// the PSN circle. Levels: 3.
+/// Whether two words lie half way round the PSN circle from each other. Levels: 3.
 #[hdl_fn]
-pub fn distance(words: Bits<18>, same: Bit, opposite: Bit) -> Distance {
+pub fn is_opposite(a: Bits<18>, b: Bits<18>) -> Bit {
+    (a.get_bit(17) != b.get_bit(17)) & (a.get_bits::<17>(0) == b.get_bits::<17>(0))
+}
+
+/// Returns the position of a PSN whose word lies `words` after the word of the expected PSN, in a window of 2^`window_bits` words. `same`: the distance
+/// is 0. `opposite`: it is half of the PSN circle. Levels: 3.
+#[hdl_fn]
+pub fn distance(words: Bits<18>, same: Bit, opposite: Bit, window_bits: usize) -> Distance {
     let back = words.get_bit(17);
-    let far = words.get_bits::<13>(4).any();
+    let far = (words.get_bits::<17>(0) >> (window_bits as u64)).any();
     // If the place of the PSN in its word is below that of the expected PSN, the PSN is ahead by `words` - 1 whole words and some PSNs.
     let behind_below = (back & !opposite) | same;
     Distance {
@@ -39,7 +42,7 @@ pub fn distance(words: Bits<18>, same: Bit, opposite: Bit) -> Distance {
         },
         below: Place {
             behind: behind_below,
-            outside: ((far & (words != WINDOW_WORDS)) | opposite) & !behind_below,
+            outside: ((far & (words != bits::<18>(1 << window_bits))) | opposite) & !behind_below,
         },
     }
 }

@@ -2,7 +2,7 @@
 //! reordered: payload is placed as it arrives, and the trackers only decide what was received.
 //!
 //! * [`rc_track`]: reliable connection, one path: expected PSN, message in progress, running address.
-//! * [`psn_track`]: MRC window of 1,024 packets in any order, queue pair error state, the final decision about every token.
+//! * [`psn_track`]: MRC window of 1,024, 2,048 or 4,096 packets in any order, queue pair error state, the final decision about every token.
 //!
 //! Both keep the state of every queue pair. Their constants say how many cycles the core must leave between tokens of one queue pair: none
 //! between MRC data packets.

@@ -9,7 +9,6 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::distance::Distance;
 use crate::tracked::Tracked;
 use crate::verdict::{moves_qp_to_error, Verdict};
-use crate::window_row::{with_plane, Prefixes, WindowFlags};
 
 /// Forwarding (read-after-write hazards): which of the two tokens before a packet are packets of its queue pair. `_1` is the token immediately
 /// before it, `_2` the one before that.
@@ -24,12 +23,33 @@ pub struct Forwarding {
     pub same_word_2: Bit,
 }
 
+/// The newest word of a packet's PSN, if a packet that has not reached the memory yet has it.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Held {
+    pub is: Bit,
+    pub word: Bits<64>,
+}
+
+/// A packet whose word is being read: register after the stage `wait`.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct WaitReg {
+    pub tracked: Tracked,
+    pub forwarding: Forwarding,
+    /// Expected PSN, without the packets that are still in the pipeline.
+    pub epsn: Psn,
+    /// The word that the third or fourth token before writes.
+    pub held: Held,
+    /// The word in the memory is live: that of the packet, or of a probe that of the expected PSN.
+    pub live: Bit,
+}
+
 /// A packet compared with the window: register after the stage `compare`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct CompareReg {
     pub tracked: Tracked,
     pub forwarding: Forwarding,
-    pub flags: WindowFlags,
+    /// The queue pair is in error.
+    pub error: Bit,
     /// Expected PSN, without the packets that are still in the pipeline.
     pub epsn: Psn,
     pub distance: Distance,
@@ -42,7 +62,7 @@ pub struct CompareReg {
     /// The packet's word with its own bit set and, in the word of the expected PSN, the bits below that. Of a probe only the latter: what
     /// else the word of the expected PSN holds is still being read.
     pub word: Bits<64>,
-    /// The word of the expected PSN is live.
+    /// Of a probe: the word of the expected PSN is live.
     pub epsn_word_live: Bit,
 }
 
@@ -50,79 +70,50 @@ pub struct CompareReg {
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct DecideReg {
     pub decision: Decision,
-    /// State before the packet.
-    pub flags: WindowFlags,
-    /// One-hot: the packet's word of the ring.
-    pub ring_word: Bits<32>,
+    /// The queue pair was in error before the packet.
+    pub error: Bit,
 }
 
 /// What a packet in `write_back` writes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Written {
-    pub flags: WindowFlags,
+    pub error: Bit,
     /// The packet enters the ring: its word is written.
     pub in_ring: Bit,
     pub word: Bits<64>,
 }
 
-/// Returns the values that the two packets behind this one use in place of those that they read.
+/// Returns the values that the packets behind this one use in place of those that they read.
 #[hdl_fn]
 pub fn written_by(decided: DecideReg) -> Written {
     let decision = decided.decision;
-    let flags = decided.flags;
-    let in_ring = decision.verdict == Verdict::MrcAccepted;
-    let wrap_bits_with_packet = with_plane(
-        flags.wrap_bits,
-        decided.ring_word,
-        decision.tracked.psn.get_bit(11),
-    );
     Written {
-        flags: WindowFlags {
-            error: flags.error | moves_qp_to_error(decision.verdict),
-            wrap_bits: if in_ring {
-                wrap_bits_with_packet
-            } else {
-                flags.wrap_bits
-            },
-        },
-        in_ring,
+        error: decided.error | moves_qp_to_error(decision.verdict),
+        in_ring: decision.verdict == Verdict::MrcAccepted,
         word: decision.word,
     }
 }
 
-/// A packet with its updated word: register after the stage `count_prefix`.
+/// A packet with its updated word: register after the stages `count_prefix` and `update_ring`. The rows of its ring are in registers beside this one.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PrefixReg {
     pub decision: Decision,
-    pub ring_word: Bits<32>,
-    /// Number of consecutive ones from bit 0 up in the word of the packet.
+    /// Number of consecutive ones from bit 0 up in the word of the packet, 64 if it is full.
     pub prefix: Bits<7>,
-    /// Words of the ring that hold packets of the window.
-    pub live: Bits<32>,
 }
 
-/// A packet with the updated ring: register after the stage `update_ring`.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct RingReg {
-    pub decision: Decision,
-    /// Prefixes of the live words.
-    pub prefixes: Prefixes,
-    /// Full words, from the word of the expected PSN on.
-    pub full: Bits<32>,
-    /// The word of the expected PSN is live.
-    pub epsn_word_live: Bit,
-}
-
-/// A packet with the word of the new expected PSN: register after the stage `find_word`.
+/// A packet with the word of the new expected PSN: register after the stages `find_word` and `read_prefix`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct EpsnWordReg {
     pub decision: Decision,
-    /// Prefixes of the live words.
-    pub prefixes: Prefixes,
-    /// Number of that word: the PSN without its low 6 bits.
+    /// Prefix of the packet's word, if it is not full.
+    pub prefix: Bits<6>,
+    /// Number of the word of the new expected PSN: the PSN without its low 6 bits.
     pub word: Bits<18>,
-    /// No packet of that word has been received: the expected PSN does not advance into it.
-    pub stays: Bit,
+    /// It is another word than that of the old one.
+    pub moves: Bit,
+    /// A packet of the window has been received in it. Only known after `read_prefix`.
+    pub live: Bit,
 }
 
 /// A decided packet. `psn_answer` receives it from the register after the stage `commit_epsn`.

@@ -10,6 +10,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::token_kind::{is_packet, row_of, writes_qp};
 use crate::verdict::is_reason;
+use crate::window_row::ring_word;
 
 /// The fields of a token that matter to the window and to the acknowledgement.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -96,8 +97,8 @@ pub fn is_packet_of(token: Tracked, row: Qpn) -> Bit {
     is_packet(token.kind) & (token.row == row)
 }
 
-/// Whether two PSNs lie in the same word of the ring.
+/// Whether a token belongs to this queue pair, and its PSN to this word of the ring. Levels: 3.
 #[hdl_fn]
-pub fn same_word(a: Psn, b: Psn) -> Bit {
-    a.get_bits::<5>(6) == b.get_bits::<5>(6)
+pub fn is_at<const RING_BITS: usize>(token: Tracked, row: Qpn, word: Bits<RING_BITS>) -> Bit {
+    (token.row == row) & (ring_word::<RING_BITS>(token.psn) == word)
 }

@@ -3,7 +3,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ack::AckKind;
-use stellar_wire::hw::core::RcClass;
+use stellar_wire::hw::core::{RcClass, TokenKind};
 use stellar_wire::hw::frame::DropReason;
 
 /// The verdict on a token.
@@ -96,6 +96,20 @@ pub fn judge_mrc(received: Bit, outside: Bit, invalid: Bit, access: DropReason) 
         Verdict::MrcInvalid
     } else {
         Verdict::MrcAccepted
+    }
+}
+
+/// Decision about any token. `silent`: the frame or the queue pair's context refuses it; `error`: the queue pair is in error; `own`: the decision otherwise.
+#[hdl_fn]
+pub fn judge_token(kind: TokenKind, silent: Bit, error: Bit, own: Verdict) -> Verdict {
+    if kind != TokenKind::Packet {
+        Verdict::NotAPacket
+    } else if silent {
+        Verdict::Refused
+    } else if error {
+        Verdict::InError
+    } else {
+        own
     }
 }
 

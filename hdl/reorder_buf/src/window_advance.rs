@@ -1,16 +1,20 @@
 //! Computes how far the expected PSN advances when its word is full: over the full words that follow on the ring.
 
 use hdl_macros::hdl_fn;
+use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 
-/// The ring turned so that word `first` comes to bit 0. 3 levels (five 2:1 steps).
+/// The ring of 2^`RING_BITS` = `RING` words turned so that word `first` comes to bit 0. Levels: one for two bits of the number.
 #[hdl_fn]
-pub fn turn_down(ring: Bits<32>, first: Bits<5>) -> Bits<32> {
+pub fn turn_down<const RING_BITS: usize, const RING: usize>(
+    ring: Bits<RING>,
+    first: Bits<RING_BITS>,
+) -> Bits<RING> {
     let mut turned = ring;
-    for step in 0..5 {
-        let by = 1 << step;
+    for step in 0..RING_BITS {
+        let by = 1 << step as u64;
         turned = if first.get_bit(step) {
-            (turned >> by) | (turned << (32 - by))
+            (turned >> by) | (turned << (RING as u64 - by))
         } else {
             turned
         };
@@ -18,17 +22,9 @@ pub fn turn_down(ring: Bits<32>, first: Bits<5>) -> Bits<32> {
     turned
 }
 
-/// Number of full words from the word of the expected PSN on without a break, 0 to 16; `full` starts at that word. A window of 1,024 packets reaches
-/// into the 16th word after it only if the expected PSN is not the first of its word, and then not to the end. 3 levels.
+/// Number of full words from the word of the expected PSN on without a break; `full` starts at that word. It is at most 64, the words of the largest
+/// window: a window reaches into one more word only if the expected PSN is not the first of its word, and then not to the end. Levels: 6.
 #[hdl_fn]
-pub fn full_words(full: Bits<32>) -> Bits<5> {
-    let mut number = bits::<5>(16);
-    for i in (0..16).rev() {
-        number = if full.get_bit(i) {
-            number
-        } else {
-            bits::<5>(i as u64)
-        };
-    }
-    number
+pub fn full_words<const RING: usize>(full: Bits<RING>) -> Bits<7> {
+    trailing_ones(bit_cast::<64, RING>(full))
 }

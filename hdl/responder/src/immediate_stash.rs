@@ -3,6 +3,7 @@
 use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
+use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::Qpn;
 
@@ -10,10 +11,12 @@ use crate::completion::received;
 use crate::missing_count::MissingCount;
 use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
 
-/// Cycles for which a packet that ends a WRITE with immediate stalls the pipeline, if it arrives in order.
-pub const IN_ORDER_ARRIVAL: usize = 9;
-/// Maximum of cycles for which it stalls the pipeline, if no completion waits: the count over a window of 17 words, and the steps around it.
-pub const LONGEST_ARRIVAL: usize = 30;
+/// Cycles for which a packet that ends a WRITE with immediate stalls the pipeline, if everything before it has arrived: it is
+/// delivered without a place in the stash.
+pub const IN_ORDER_ARRIVAL: usize = 3;
+/// Maximum of cycles for which it stalls the pipeline, if no completion waits: the count over the words of a window, which begins in the middle of a word,
+/// and the steps around it. A message is counted over its own words only, so it takes as long only if it fills the window.
+pub const LONGEST_ARRIVAL: usize = RECEIVE_WINDOW as usize / 64 + 1 + 13;
 /// Further cycles for each completion.
 pub const CYCLES_PER_COMPLETION: usize = 3;
 
@@ -21,6 +24,8 @@ pub const CYCLES_PER_COMPLETION: usize = 3;
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
     Idle,
+    /// Delivers a message that is the next one, and whole: it needs no entry.
+    Pass,
     /// A WRITE with immediate: computes where its message begins, relative to the window.
     Measure,
     /// Computes the range of its packets that may be missing.
@@ -68,9 +73,9 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
 /// Stores WRITEs with immediate that arrived before packets that precede them, and delivers their completions in order. One entry is one message.
 ///
 /// The stash has 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs. The index is the low bits of the RQMSN. `A` must be `Q` + `I`, and `R`
-/// must be `Q` + 5. The caller stores which slots are in use, and the RQMSN of the oldest message.
+/// must be `Q` + [`RECEIVE_RING_BITS`]. The caller stores which slots are in use, and the RQMSN of the oldest message.
 ///
-/// It processes one request at a time. An arrival in order takes [`IN_ORDER_ARRIVAL`] cycles, and an arrival with missing packets up to
+/// It processes one request at a time. An arrival behind which nothing is missing takes [`IN_ORDER_ARRIVAL`] cycles if it is the next message, and another one up to
 /// [`LONGEST_ARRIVAL`]. Each completion after the first takes [`CYCLES_PER_COMPLETION`] more. Levels planned: 5 (three subtractions one after the
 /// other in `CountDown`, each a LUT and a carry chain).
 #[derive(LogicBlock, Default)]
@@ -81,7 +86,7 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     // Arrivals. The arrival of a packet comes at the latest in the cycle of its request.
     pub note_valid: Signal<In, Bit>,
     pub note_qp: Signal<In, Qpn>,
-    pub note_word: Signal<In, Bits<5>>,
+    pub note_word: Signal<In, Bits<RECEIVE_RING_BITS>>,
     pub note_bits: Signal<In, Bits<64>>,
 
     pub request_valid: Signal<In, Bit>,
@@ -104,7 +109,7 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     /// Distance from the first missing PSN to that of the packet, in two's complement.
     depth: DFF<Bits<24>>,
     /// Packets of the message that have not arrived.
-    lacking: DFF<Bits<11>>,
+    lacking: DFF<Bits<RECEIVE_PLACE_BITS>>,
     whole: DFF<Bit>,
 }
 
@@ -137,9 +142,9 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let span = self.span.q.val();
         let depth = self.depth.q.val();
         let shorter = if span < depth { span } else { depth };
-        let count = shorter.get_bits::<11>(0);
+        let count = shorter.get_bits::<RECEIVE_PLACE_BITS>(0);
         let nothing_missing = depth.get_bit(23) | !span.any() | !depth.any();
-        let to = packet.psn.get_bits::<11>(0);
+        let to = packet.psn.get_bits::<RECEIVE_PLACE_BITS>(0);
         self.missing.query.next = MissingQuery {
             qp: packet.qp,
             touched: packet.touched,
@@ -175,38 +180,62 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let front_is_here = packet.held.get_bit(front_index.index());
         let in_order = (entry.last - packet.epsn).get_bit(23);
         let delivers = (step == Step::Deliver) & in_order;
-        let delivered = delivers & (self.completion_ready.val() | !packet.completions);
+        let passes = step == Step::Pass;
+        let taken = self.completion_ready.val() | !packet.completions;
+        let delivered = delivers & taken;
+        let passed = passes & taken;
+        let behind_front = packet.front + 1;
+        let next_slot = bit_cast::<4, I>(behind_front.get_bits::<I>(0));
+        let next_is_here = packet.held.get_bit(next_slot.index());
         let front_bit = bits::<16>(1) << front_index;
         let own_bit = bits::<16>(1) << own_index;
-        self.completion_valid.next = delivers & packet.completions;
-        self.completion.next = received(
-            packet.qp,
-            entry.length,
-            entry.immediate,
-            bit_cast::<24, 16>(entry.msn),
-        );
+        let held = packet.held & !own_bit;
+        self.completion_valid.next = (delivers | passes) & packet.completions;
+        let length = if passes { packet.length } else { entry.length };
+        let immediate = if passes {
+            packet.immediate
+        } else {
+            entry.immediate
+        };
+        let msn = if passes { packet.msn } else { entry.msn };
+        self.completion.next = received(packet.qp, length, immediate, bit_cast::<24, 16>(msn));
         let through =
             ((step == Step::Front) & !front_is_here) | ((step == Step::Deliver) & !in_order);
         self.request_ready.next = step == Step::Idle;
-        self.response_valid.next = through;
+        self.response_valid.next = through | (passed & !next_is_here);
         self.response.next = StashResponse {
-            whole: self.whole.q.val(),
-            front: packet.front,
-            held: packet.held,
+            whole: passes | self.whole.q.val(),
+            front: if passes { behind_front } else { packet.front },
+            held: if passes { held } else { packet.held },
         };
 
         let request = self.request.val();
+        let is_next = (request.rqmsn == request.front) & (request.psn - request.epsn).get_bit(23);
         match step {
             Step::Idle => {
                 self.packet.d.next = request;
                 self.whole.d.next = false;
                 if self.request_valid.val() {
-                    if request.has_immediate {
+                    if request.has_immediate & is_next {
+                        self.step.d.next = Step::Pass;
+                    } else if request.has_immediate {
                         self.step.d.next = Step::Measure;
                     } else if request.counts_down {
                         self.step.d.next = Step::Fetch;
                     } else {
                         self.step.d.next = Step::Front;
+                    }
+                }
+            }
+            Step::Pass => {
+                if passed {
+                    self.packet.d.next.held = held;
+                    self.packet.d.next.front = behind_front;
+                    self.whole.d.next = true;
+                    if next_is_here {
+                        self.step.d.next = Step::Front;
+                    } else {
+                        self.step.d.next = Step::Idle;
                     }
                 }
             }
@@ -216,7 +245,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 self.step.d.next = Step::Bound;
             }
             Step::Bound => {
-                self.lacking.d.next = bits::<11>(0);
+                self.lacking.d.next = bits::<RECEIVE_PLACE_BITS>(0);
                 if nothing_missing {
                     self.step.d.next = Step::Store;
                 } else {
@@ -257,7 +286,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             Step::Deliver => {
                 if delivered {
                     self.packet.d.next.held = packet.held & !front_bit;
-                    self.packet.d.next.front = packet.front + 1;
+                    self.packet.d.next.front = behind_front;
                     self.step.d.next = Step::Front;
                 } else if !in_order {
                     self.step.d.next = Step::Idle;

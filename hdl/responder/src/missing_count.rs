@@ -3,12 +3,10 @@
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
+use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS};
 use stellar_wire::hw::Qpn;
 
 use crate::records::MissingQuery;
-
-/// log2 of the words of a queue pair's ring. It has 2,048 PSNs, so the up to 17 words of a window of 1,024 are always different words.
-pub const RING_BITS: usize = 5;
 
 /// A word that is read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -41,9 +39,10 @@ fn ones_of(word: Bits<64>) -> Bits<7> {
 
 /// Stores which PSNs of the receive windows have arrived, and counts the missing ones in a range.
 ///
-/// The memory has a ring of 32 words of 64 PSNs for each of 2^`Q` queue pairs. `R` must be `Q` + 5. The word of a PSN is `psn[10:6]`, its bit `psn[5:0]`.
+/// The memory has a ring of 2^[`RECEIVE_RING_BITS`] words of 64 PSNs for each of 2^`Q` queue pairs. `R` must be `Q` + `RECEIVE_RING_BITS`. The bit of a PSN in its word is
+/// `psn[5:0]`.
 ///
-/// A count takes 5 cycles plus one for each word of its range, at most 22. Arrivals are accepted in every cycle; a count includes those of earlier
+/// A count takes 5 cycles plus one for each word of its range, at most 70 with a window of 4,096 packets. Arrivals are accepted in every cycle; a count includes those of earlier
 /// cycles. The memory is never cleared, so the caller says which words are valid (`touched`).
 #[derive(LogicBlock, Default)]
 pub struct MissingCount<const Q: usize, const R: usize> {
@@ -53,7 +52,7 @@ pub struct MissingCount<const Q: usize, const R: usize> {
     // Arrivals: the new value of a word.
     pub note_valid: Signal<In, Bit>,
     pub note_qp: Signal<In, Qpn>,
-    pub note_word: Signal<In, Bits<5>>,
+    pub note_word: Signal<In, Bits<RECEIVE_RING_BITS>>,
     pub note_bits: Signal<In, Bits<64>>,
 
     // Counting. `start` must not be raised again before `done`.
@@ -61,12 +60,12 @@ pub struct MissingCount<const Q: usize, const R: usize> {
     pub query: Signal<In, MissingQuery>,
     /// One pulse. `missing` is the result, and stays until the next start.
     pub done: Signal<Out, Bit>,
-    pub missing: Signal<Out, Bits<11>>,
+    pub missing: Signal<Out, Bits<RECEIVE_PLACE_BITS>>,
 
     ring: UltraRam<Bits<64>, R>,
     range: DFF<MissingQuery>,
     walking: DFF<Bit>,
-    word: DFF<Bits<5>>,
+    word: DFF<Bits<RECEIVE_RING_BITS>>,
     reading: DFF<Asked>,
     read: DFF<Asked>,
     found_valid: DFF<Bit>,
@@ -76,7 +75,7 @@ pub struct MissingCount<const Q: usize, const R: usize> {
     ones_last: DFF<Bit>,
     /// Number of bits set in `found`; 0 for a word outside the range.
     ones: DFF<Bits<7>>,
-    left: DFF<Bits<11>>,
+    left: DFF<Bits<RECEIVE_PLACE_BITS>>,
     finished: DFF<Bit>,
 }
 
@@ -99,21 +98,21 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
 
         self.ring.write_enable.next = self.note_valid.val();
         self.ring.write_address.next = (bit_cast::<R, 10>(self.note_qp.val())
-            << (RING_BITS as u64))
-            | bit_cast::<R, 5>(self.note_word.val());
+            << (RECEIVE_RING_BITS as u64))
+            | bit_cast::<R, RECEIVE_RING_BITS>(self.note_word.val());
         self.ring.write_data.next = self.note_bits.val();
 
         // read: one word per cycle.
         let range = self.range.q.val();
         let word = self.word.q.val();
-        self.ring.read_address.next =
-            (bit_cast::<R, 10>(range.qp) << (RING_BITS as u64)) | bit_cast::<R, 5>(word);
-        let last = word == range.to.get_bits::<5>(6);
+        self.ring.read_address.next = (bit_cast::<R, 10>(range.qp) << (RECEIVE_RING_BITS as u64))
+            | bit_cast::<R, RECEIVE_RING_BITS>(word);
+        let last = word == range.to.get_bits::<RECEIVE_RING_BITS>(6);
         self.reading.d.next = Asked {
             valid: self.walking.q.val(),
-            first: word == range.from.get_bits::<5>(6),
+            first: word == range.from.get_bits::<RECEIVE_RING_BITS>(6),
             last,
-            touched: range.touched.get_bit(word.index()),
+            touched: range.touched.bits.get_bit(word.index()),
         };
         if self.walking.q.val() {
             self.word.d.next = word + 1;
@@ -149,7 +148,7 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
         self.ones_last.d.next = self.found_last.q.val();
 
         // subtract
-        self.left.d.next = self.left.q.val() - bit_cast::<11, 7>(self.ones.q.val());
+        self.left.d.next = self.left.q.val() - bit_cast::<RECEIVE_PLACE_BITS, 7>(self.ones.q.val());
         self.finished.d.next = self.ones_last.q.val();
         self.done.next = self.finished.q.val();
         self.missing.next = self.left.q.val();
@@ -157,7 +156,7 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
         let query = self.query.val();
         if self.start.val() {
             self.range.d.next = query;
-            self.word.d.next = query.from.get_bits::<5>(6);
+            self.word.d.next = query.from.get_bits::<RECEIVE_RING_BITS>(6);
             self.left.d.next = query.count;
             self.walking.d.next = true;
         }

@@ -1,6 +1,7 @@
 //! What the responder keeps of a queue pair, and what travels between its stages.
 
 use rust_hdl::prelude::*;
+use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::requester::TxAnswer;
@@ -109,6 +110,12 @@ pub struct SackDecision {
     pub other_covered: Bit,
 }
 
+/// A bit for each word of a ring of received PSNs.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct RingWords {
+    pub bits: Bits<RECEIVE_RING>,
+}
+
 /// State of a queue pair's receive side.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ReceiveState {
@@ -121,7 +128,7 @@ pub struct ReceiveState {
     /// First PSN missing (MRC).
     pub expected: Psn,
     /// Words of the ring of received PSNs that contain packets of the window. The others count as zero.
-    pub touched: Bits<32>,
+    pub touched: RingWords,
     /// Packets accepted out of order, wrapping.
     pub out_of_order: Bits<15>,
     /// Payload bytes accepted, wrapping.
@@ -232,7 +239,7 @@ pub struct StashRequest {
     pub epsn: Psn,
     pub mtu_log2: Bits<4>,
     pub completions: Bit,
-    pub touched: Bits<32>,
+    pub touched: RingWords,
     pub front: Bits<16>,
     pub held: Bits<16>,
     /// The packet ends a WRITE with immediate.
@@ -266,17 +273,17 @@ pub struct Stashed {
     pub first: Psn,
     pub last: Psn,
     /// Packets of the message that have not arrived.
-    pub missing: Bits<11>,
+    pub missing: Bits<RECEIVE_PLACE_BITS>,
 }
 
-/// PSNs to look up in the ring, by their low 11 bits.
+/// PSNs to look up in the ring, by their low bits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MissingQuery {
     pub qp: Qpn,
-    pub touched: Bits<32>,
-    pub from: Bits<11>,
+    pub touched: RingWords,
+    pub from: Bits<RECEIVE_PLACE_BITS>,
     /// One after the last.
-    pub to: Bits<11>,
-    /// How many: 0 to 1,023.
-    pub count: Bits<11>,
+    pub to: Bits<RECEIVE_PLACE_BITS>,
+    /// How many: fewer than the window has.
+    pub count: Bits<RECEIVE_PLACE_BITS>,
 }

@@ -6,6 +6,7 @@ use hdl_primitives::{
     StreamSkid, ThresholdSrc,
 };
 use rust_hdl::prelude::*;
+use stellar_wire::config::RECEIVE_RING_BITS;
 use stellar_wire::hw::ack::AckKind;
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::{ResponderCount, RxOutcome};
@@ -30,7 +31,7 @@ pub const SPACING: usize = 2;
 /// Cycles from an operation other than an MRC packet (an RC packet, a configuration, an arming) to the next operation of its queue pair.
 pub const OTHER_SPACING: usize = 3;
 
-/// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + 5.
+/// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + [`RECEIVE_RING_BITS`].
 ///
 /// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits. Where the packet
 /// may change more of the state, the next operation of the queue pair waits for [`SPACING`] or [`OTHER_SPACING`] cycles. A packet that
@@ -45,7 +46,7 @@ pub struct Responder<
     const Q: usize = 10,
     const I: usize = 4,
     const A: usize = 14,
-    const R: usize = 15,
+    const R: usize = { 10 + RECEIVE_RING_BITS },
 > {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
@@ -110,8 +111,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Parameters
 {
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && (1..=4).contains(&I) && A == Q + I && R == Q + 5,
-            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 5"
+            (1..=10).contains(&Q) && (1..=4).contains(&I) && A == Q + I && R == Q + RECEIVE_RING_BITS,
+            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + {RECEIVE_RING_BITS}"
         );
     }
 }
@@ -248,7 +249,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         // commit: the stash first, if the packet concerns it.
         self.stash.note_valid.next = self.updated_valid.q.val() & updated.notes_psn;
         self.stash.note_qp.next = operation.qp;
-        self.stash.note_word.next = outcome.psn.get_bits::<5>(6);
+        self.stash.note_word.next = outcome.psn.get_bits::<RECEIVE_RING_BITS>(6);
         self.stash.note_bits.next = outcome.ack.bitmap;
         let calls = self.updated_valid.q.val()
             & updated.stashes

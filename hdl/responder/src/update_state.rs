@@ -2,13 +2,14 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS};
 use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
-use crate::records::{Changed, LookupReg, OperationKind, ReceiveState, UpdateReg};
+use crate::records::{Changed, LookupReg, OperationKind, ReceiveState, RingWords, UpdateReg};
 
 /// Initial state of a queue pair.
 #[hdl_fn]
@@ -20,7 +21,9 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
         completions: settings.completions,
         failed: false,
         expected: settings.initial_psn,
-        touched: bits::<32>(0),
+        touched: RingWords {
+            bits: bits::<RECEIVE_RING>(0),
+        },
         out_of_order: bits::<15>(0),
         bytes: bits::<32>(0),
         message_bytes: bits::<32>(0),
@@ -36,15 +39,15 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
 
 /// Words of the ring below word `n`.
 #[hdl_fn]
-fn words_below(n: Bits<5>) -> Bits<32> {
-    !(Bits::<32>::mask() << n)
+fn words_below(n: Bits<RECEIVE_RING_BITS>) -> Bits<RECEIVE_RING> {
+    !(Bits::<RECEIVE_RING>::mask() << n)
 }
 
 /// Words of the ring that the window leaves when the first missing PSN advances. Levels: 3.
 #[hdl_fn]
-fn left_behind(expected: Psn, epsn: Psn) -> Bits<32> {
-    let from = expected.get_bits::<5>(6);
-    let to = epsn.get_bits::<5>(6);
+fn left_behind(expected: Psn, epsn: Psn) -> Bits<RECEIVE_RING> {
+    let from = expected.get_bits::<RECEIVE_RING_BITS>(6);
+    let to = epsn.get_bits::<RECEIVE_RING_BITS>(6);
     let upward = words_below(to) & !words_below(from);
     let around = words_below(to) | !words_below(from);
     if from <= to {
@@ -94,8 +97,11 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     let may_deliver = moves & state.held.get_bit(front_slot.index());
     let arrives = outcome.has_immediate | may_deliver;
 
-    let word = bits::<32>(1) << outcome.psn.get_bits::<5>(6);
-    let touched = (state.touched | word) & !left_behind(state.expected, outcome.epsn);
+    let word = bits::<RECEIVE_RING>(1) << outcome.psn.get_bits::<RECEIVE_RING_BITS>(6);
+    let touched_before = state.touched;
+    let touched = RingWords {
+        bits: (touched_before.bits | word) & !left_behind(state.expected, outcome.epsn),
+    };
     let length = bit_cast::<32, LENGTH_BITS>(outcome.payload_length);
     let before = if starts {
         bits::<32>(0)

@@ -12,14 +12,14 @@ use stellar_wire::hw::Qpn;
 pub const LATENCY: usize = 1;
 
 /// Cycles between two tokens of one queue pair. After this time, every block of the core has written the changes of the first token to its memory.
-pub const SPACING: usize = 6;
+pub const SPACING: usize = 8;
 /// Cycles between two RC packets of one queue pair: the length of the read-modify-write loop of `rc_track`.
 pub const RC_SPACING: usize = 3;
-/// Two MRC data packets of one queue pair may be issued in consecutive cycles if their PSNs are closer than this: `psn_track` forwards the changes
-/// of the first packet, and the edge of the window cannot move to a PSN between them.
-pub const NEAR: u32 = 1024;
-/// `NEAR` in words of 64 PSNs, as log2.
-const NEAR_WORD_BITS: usize = 4;
+/// Two MRC data packets of one queue pair may be issued in consecutive cycles if their PSNs are closer than this, 2^`word_bits` words of 64: `psn_track`
+/// forwards the changes of the first packet, and the edge of the window cannot move to a PSN between them. It is at most the window.
+pub const fn near(word_bits: usize) -> u32 {
+    64 << word_bits
+}
 
 /// The part of a token that decides whether it conflicts with tokens in flight.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -57,24 +57,26 @@ fn row_key(valid: Bit, row: Qpn) -> HazardKey {
     }
 }
 
-/// PSNs of the two words lie less than [`NEAR`] apart. Levels: 3, and a carry chain.
+/// PSNs of the two words lie less than [`near`] apart. Levels: 3, and a carry chain.
 #[hdl_fn]
-fn words_are_near(a: Bits<18>, b: Bits<18>) -> Bit {
-    let upper = (a - b).get_bits::<14>(NEAR_WORD_BITS);
-    // A difference of exactly -16 words is too far; the low bits tell it from -15 to -1.
-    !upper.any() | upper.all() & (a - b).get_bits::<4>(0).any()
+fn words_are_near(a: Bits<18>, b: Bits<18>, word_bits: usize) -> Bit {
+    let low = bits::<18>((1 << word_bits) - 1);
+    let apart = a - b;
+    let upper = apart & !low;
+    // A difference of exactly -2^`word_bits` words is too far; the low bits tell it from those down to -1.
+    !upper.any() | (upper == !low) & (apart & low).any()
 }
 
 /// Whether the token must stay [`SPACING`] cycles behind an earlier one. `rc_may`: the distance is enough for two RC packets. Levels: 2 after
 /// `words_are_near`.
 #[hdl_fn]
-fn conflicts(token: HazardKey, earlier: HazardKey, rc_may: Bit) -> Bit {
-    let mrc_may = token.mrc & earlier.mrc & words_are_near(token.word, earlier.word);
+fn conflicts(token: HazardKey, earlier: HazardKey, rc_may: Bit, near_bits: usize) -> Bit {
+    let mrc_may = token.mrc & earlier.mrc & words_are_near(token.word, earlier.word, near_bits);
     let may = mrc_may | token.rc & earlier.rc & rc_may;
     token.valid & earlier.valid & (token.row == earlier.row) & !may
 }
 
-/// The tokens issued in the last five cycles; `before_1` is the newest.
+/// The tokens issued in the last seven cycles; `before_1` is the newest.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Scoreboard {
     before_1: HazardKey,
@@ -82,16 +84,20 @@ struct Scoreboard {
     before_3: HazardKey,
     before_4: HazardKey,
     before_5: HazardKey,
+    before_6: HazardKey,
+    before_7: HazardKey,
 }
 
 /// Whether the token conflicts with one in flight.
 #[hdl_fn]
-fn is_hazard(token: HazardKey, scoreboard: Scoreboard) -> Bit {
-    conflicts(token, scoreboard.before_1, false)
-        | conflicts(token, scoreboard.before_2, false)
-        | conflicts(token, scoreboard.before_3, true)
-        | conflicts(token, scoreboard.before_4, true)
-        | conflicts(token, scoreboard.before_5, true)
+fn is_hazard(token: HazardKey, scoreboard: Scoreboard, near_bits: usize) -> Bit {
+    conflicts(token, scoreboard.before_1, false, near_bits)
+        | conflicts(token, scoreboard.before_2, false, near_bits)
+        | conflicts(token, scoreboard.before_3, true, near_bits)
+        | conflicts(token, scoreboard.before_4, true, near_bits)
+        | conflicts(token, scoreboard.before_5, true, near_bits)
+        | conflicts(token, scoreboard.before_6, true, near_bits)
+        | conflicts(token, scoreboard.before_7, true, near_bits)
 }
 
 /// Issues tokens in order, at most one per cycle. It is the only place of the core that stalls.
@@ -107,9 +113,11 @@ fn is_hazard(token: HazardKey, scoreboard: Scoreboard) -> Bit {
 ///   table writes without a pause delays fences.
 ///
 /// Fields that the kind of a token does not use have the values of the other inputs.
-/// Levels planned: 8 (distance of PSNs 3, queue pair 1, five tokens 1, blocking 1, arbitration 2).
+/// Levels planned: 8 (distance of PSNs 3, queue pair 1, seven tokens 1, blocking 1, arbitration 2).
+///
+/// `NEAR_BITS` is the argument of [`near`]: the log2 of the words of the window, at most.
 #[derive(LogicBlock, Default)]
-pub struct CoreIssue {
+pub struct CoreIssue<const NEAR_BITS: usize = 6> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// From the front end of each lane. Only `span` and `headers` of the token are used.
@@ -136,7 +144,7 @@ pub struct CoreIssue {
     last_was_probe: DFF<Bit>,
 }
 
-impl Logic for CoreIssue {
+impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, issued, token, scoreboard, last_was_packet);
@@ -155,10 +163,10 @@ impl Logic for CoreIssue {
             write.select == TableSelect::Qp,
             write.index.get_bits::<10>(0),
         );
-        let hazard0 = is_hazard(key0, scoreboard);
-        let hazard1 = is_hazard(key1, scoreboard);
-        let write_hazard = is_hazard(write_key, scoreboard);
-        let error_hazard = is_hazard(error_key, scoreboard);
+        let hazard0 = is_hazard(key0, scoreboard, NEAR_BITS);
+        let hazard1 = is_hazard(key1, scoreboard, NEAR_BITS);
+        let write_hazard = is_hazard(write_key, scoreboard, NEAR_BITS);
+        let error_hazard = is_hazard(error_key, scoreboard, NEAR_BITS);
         let room0 = self.room[0].val();
         let room1 = self.room[1].val();
         // A token stalled by the spacing rule of its queue pair also blocks younger tokens of that queue pair. Otherwise a steady stream of them would
@@ -227,6 +235,8 @@ impl Logic for CoreIssue {
             before_3: scoreboard.before_2,
             before_4: scoreboard.before_3,
             before_5: scoreboard.before_4,
+            before_6: scoreboard.before_5,
+            before_7: scoreboard.before_6,
         };
         self.issued.d.next = packet_goes | write_goes | error_goes | fence_goes;
         let mut table = write;

@@ -8,8 +8,8 @@ import cocotb
 from openstellar.records import Record
 from tokens import Fields, TrackingBlock, packet, table_write
 
-WINDOW, WORD = 1024, 64
-SPACING = 6
+WINDOW, WORD = 4096, 64
+SPACING = 8
 """Cycles until the expected PSN after a token is known."""
 QPS = {3: 0xFF_FF00, 700: 0, 1023: 0x12_3456}
 """Queue pairs and their first PSNs."""
@@ -103,7 +103,7 @@ async def packets_arrive_in_any_order(dut):
 
 
 @cocotb.test()
-async def the_window_is_1024_packets_from_the_first_that_is_missing(dut):
+async def the_window_is_4096_packets_from_the_first_that_is_missing(dut):
     tracker, window = block(dut), Window(700)
     await tracker.start(CONTEXTS)
     far = [WINDOW, WINDOW - 1, WINDOW + 5, 0, WINDOW, WINDOW + 1, 1 << 22]

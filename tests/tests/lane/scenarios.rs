@@ -4,7 +4,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sim_cosim::traffic::{reorder, Message, Wrapping};
 use sim_cosim::{LaneWidth, RegionSpec, Session, SessionConfig};
-use stellar_transport::rx::{DropReason, EmttRow, MaxPayload, Owner, PageSize, QpMode, TableWrite};
+use stellar_transport::rx::{
+    DropReason, EmttRow, MaxPayload, Owner, PageSize, QpMode, QpRow, TableWrite, RECEIVE_WINDOW,
+};
 use stellar_wire::{Ethernet, Header, Ipv4};
 
 const QP: u32 = 33;
@@ -17,6 +19,7 @@ struct Bench {
     rng: ChaCha8Rng,
     region: Vec<TableWrite>,
     frames: Vec<Vec<u8>>,
+    mtu: usize,
 }
 
 impl Bench {
@@ -53,7 +56,19 @@ impl Bench {
             rng: ChaCha8Rng::seed_from_u64(77),
             region,
             frames: vec![],
+            mtu: 1024,
         }
+    }
+
+    /// Starts the queue pair anew with a path MTU of 256 bytes.
+    fn with_small_packets(mut self, mode: QpMode, psn: u32) -> Self {
+        self.mtu = 256;
+        let context = QpRow {
+            mtu_log2: 8,
+            ..super::ready(mode, psn)
+        };
+        self.session.write_qp(QP, context).unwrap();
+        self
     }
 
     fn message(&mut self, mrc: bool, psn: u32, offset: u64, length: usize) -> Vec<Vec<u8>> {
@@ -66,7 +81,7 @@ impl Bench {
             va: VA + offset,
             rkey: RKEY,
             data: &data,
-            mtu: 1024,
+            mtu: self.mtu,
             immediate: None,
             wrapping: Wrapping::default(),
         };
@@ -99,14 +114,15 @@ fn count(verdicts: &[u8], reason: DropReason) -> usize {
 #[test]
 fn any_order_inside_the_window_with_the_psn_wrapping_is_placed_once() {
     let first = 0xff_fe80;
-    let mut bench = Bench::new(QpMode::Mrc, first);
-    // 1,023 full packets and an unaligned end: the whole window, shuffled.
-    let mut frames = bench.message(true, first, 3, 1023 * 1024 + 5);
-    assert_eq!(frames.len(), 1024);
-    reorder(&mut frames, 1024, &mut bench.rng);
+    let mut bench = Bench::new(QpMode::Mrc, first).with_small_packets(QpMode::Mrc, first);
+    let window = RECEIVE_WINDOW as usize;
+    // Full packets and an unaligned end: the whole window, shuffled.
+    let mut frames = bench.message(true, first, 3, (window - 1) * 256 + 5);
+    assert_eq!(frames.len(), window);
+    reorder(&mut frames, window, &mut bench.rng);
     bench.receive(frames);
     let verdicts = bench.finish();
-    assert_eq!(count(&verdicts, DropReason::None), 1024);
+    assert_eq!(count(&verdicts, DropReason::None), window);
 }
 
 #[test]
@@ -133,8 +149,8 @@ fn duplicates_are_acknowledged_again_and_not_placed_again() {
 #[test]
 fn a_packet_one_past_the_window_is_refused_and_the_last_inside_accepted() {
     let mut bench = Bench::new(QpMode::Mrc, 10);
-    let inside = bench.message(true, 10 + 1023, 0, 100);
-    let outside = bench.message(true, 10 + 1024, 5000, 100);
+    let inside = bench.message(true, 10 + RECEIVE_WINDOW - 1, 0, 100);
+    let outside = bench.message(true, 10 + RECEIVE_WINDOW, 5000, 100);
     bench.receive(outside);
     bench.receive(inside);
     let verdicts = bench.finish();

@@ -122,7 +122,7 @@ fn count_down(entry: Option<&mut Arrived>, psn: Psn) -> u32 {
 /// PSNs from `first` up to, but not including, `last` that have not arrived. Only the receive window before `last` can
 /// lack any: everything further back has arrived.
 fn missing_between(first: Psn, last: Psn, received: impl Fn(Psn) -> bool) -> u32 {
-    let packets = last.distance_from(first).min(crate::rx::WINDOW);
+    let packets = last.distance_from(first).min(crate::rx::RECEIVE_WINDOW);
     (1..=packets)
         .filter(|&back| !received(last.plus(Psn::MODULUS - back)))
         .count() as u32

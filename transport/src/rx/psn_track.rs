@@ -3,8 +3,9 @@
 use stellar_wire::mrc::NackReason;
 use stellar_wire::NakCode;
 
-use super::{AckBody, DropReason, PacketHeaders, Psn, RcClass, RcOutcome, WINDOW};
+use super::{AckBody, DropReason, PacketHeaders, Psn, RcClass, RcOutcome, RECEIVE_WINDOW};
 use crate::bits::low_bits;
+use crate::rx::psn_ring::Ring;
 
 /// Message numbers of an AETH before they repeat.
 const MSN_MODULUS: u32 = 1 << 24;
@@ -45,25 +46,37 @@ impl Verdict {
     }
 }
 
-/// Words of 64 PSNs in the receive window.
-const WORDS: usize = (WINDOW / 64) as usize;
-
 /// Window and error state of one queue pair.
 #[derive(Clone, Debug)]
 pub struct PsnTrack {
     /// First PSN not received (MRC).
     epsn: Psn,
-    /// Received PSNs of the window, as a ring of bits: PSN p is bit p mod 1,024. The bit of `epsn` is always 0.
-    ahead: [u64; WORDS],
+    /// Packets of the window, a power of two.
+    window: u32,
+    /// Received PSNs from `epsn` on.
+    ahead: Ring,
     error: bool,
 }
 
 impl PsnTrack {
-    /// State after the queue pair's context was written.
+    /// State after the queue pair's context was written, of a card with a window of [`RECEIVE_WINDOW`].
     pub fn new(initial_psn: Psn) -> Self {
+        Self::with_window(initial_psn, RECEIVE_WINDOW)
+    }
+
+    /// Does what [`Self::new`] does, for a card with another window.
+    ///
+    /// # Panics
+    /// If `window` is not a power of two from 64 to 2^22 packets.
+    pub fn with_window(initial_psn: Psn, window: u32) -> Self {
+        assert!(
+            window.is_power_of_two() && (64..=1 << 22).contains(&window),
+            "a receive window of {window} packets: use a power of two from 64 to 2^22"
+        );
         Self {
             epsn: initial_psn,
-            ahead: [0; WORDS],
+            window,
+            ahead: Ring::default(),
             error: false,
         }
     }
@@ -136,7 +149,7 @@ impl PsnTrack {
         if self.received(psn) {
             return Verdict::answered(DropReason::Duplicate, self.sack(psn));
         }
-        if psn.distance_from(self.epsn) >= WINDOW {
+        if psn.distance_from(self.epsn) >= self.window {
             let answer = nack(NackReason::PsnOutOfWindow);
             return Verdict::answered(DropReason::PsnOutsideWindow, answer);
         }
@@ -155,23 +168,13 @@ impl PsnTrack {
 
     /// Whether a PSN was received (MRC): everything behind the first one missing was.
     pub fn received(&self, psn: Psn) -> bool {
-        let in_window = psn.distance_from(self.epsn) < WINDOW;
-        psn.is_behind(self.epsn) || in_window && self.ahead[word_of(psn)] >> bit_of(psn) & 1 == 1
+        psn.is_behind(self.epsn) || self.ahead.contains(self.epsn, psn)
     }
 
     /// Records a PSN of the window, and moves the window over everything received.
     fn note(&mut self, psn: Psn) {
-        self.ahead[word_of(psn)] |= 1 << bit_of(psn);
-        loop {
-            let (word, bit) = (&mut self.ahead[word_of(self.epsn)], bit_of(self.epsn));
-            let received = (*word >> bit).trailing_ones();
-            *word &= !(low_bits(received) << bit);
-            self.epsn = self.epsn.plus(received);
-            // A run that fills the word may go on in the next one.
-            if received == 0 || bit + received < 64 {
-                return;
-            }
-        }
+        self.ahead.insert(self.epsn, psn);
+        self.epsn = self.ahead.take_run(self.epsn);
     }
 
     /// Acknowledgement of `psn` with the 64 aligned PSNs around it.
@@ -194,29 +197,17 @@ impl PsnTrack {
     /// Returns the received PSNs of a word: bit i is set if `base + i` was received. `base` is a multiple of 64.
     fn received_from(&self, base: Psn) -> u64 {
         const BEHIND: u32 = Psn::MODULUS / 2;
-        let word = self.ahead[word_of(base)];
         let behind = self.epsn.distance_from(base);
         let ahead = base.distance_from(self.epsn);
         if behind < 64 {
-            // The low bits lie behind the window. In the ring they are the bits of the end of the window.
-            return low_bits(behind) | word & !low_bits(behind);
+            return low_bits(behind) | self.ahead.word(self.epsn, base);
         }
-        if ahead < WINDOW {
-            return word & low_bits((WINDOW - ahead).min(64));
+        if ahead < self.window {
+            return self.ahead.word(self.epsn, base);
         }
         // Beyond the window nothing was received, up to where PSNs count as behind it.
         !low_bits(BEHIND.saturating_sub(ahead).min(64))
     }
-}
-
-/// Word of a PSN in the ring.
-const fn word_of(psn: Psn) -> usize {
-    (psn.value() % WINDOW / 64) as usize
-}
-
-/// Bit of a PSN in its word.
-const fn bit_of(psn: Psn) -> u32 {
-    psn.value() % 64
 }
 
 #[cfg(test)]
@@ -230,14 +221,22 @@ mod tests {
         prop_oneof![Just(0), Just(Psn::MODULUS - 1), 0..Psn::MODULUS].prop_map(Psn::new)
     }
 
+    /// A window, and distances of packets from the first one missing: mostly near ones, so that the window moves.
+    fn windows() -> impl Strategy<Value = (u32, Vec<u32>)> {
+        prop::sample::select(vec![64_u32, 1024, 2048, RECEIVE_WINDOW]).prop_flat_map(|window| {
+            let step = prop_oneof![0..window, 0..3_u32, (window - 3)..window];
+            (Just(window), prop::collection::vec(step, 0..200))
+        })
+    }
+
     proptest! {
         #[test]
         fn a_word_says_of_each_psn_what_the_question_about_it_says(
             first in first_psn(),
-            steps in prop::collection::vec(0..WINDOW, 0..200),
+            (window, steps) in windows(),
             around in prop::collection::vec(0..Psn::MODULUS, 0..20),
         ) {
-            let mut track = PsnTrack::new(first);
+            let mut track = PsnTrack::with_window(first, window);
             let mut arrived = std::collections::BTreeSet::new();
             let mut expected = first;
             for step in steps {
@@ -251,9 +250,9 @@ mod tests {
                 }
                 prop_assert_eq!(track.epsn(), expected);
             }
-            let special = [0, 63, 64, WINDOW - 64, WINDOW - 1, WINDOW, WINDOW + 64, Psn::MODULUS / 2 - 64, Psn::MODULUS / 2 - 1,
+            let special = [0, 63, 64, window - 64, window - 1, window, window + 64, Psn::MODULUS / 2 - 64, Psn::MODULUS / 2 - 1,
                 Psn::MODULUS / 2, Psn::MODULUS / 2 + 63, Psn::MODULUS - 64, Psn::MODULUS - 1];
-            for distance in (0..WINDOW).step_by(64).chain(special).chain(around) {
+            for distance in (0..window).step_by(64).chain(special).chain(around) {
                 let (base, bitmap) = track.bitmap_around(track.epsn().plus(distance));
                 for bit in 0..64 {
                     let psn = base.plus(bit);

@@ -28,5 +28,29 @@ pub use requester::{
 pub use spray::{Policy, SkipScope, SprayConfig, SprayError};
 pub use srv6::{EntropyField, Srv6Template, TemplateError};
 
-/// Packets that an MRC sender may be ahead of the first one missing: the largest MPR this card works with.
+/// Packets that the window of an MRC sender may span: the largest MPR that this card sends with.
 pub const WINDOW: u32 = 1024;
+
+/// Packets that an MRC receiver tracks from the first missing one on: the largest MPR that a peer of this card may send with. A power of two. The SETH
+/// has it in units of 128, where 0 changes nothing.
+pub const RECEIVE_WINDOW: u32 = 4096;
+
+/// Largest MPR between two cards like this one: what the sender keeps and the receiver tracks.
+pub const MAX_MPR: u32 = if WINDOW < RECEIVE_WINDOW {
+    WINDOW
+} else {
+    RECEIVE_WINDOW
+};
+
+/// MPR of a queue pair whose user does not say otherwise.
+pub const DEFAULT_MPR: u16 = 1024;
+
+/// log2 of the words of 64 PSNs in the rings of received PSNs that the hardware has for each queue pair. A ring has two windows: a window that begins in
+/// the middle of a word has packets of one word more than fill it, and these words must have places of their own.
+pub const RECEIVE_RING_BITS: usize = (2 * RECEIVE_WINDOW / 64).ilog2() as usize;
+
+/// Words of such a ring.
+pub const RECEIVE_RING: usize = 1 << RECEIVE_RING_BITS;
+
+/// Bits of a PSN that name its place in such a ring.
+pub const RECEIVE_PLACE_BITS: usize = RECEIVE_RING_BITS + 6;

@@ -3,13 +3,13 @@
 use thiserror::Error;
 
 use super::coalescing::NO_COALESCING;
-use super::{NsccParams, SprayConfig, WINDOW};
+use super::{NsccParams, SprayConfig, DEFAULT_MPR, MAX_MPR, WINDOW};
 use crate::time::Ticks;
 
 /// A register value the requester does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RequesterConfigError {
-    #[error("MPR is {0} packets; it must be 1 to 1024, the smaller of what both ends track")]
+    #[error("MPR is {0} packets; it must be 1 to {MAX_MPR}, the smaller of what both ends track")]
     Mpr(u16),
     #[error("RC window is {0} packets; it must be 1 to 1024")]
     RcWindow(u16),
@@ -62,7 +62,7 @@ pub const DEFAULT_RTO: Ticks = Ticks::from_us(250);
 pub struct MrcConfig {
     pub nscc: NsccParams,
     pub spray: SprayConfig,
-    /// Maximum number of PSNs that the window may span: the receiver's MPR in packets, 1 to 1,024.
+    /// Maximum number of PSNs that the window may span: the receiver's MPR in packets, 1 to [`MAX_MPR`].
     pub mpr: u16,
     /// Retransmission timeout of a packet's first transmission.
     pub rto: Ticks,
@@ -85,7 +85,7 @@ impl MrcConfig {
         Self {
             nscc,
             spray,
-            mpr: WINDOW as u16,
+            mpr: DEFAULT_MPR,
             rto: DEFAULT_RTO,
             backoff: Backoff::Linear,
             retry_budget: 7,
@@ -99,7 +99,7 @@ impl MrcConfig {
     /// # Errors
     /// [`RequesterConfigError`], the first that is found.
     pub fn check(&self) -> Result<(), RequesterConfigError> {
-        check_window(self.mpr, RequesterConfigError::Mpr)?;
+        check_window(self.mpr, MAX_MPR, RequesterConfigError::Mpr)?;
         if u32::from(self.early_loss) >= WINDOW {
             return Err(RequesterConfigError::EarlyLoss(self.early_loss));
         }
@@ -147,7 +147,7 @@ impl RcConfig {
     /// # Errors
     /// [`RequesterConfigError`], the first that is found.
     pub fn check(&self) -> Result<(), RequesterConfigError> {
-        check_window(self.window, RequesterConfigError::RcWindow)?;
+        check_window(self.window, WINDOW, RequesterConfigError::RcWindow)?;
         if self.ack_every == 0 {
             return Err(RequesterConfigError::AckEvery(self.ack_every));
         }
@@ -160,9 +160,10 @@ impl RcConfig {
 
 fn check_window(
     packets: u16,
+    most: u32,
     error: fn(u16) -> RequesterConfigError,
 ) -> Result<(), RequesterConfigError> {
-    if (1..=WINDOW).contains(&u32::from(packets)) {
+    if (1..=most).contains(&u32::from(packets)) {
         Ok(())
     } else {
         Err(error(packets))

@@ -74,7 +74,8 @@ registers! {
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
     VERSION[1] at 0x0008: ReadOnly = 0x0002_0001;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
-    /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40.
+    /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
+    /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.
     FEATURES[1] at 0x0010: ReadOnly = 0;
     /// A register for software's own use.
     SCRATCH[1] at 0x0018: ReadWrite = 0;
@@ -137,6 +138,16 @@ pub mod status {
     pub const BUSY_BIT: usize = 1;
 }
 
+/// Packets of a window whose log2 is in [`FEATURES`]. A card that does not say it has windows of 1,024. The PSNs of a wider one than 2^22 could not be told from
+/// those behind it.
+const fn window(log2: u8) -> u32 {
+    match log2 {
+        0 => 1024,
+        1..22 => 1 << log2,
+        _ => 1 << 22,
+    }
+}
+
 /// Contents of [`FEATURES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
@@ -151,6 +162,9 @@ pub struct Features {
     pub log2_translations: u8,
     /// log2 of the event queues.
     pub log2_event_queues: u8,
+    /// log2 of the packets that an MRC window may span when the card sends, and when it receives. 0 in a card that does not say it.
+    pub log2_send_window: u8,
+    pub log2_receive_window: u8,
 }
 
 impl Features {
@@ -163,14 +177,14 @@ impl Features {
             self.log2_regions,
             self.log2_translations,
             self.log2_event_queues,
-            0,
-            0,
+            self.log2_send_window,
+            self.log2_receive_window,
         ])
     }
 
     /// Decodes a value.
     pub const fn from_word(word: u64) -> Self {
-        let [log2_queue_pairs, ports, vectors, log2_regions, log2_translations, log2_event_queues, ..] =
+        let [log2_queue_pairs, ports, vectors, log2_regions, log2_translations, log2_event_queues, log2_send_window, log2_receive_window] =
             word.to_le_bytes();
         Self {
             log2_queue_pairs,
@@ -179,7 +193,19 @@ impl Features {
             log2_regions,
             log2_translations,
             log2_event_queues,
+            log2_send_window,
+            log2_receive_window,
         }
+    }
+
+    /// Packets that an MRC window may span when the card sends: the largest MPR of its queue pairs.
+    pub const fn send_window(self) -> u32 {
+        window(self.log2_send_window)
+    }
+
+    /// Packets that an MRC window may span when the card receives: the largest MPR of its peers.
+    pub const fn receive_window(self) -> u32 {
+        window(self.log2_receive_window)
     }
 
     /// log2 of the rows of a table. The card has at least one port and one vector.
@@ -289,9 +315,19 @@ mod tests {
             log2_regions: 12,
             log2_translations: 19,
             log2_event_queues: 6,
+            log2_send_window: 10,
+            log2_receive_window: 12,
         };
-        assert_eq!(features.to_word(), 0x0613_0c40_020a);
+        assert_eq!(features.to_word(), 0x0c0a_0613_0c40_020a);
         assert_eq!(Features::from_word(features.to_word()), features);
+        assert_eq!(
+            (features.send_window(), features.receive_window()),
+            (1024, 4096)
+        );
+        // A card from before these fields, and one that no software can follow.
+        let windows = |word| Features::from_word(word).receive_window();
+        assert_eq!(windows(0x0613_0c40_020a), 1024);
+        assert_eq!(windows(u64::MAX), 1 << 22);
         let most = |table| 1u32 << features.row_bits(table);
         for table in ConfigSelect::ALL {
             let last = most(table) - 1;

@@ -7,6 +7,8 @@ mod states;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use stellar_wire::config::{MAX_MPR, RECEIVE_WINDOW};
+use stellar_wire::host::registers::{Features, FEATURES};
 use stellar_wire::rows::{self, ConfigSelect, MrRow, QpMode, QpRow, RequesterRow, Row};
 
 use super::*;
@@ -149,12 +151,46 @@ fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
         assert!(!bench.on_card(qp.number(), Transport::Mrc).1);
     }
     qp.modify(Modify::Rtr(good)).unwrap();
-    let window = RtsAttributes {
-        window: 1025,
-        ..RtsAttributes::new(0)
-    };
-    assert!(qp.modify(Modify::Rts(window)).is_err());
-    assert_eq!(qp.state(), QpState::Rtr);
+    for window in [0, MAX_MPR as u16 + 1] {
+        let window = RtsAttributes {
+            window,
+            ..RtsAttributes::new(0)
+        };
+        assert!(qp.modify(Modify::Rts(window)).is_err());
+        assert_eq!(qp.state(), QpState::Rtr);
+    }
+}
+
+/// A card says in FEATURES how wide the windows are that it sends with. One that says nothing has 1,024 packets.
+#[test]
+fn the_window_is_no_wider_than_the_card_says() {
+    for (log2, most) in [(0, 1024), (9, 512), (10, 1024), (63, MAX_MPR)] {
+        let function = FakeCard::new();
+        let features = Features {
+            log2_send_window: log2,
+            ..FakeCard::FEATURES
+        };
+        function.set_register(FEATURES, features.to_word());
+        let context = open(Arc::clone(&function) as _);
+        assert_eq!(context.device().limits().send_window, most);
+        assert_eq!(context.device().limits().receive_window, RECEIVE_WINDOW);
+        let pd = context.alloc_pd().unwrap();
+        let cq = context.create_cq(4, false).unwrap();
+        let qp = pd.create_qp(&cq, config(2)).unwrap();
+        qp.modify(step(QpState::Init)).unwrap();
+        let rtr = RtrAttributes::new(peer(Transport::Mrc));
+        qp.modify(Modify::Rtr(rtr)).unwrap();
+        let rts = |window| {
+            Modify::Rts(RtsAttributes {
+                window,
+                ..RtsAttributes::new(0)
+            })
+        };
+        let error = qp.modify(rts(most as u16 + 1)).unwrap_err().to_string();
+        assert!(error.contains("window"), "{error}");
+        assert!(error.contains(&most.to_string()), "{error}");
+        qp.modify(rts(most as u16)).unwrap();
+    }
 }
 
 #[test]

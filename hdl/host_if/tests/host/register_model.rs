@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdl_testkit::Dut;
+use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
 use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{
     self as map, Access, Features, ImmediateArm, Register, TableCommand,
@@ -20,6 +21,8 @@ pub const FEATURES: Features = Features {
     log2_regions: 12,
     log2_translations: 19,
     log2_event_queues: 6,
+    log2_send_window: WINDOW.ilog2() as u8,
+    log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
 };
 
 /// Bits of a register that stores what software writes.

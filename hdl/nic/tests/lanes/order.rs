@@ -4,9 +4,7 @@
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stellar_transport::rx::DropReason;
-
-use stellar_transport::rx::QpMode;
+use stellar_transport::rx::{DropReason, QpMode, RECEIVE_WINDOW};
 
 use crate::lanes::bench::{Bench, Io};
 use crate::lanes::reference::Reference;
@@ -100,6 +98,10 @@ fn item(
         7..=11 => control(qp, lane, false, rng.random_bool(0.2), rng),
         _ => {
             let ahead = match mode(qp) {
+                // Mostly near, so that the window moves; sometimes anywhere in it, or beyond.
+                QpMode::Mrc if rng.random_bool(0.1) => {
+                    rng.random_range(0..RECEIVE_WINDOW as i32 + 128)
+                }
                 QpMode::Mrc => rng.random_range(-3..70),
                 QpMode::Rc => [0, 0, 0, 0, 0, 1, -1][rng.random_range(0..7)],
             };

@@ -1,6 +1,7 @@
 //! Makes a stream of tokens for the block, and the reference's result for each.
 
-use stellar_transport::rx::{self, Psn, PsnTrack as Reference, QpMode, RcClass, WINDOW};
+use rust_hdl::prelude::Block;
+use stellar_transport::rx::{self, Psn, PsnTrack as Reference, QpMode, RcClass, RECEIVE_WINDOW};
 use stellar_wire::hw::core::TranslatedToken;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::receive::RxOutcome;
@@ -19,14 +20,16 @@ pub struct Pair {
     pub context: rx::QpRow,
     pub track: Reference,
     pub past: Vec<Psn>,
+    window: u32,
 }
 
 impl Pair {
-    pub fn new(number: u32, mode: QpMode, initial_psn: Psn) -> Self {
+    pub fn new(number: u32, mode: QpMode, initial_psn: Psn, window: u32) -> Self {
         Self {
             number,
+            window,
             context: context(mode, 12, initial_psn),
-            track: Reference::new(initial_psn),
+            track: Reference::with_window(initial_psn, window),
             past: vec![],
         }
     }
@@ -35,14 +38,15 @@ impl Pair {
         let epsn = self.track.epsn();
         match number {
             Number::Ahead(by) => epsn.plus(by.rem_euclid(1 << 24) as u32),
-            Number::Within(thousandth) => epsn.plus(thousandth * WINDOW / 1000),
+            Number::Within(part) => epsn.plus(part * self.window / 4096),
+            Number::Edge(by) => epsn.plus((self.window as i32 + by) as u32),
             Number::Again(before) => self.past.iter().rev().nth(before).copied().unwrap_or(epsn),
         }
     }
 }
 
-/// Returns the minimum distance between two tokens of a queue pair in cycles.
-fn spacing(first: Pace, second: Pace) -> usize {
+/// Returns the minimum distance between two tokens of a queue pair in cycles, with a window of `NEAR` packets.
+fn spacing<const NEAR: u32>(first: Pace, second: Pace) -> usize {
     match (first, second) {
         (Pace::MrcPacket(a), Pace::MrcPacket(b))
             if a.distance_from(b) < NEAR || b.distance_from(a) < NEAR =>
@@ -62,11 +66,20 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// For the card's window.
     pub fn new(initial: [u32; 4]) -> Self {
+        Self::with_window(initial, RECEIVE_WINDOW)
+    }
+
+    pub fn with_window(initial: [u32; 4], window: u32) -> Self {
         let mode = |i| if i == 3 { QpMode::Rc } else { QpMode::Mrc };
-        let pair = |i: usize| Pair::new(QPS[i], mode(i), Psn::new(initial[i]));
+        let pair = |i: usize| Pair::new(QPS[i], mode(i), Psn::new(initial[i]), window);
         let mut scenario = Self {
-            schedule: Schedule::new(spacing),
+            schedule: Schedule::new(if window == NEAR {
+                spacing::<NEAR>
+            } else {
+                spacing::<1024>
+            }),
             expected: vec![],
             pairs: (0..4).map(pair).collect(),
         };
@@ -98,7 +111,8 @@ impl Scenario {
             }
             Step::Error => token.token = error(pair.number),
             Step::WriteQp(initial_psn) => {
-                *pair = Pair::new(pair.number, pair.context.mode, Psn::new(*initial_psn));
+                let first = Psn::new(*initial_psn);
+                *pair = Pair::new(pair.number, pair.context.mode, first, pair.window);
                 token.token = table(TableSelect::Qp, pair.number);
                 token.qp = pair.context.to_hw();
             }
@@ -141,7 +155,11 @@ impl Scenario {
     }
 
     pub fn compare(&self) {
-        let outputs = run::<PsnTrack, _>(&self.schedule, LATENCY, |dut| {
+        self.compare_with::<PsnTrack>();
+    }
+
+    pub fn compare_with<B: Block + Default + 'static>(&self) {
+        let outputs = run::<B, _>(&self.schedule, LATENCY, |dut| {
             let has_outcome = dut.is("outcome_valid");
             if !dut.is("out_valid") {
                 assert!(!has_outcome, "an outcome without a command");

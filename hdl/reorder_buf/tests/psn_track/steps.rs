@@ -10,8 +10,10 @@ use crate::common::{psn, EARLY_REASONS};
 pub enum Number {
     /// A PSN at this distance from the expected PSN; negative distances are behind it.
     Ahead(i32),
-    /// At this position in the window, in thousandths.
+    /// At this position in the window, in parts of 4,096.
     Within(u32),
+    /// This far ahead of the end of the window.
+    Edge(i32),
     /// The PSN of the packet this many packets ago, again.
     Again(usize),
 }
@@ -49,14 +51,15 @@ pub fn seldom(reasons: &'static [rx::DropReason]) -> impl Strategy<Value = rx::D
 pub fn number() -> impl Strategy<Value = Number> {
     let edge = prop::sample::select(
         &[
-            1_i32, 63, 64, 65, 960, 1022, 1023, 1024, 1025, 2047, 2048, 0x7f_ffff, 0x80_0000,
-            0x80_0001,
+            1_i32, 63, 64, 65, 960, 1022, 1023, 1024, 1025, 2047, 2048, 4095, 4096, 8191, 8192,
+            0x7f_ffff, 0x80_0000, 0x80_0001,
         ][..],
     );
     prop_oneof![
         6 => Just(Number::Ahead(0)),
         6 => (-3..=3_i32).prop_map(Number::Ahead),
-        6 => (0..1000_u32).prop_map(Number::Within),
+        6 => (0..4096_u32).prop_map(Number::Within),
+        2 => (-65..=65_i32).prop_map(Number::Edge),
         2 => edge.clone().prop_map(Number::Ahead),
         2 => edge.prop_map(|ahead| Number::Ahead(-ahead)),
         1 => (0x7f_ff80..0x80_0080_i32).prop_map(Number::Ahead),

@@ -9,7 +9,7 @@ use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::TxAnswer;
 
 /// Four queue pairs with 8 slots each: the tools need minutes for memories of 1,024.
-pub type SmallResponder = Responder<2, 3, 5, 7>;
+pub type SmallResponder = Responder<2, 3, 5, 9>;
 /// Slots of a stash.
 pub const SLOTS: u16 = 8;
 /// Queue pair numbers: their low two bits are their row.

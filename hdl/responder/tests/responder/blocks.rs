@@ -1,7 +1,7 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
 use hdl_responder::missing_count::MissingCount;
-use hdl_responder::records::{MissingQuery, StashRequest};
+use hdl_responder::records::{MissingQuery, RingWords, StashRequest};
 use hdl_responder::ImmediateStash;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
@@ -125,7 +125,7 @@ fn responder() {
 #[test]
 fn immediate_stash() {
     check(
-        ImmediateStash::<2, 3, 5, 7>::default,
+        ImmediateStash::<2, 3, 5, 9>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
@@ -141,7 +141,9 @@ fn immediate_stash() {
                 epsn: bit_cast(epsn),
                 mtu_log2: rng.random_range(8..=13_u64).to_bits(),
                 completions: Bit::random(rng),
-                touched: Bits::random(rng),
+                touched: RingWords {
+                    bits: Bits::random(rng),
+                },
                 front: near(rng),
                 held: Bits::random(rng),
                 has_immediate: Bit::random(rng),
@@ -162,7 +164,7 @@ fn immediate_stash() {
 #[test]
 fn missing_count() {
     check(
-        MissingCount::<2, 7>::default,
+        MissingCount::<2, 9>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 100);
@@ -173,7 +175,9 @@ fn missing_count() {
             uut.start.next = rng.random_ratio(1, 10);
             uut.query.next = MissingQuery {
                 qp: near(rng),
-                touched: Bits::random(rng),
+                touched: RingWords {
+                    bits: Bits::random(rng),
+                },
                 from: Bits::random(rng),
                 to: Bits::random(rng),
                 count: Bits::random(rng),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stellar_transport::responder::MAX_SACK_EVERY;
-use stellar_transport::rx::{DropReason, Psn, QpMode, WINDOW};
+use stellar_transport::rx::{DropReason, Psn, QpMode, RECEIVE_WINDOW};
 use stellar_transport::spray::ReversePaths;
 
 use crate::bench::{Bench, Stimulus, QPS, SLOTS};
@@ -73,11 +73,12 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (0..1000_usize).prop_map(Step::Packet),
         12 => (1..60_usize).prop_map(Step::Run),
         1 => (500..900_usize).prop_map(Step::Run),
+        3 => (0..RECEIVE_WINDOW as usize).prop_map(Step::Packet),
         3 => (0..9_usize, prop_oneof![Just(SLOTS), Just(2 * SLOTS), any::<u16>()])
             .prop_map(|(index, more)| Step::Misnumbered(index, more)),
         6 => (1..40_usize).prop_map(Step::Backwards),
-        5 => prop_oneof![1..2000_u32, 32_700..32_840_u32, 0..0x7f_ffff_u32].prop_map(Step::Again),
-        3 => (WINDOW..0x7f_f000).prop_map(Step::Beyond),
+        5 => prop_oneof![1..9000_u32, 32_700..32_840_u32, 0..0x7f_ffff_u32].prop_map(Step::Again),
+        3 => (RECEIVE_WINDOW..0x7f_f000).prop_map(Step::Beyond),
         1 => any::<u16>().prop_map(Step::Immediate),
         1 => Just(Step::Refuse),
         1 => Just(Step::OutOfSequence),
@@ -212,8 +213,8 @@ fn what_was_received_on_the_last_lap_is_missing_on_this_one() {
     let mut scenario = Scenario::new([mrc(3); 4], 5);
     for lap in 0..3 {
         // A whole lap, the last packet first in every 64.
-        scenario.pairs[0].message(2048 + 64 * lap, 256, None);
-        for _ in 0..(2048 + 64 * lap) / 64 {
+        scenario.pairs[0].message(2 * RECEIVE_WINDOW + 64 * lap, 256, None);
+        for _ in 0..(2 * RECEIVE_WINDOW + 64 * lap) / 64 {
             perform(&mut scenario, 0, &Step::Backwards(64));
         }
         scenario.pairs[0].message(300, 1, Some(9));
@@ -320,10 +321,10 @@ fn configuration_comes_before_arming_and_that_before_packets() {
 
 #[test]
 #[should_panic(
-    expected = "Responder<2, 3, 6, 7>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 5"
+    expected = "Responder<2, 3, 6, 9>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 7"
 )]
 fn widths_that_do_not_fit_are_refused() {
-    let _ = hdl_responder::Responder::<2, 3, 6, 7>::default();
+    let _ = hdl_responder::Responder::<2, 3, 6, 9>::default();
 }
 
 /// Random streams hardly let exactly this much time pass.

@@ -52,6 +52,8 @@ impl Device {
         fields.set_item("completion_vectors", limits.completion_vectors)?;
         fields.set_item("regions", limits.regions)?;
         fields.set_item("translations", limits.translations)?;
+        fields.set_item("send_window", limits.send_window)?;
+        fields.set_item("receive_window", limits.receive_window)?;
         Ok(fields)
     }
 

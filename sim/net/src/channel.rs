@@ -1,6 +1,6 @@
 //! One direction of a link: output queues and line.
 
-use crate::flight::{PacketId, PacketStore, Queue};
+use crate::flight::{Flight, PacketId, PacketStore, Queue};
 use crate::frame::{FCS, GAP, MIN_FRAME, PREAMBLE};
 use crate::parcel::{Class, Parcel};
 use crate::topology::LinkParams;
@@ -175,6 +175,18 @@ impl Channel {
             let (packet, len) = packets.pop_front(&mut self.data)?;
             Some((packet, Class::Data, len))
         })
+    }
+
+    /// The packet that [`Self::pop`] takes.
+    pub(crate) fn first<'a, P: Parcel>(&self, packets: &'a PacketStore<P>) -> Option<&'a Flight> {
+        packets
+            .first(&self.control)
+            .or_else(|| packets.first(&self.data))
+    }
+
+    /// The data packet that came last.
+    pub(crate) fn last<'a, P: Parcel>(&self, packets: &'a PacketStore<P>) -> Option<&'a Flight> {
+        packets.last(&self.data)
     }
 
     /// When the line will have sent everything in its queues.

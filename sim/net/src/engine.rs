@@ -90,7 +90,7 @@ impl<P: Parcel> Fabric<P> {
                 }
             }
         } else if let Some(ecn) = settings.params.ecn {
-            let marking = self.ecn_at_last_hop || !settings.last_hop;
+            let marking = !settings.from_host && (self.ecn_at_last_hop || !settings.last_hop);
             let probability = ecn.probability(ledger.data.bytes);
             let is_read = self.packets.flight(packet).is_read;
             if marking && is_read && self.happens(id, probability) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 use stellar_wire::MacAddr;
 
+use crate::ahead::LARGE;
 use crate::calendar::Calendar;
 use crate::channel::{Channel, Settings};
 use crate::error::FabricError;
@@ -47,6 +48,12 @@ pub struct Fabric<P: Parcel = Frame> {
     pub(crate) sampler: Option<Sampler>,
     pub(crate) delivered: u64,
     pub(crate) sent: u64,
+    /// It is larger than the processor's caches, with what its hosts need.
+    pub(crate) is_large: bool,
+    /// It has looked ahead and nobody knows yet.
+    pub(crate) has_looked: bool,
+    /// Channels onto which the next packets go.
+    pub(crate) ahead: Vec<ChannelId>,
 }
 
 impl Fabric {
@@ -98,6 +105,9 @@ impl<P: Parcel> Fabric<P> {
             sampler: None,
             delivered: 0,
             sent: 0,
+            is_large: topology.hosts().len() >= LARGE,
+            ahead: Vec::new(),
+            has_looked: false,
             topology,
         }
     }
@@ -160,7 +170,12 @@ impl<P: Parcel> Fabric<P> {
         self.not_past(time)?;
         frame.check()?;
         self.sent += 1;
-        Ok((channel, self.packets.insert(frame)))
+        let packet = self.packets.insert(frame);
+        if !P::REWRITTEN {
+            // No switch changes its headers: they are read while the packet is in the cache. What cannot be read is dropped at the first switch.
+            let _ = self.read(packet);
+        }
+        Ok((channel, packet))
     }
 
     /// Puts a frame on a host's port now, in front of frames that are sent later. [`Occurrence::PortFree`] follows when the port can send the next
@@ -249,6 +264,7 @@ impl<P: Parcel> Fabric<P> {
     /// answer at once. With `None` the present is `limit`, except for `Time::MAX`, which means "to the end" and leaves it at the last event.
     pub fn next_occurrence(&mut self, limit: Time) -> Option<Occurrence<P>> {
         while let Some((time, event)) = self.events.pop_until(limit) {
+            self.look_ahead();
             if self.sampler.is_some() {
                 self.sample_until(time);
             }

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod ahead;
 pub mod calendar;
 mod channel;
 mod ecn;
@@ -49,6 +50,7 @@ mod switch;
 pub mod topology;
 mod trim;
 
+pub use ahead::Coming;
 pub use ecn::EcnThresholds;
 pub use error::FabricError;
 pub use fabric::Fabric;

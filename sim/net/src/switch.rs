@@ -50,7 +50,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Reads the headers of a packet.
-    fn read(&mut self, packet: PacketId) -> Result<(), DropReason> {
+    pub(crate) fn read(&mut self, packet: PacketId) -> Result<(), DropReason> {
         let (flight, body) = self.packets.both(packet);
         let (headers, label) = body.parcel.read(&self.classifier)?;
         body.headers = Some(headers);

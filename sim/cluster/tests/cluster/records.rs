@@ -45,6 +45,15 @@ fn with_every_policy() {
     }
 }
 
+/// With so many hosts, records ask for the memory of cards ahead of time, and bytes do not.
+#[test]
+fn with_more_hosts_than_the_caches_hold() {
+    let topology = clos(1, 130, "");
+    let flows = permutation(&topology, None, 40_000, 5).unwrap();
+    let report = run_both(&topology, &flows, &Settings::default());
+    assert_eq!(report.flows.finished, 260);
+}
+
 #[test]
 fn over_two_planes_of_which_one_fails_and_comes_back() {
     let topology = clos(

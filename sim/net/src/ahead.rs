@@ -4,6 +4,7 @@ use stellar_fetch::fetch;
 
 use crate::channel::End;
 use crate::event::Event;
+use crate::forwarding::Next;
 use crate::parcel::Parcel;
 use crate::{Fabric, HostId};
 
@@ -88,8 +89,14 @@ impl<P: Parcel> Fabric<P> {
                         continue;
                     };
                     let flight = self.packets.peek(packet);
-                    let (target, flow) = (flight.target, flight.flow);
-                    if let Ok(out) = self.forwarding.towards(at, target, flow, |_| true) {
+                    let out = match self.forwarding.towards(at, flight.target) {
+                        Ok(Next::Channel(out)) => Ok(out),
+                        Ok(Next::Switch(to)) => {
+                            self.forwarding.hashed(at, to, flight.flow, |_| true)
+                        }
+                        Err(reason) => Err(reason),
+                    };
+                    if let Ok(out) = out {
                         fetch(&self.channels[out.index()]);
                         fetch(&self.ledgers[out.index()].data);
                         self.ahead.push(out);

@@ -257,7 +257,12 @@ impl<P: Parcel> Fabric<P> {
             self.drop_on(id, packet, DropReason::LinkDown);
             return None;
         }
-        let Channel { to, hooked, .. } = self.channels[id.index()];
+        let Channel {
+            to,
+            hooked,
+            settings,
+            ..
+        } = self.channels[id.index()];
         if hooked {
             self.show_arrival(id, packet, last_bit);
         }
@@ -273,7 +278,8 @@ impl<P: Parcel> Fabric<P> {
                 }))
             }
             End::Switch(switch) => {
-                match self.route(switch, packet) {
+                let is_first = self.settings[settings as usize].from_host;
+                match self.route(switch, packet, is_first) {
                     Ok((out, class)) => self.enqueue(out, packet, class),
                     Err(reason) => {
                         self.packets.remove(packet);

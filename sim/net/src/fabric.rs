@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use stellar_wire::MacAddr;
 
 use crate::ahead::LARGE;
+use crate::balance::Choose;
 use crate::calendar::Calendar;
 use crate::channel::{Channel, Settings};
 use crate::error::FabricError;
@@ -48,6 +49,10 @@ pub struct Fabric<P: Parcel = Frame> {
     pub(crate) sampler: Option<Sampler>,
     pub(crate) delivered: u64,
     pub(crate) sent: u64,
+    /// How switches choose among equal paths; `None`: by ECMP.
+    pub(crate) balancer: Option<Box<dyn Choose>>,
+    /// Channels that the switch which has to choose may use.
+    pub(crate) up: Vec<ChannelId>,
     /// It is larger than the processor's caches, with what its hosts need.
     pub(crate) is_large: bool,
     /// It has looked ahead and nobody knows yet.
@@ -105,6 +110,8 @@ impl<P: Parcel> Fabric<P> {
             sampler: None,
             delivered: 0,
             sent: 0,
+            balancer: topology.balancer().start(&topology, seed),
+            up: Vec::new(),
             is_large: topology.hosts().len() >= LARGE,
             ahead: Vec::new(),
             has_looked: false,

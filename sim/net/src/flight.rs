@@ -11,8 +11,9 @@ impl PacketId {
     /// No packet: the end of a list.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
+    /// Its number, below the greatest number of packets so far.
     #[inline]
-    const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }

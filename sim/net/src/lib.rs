@@ -26,6 +26,7 @@
 #![warn(missing_docs)]
 
 mod ahead;
+mod balance;
 pub mod calendar;
 mod channel;
 mod ecn;
@@ -51,6 +52,7 @@ pub mod topology;
 mod trim;
 
 pub use ahead::Coming;
+pub use balance::Balancer;
 pub use ecn::EcnThresholds;
 pub use error::FabricError;
 pub use fabric::Fabric;

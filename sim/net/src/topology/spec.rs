@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EcnThresholds, Trimming};
+use crate::{Balancer, EcnThresholds, Trimming};
 
 /// A topology file. Explicit nodes and generators may be mixed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub struct FabricSpec {
     pub ecn_at_last_hop: bool,
     /// Default latency of a switch, in ns.
     pub switch_latency_ns: f64,
+    /// How switches choose among equal paths.
+    pub balancer: Balancer,
     /// How long routing takes to converge after a link changed, in ns. Without it, only the switches at the link react.
     pub reroute_ns: Option<f64>,
 }
@@ -56,6 +58,7 @@ impl Default for FabricSpec {
             control_dscp: None,
             ecn_at_last_hop: false,
             switch_latency_ns: 0.0,
+            balancer: Balancer::default(),
             reroute_ns: None,
         }
     }

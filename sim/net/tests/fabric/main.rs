@@ -1,5 +1,6 @@
 //! Tests of the fabric through its public functions.
 
+mod balance;
 mod calendar;
 mod common;
 mod conservation;

@@ -6,7 +6,7 @@ use crate::fault::Fate;
 use crate::flight::{length, PacketId};
 use crate::occurrence::{Delivery, Occurrence};
 use crate::parcel::{Class, Parcel};
-use crate::{ChannelId, DropReason, Fabric, LinkId, Time};
+use crate::{ChannelId, DropReason, Fabric, HostId, LinkId, Time};
 
 impl<P: Parcel> Fabric<P> {
     /// Executes `event` at the present time; returns what the user has to act on.
@@ -20,6 +20,8 @@ impl<P: Parcel> Fabric<P> {
                 packet,
                 failures,
             } => return self.arrive(channel, packet, failures),
+            Event::Pause { channel, paused } => self.pause(channel, paused),
+            Event::PortFree(host, port) if self.is_port_held_up(host, port) => {}
             Event::PortFree(host, port) => return Some(Occurrence::PortFree(host, port as usize)),
             Event::Alarm(token) => return Some(Occurrence::Alarm(token)),
             Event::Link { link, up } => {
@@ -39,6 +41,7 @@ impl<P: Parcel> Fabric<P> {
 
     /// Ends a packet on a channel.
     fn drop_on(&mut self, channel: ChannelId, packet: PacketId, reason: DropReason) {
+        self.release(packet);
         self.packets.remove(packet);
         self.ledgers[channel.index()].drops.count(reason);
     }
@@ -50,7 +53,8 @@ impl<P: Parcel> Fabric<P> {
         if !channel.up {
             return self.drop_on(id, packet, DropReason::LinkDown);
         }
-        if channel.is_idle(now) {
+        let starts = !channel.paused || class == Class::Control;
+        if channel.is_idle(now) && starts {
             return self.transmit_on(id, packet);
         }
         // Hosts neither trim nor mark: their queues have no limit, and they read no headers.
@@ -66,9 +70,10 @@ impl<P: Parcel> Fabric<P> {
         }
         queue.enter(now, len.into());
         channel.push(&mut self.packets, class, packet);
-        if !channel.wake_pending {
+        if !channel.wake_pending && channel.may_start() {
             channel.wake_pending = true;
-            self.events.push(channel.busy_until, Event::Wake(id));
+            self.events
+                .push(channel.busy_until.max(now), Event::Wake(id));
         }
     }
 
@@ -86,6 +91,7 @@ impl<P: Parcel> Fabric<P> {
                     flight.len = length(&body.parcel);
                     flight.class = Class::Control;
                     ledger.trims += 1;
+                    self.release(packet);
                     return Class::Control;
                 }
             }
@@ -117,10 +123,11 @@ impl<P: Parcel> Fabric<P> {
         }
         channel.wake_pending = false;
         let Some(packet) = self.pop(id) else {
-            return; // The queue was lost with the link.
+            return; // The queue was lost with the link, or is paused.
         };
-        let waits = self.channels[id.index()].has_waiting();
+        let waits = self.channels[id.index()].may_start();
         self.transmit_on(id, packet);
+        self.free_port(id);
         if waits {
             let channel = &mut self.channels[id.index()];
             channel.wake_pending = true;
@@ -140,6 +147,7 @@ impl<P: Parcel> Fabric<P> {
     /// Puts a packet on the line, which is free.
     #[inline]
     fn transmit_on(&mut self, id: ChannelId, packet: PacketId) {
+        self.release(packet);
         let len = self.packets.flight(packet).len;
         let channel = &mut self.channels[id.index()];
         let settings = &self.settings[channel.settings as usize];
@@ -280,7 +288,10 @@ impl<P: Parcel> Fabric<P> {
             End::Switch(switch) => {
                 let is_first = self.settings[settings as usize].from_host;
                 match self.route(switch, packet, is_first) {
-                    Ok((out, class)) => self.enqueue(out, packet, class),
+                    Ok((out, class)) => {
+                        self.hold(id, packet, class);
+                        self.enqueue(out, packet, class);
+                    }
                     Err(reason) => {
                         self.packets.remove(packet);
                         self.switch_drops[switch.index()].count(reason);
@@ -291,6 +302,16 @@ impl<P: Parcel> Fabric<P> {
         }
     }
 
+    /// Whether PFC holds up what a host's port was given.
+    #[inline]
+    fn is_port_held_up(&mut self, host: HostId, port: u32) -> bool {
+        if self.pfc.is_none() {
+            return false;
+        }
+        let uplink = self.forwarding.uplink(host, port as usize);
+        uplink.is_some_and(|uplink| self.is_held_up(uplink, Event::PortFree(host, port)))
+    }
+
     fn change_link(&mut self, link: LinkId, up: bool) {
         for id in link.channels() {
             self.channels[id.index()].up = up;
@@ -298,6 +319,7 @@ impl<P: Parcel> Fabric<P> {
                 continue;
             }
             self.failures.entry(id).or_default().push(self.now);
+            self.forget_pause(id);
             while let Some(packet) = self.pop(id) {
                 self.drop_on(id, packet, DropReason::LinkDown);
             }

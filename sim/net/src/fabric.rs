@@ -17,6 +17,7 @@ use crate::forwarding::Forwarding;
 use crate::observe::{Hooks, Sampler};
 use crate::occurrence::{Delivery, Occurrence};
 use crate::parcel::{Class, Classifier, Parcel};
+use crate::pfc::Pfc;
 use crate::stats::{Drops, Ledger};
 use crate::{ChannelId, Frame, HostId, LinkId, Time, Topology};
 
@@ -53,6 +54,8 @@ pub struct Fabric<P: Parcel = Frame> {
     pub(crate) balancer: Option<Box<dyn Choose>>,
     /// Channels that the switch which has to choose may use.
     pub(crate) up: Vec<ChannelId>,
+    /// Flow control, if any link has it.
+    pub(crate) pfc: Option<Pfc>,
     /// It is larger than the processor's caches, with what its hosts need.
     pub(crate) is_large: bool,
     /// It has looked ahead and nobody knows yet.
@@ -90,6 +93,7 @@ impl<P: Parcel> Fabric<P> {
             now: 0,
             events,
             packets: PacketStore::default(),
+            pfc: Pfc::new(&settings, channels.len()),
             settings,
             ledgers: vec![Ledger::default(); channels.len()],
             hooks: HashMap::new(),

@@ -1,5 +1,7 @@
 //! Balancers and their parameters, as a topology file has them.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use super::conga::Conga;
@@ -96,7 +98,46 @@ pub(crate) struct BadBalancer {
     pub range: &'static str,
 }
 
+impl FromStr for Balancer {
+    type Err = String;
+
+    /// Reads a name and parameters, like `let-flow,gap_us=50`. Parameters left out have their defaults.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, parameters) = text.split_once(',').unwrap_or((text, ""));
+        let parameters = parameters.split(',').filter(|part| !part.is_empty());
+        let parameters: String = parameters.map(|part| format!("{part}\n")).collect();
+        let mut table: toml::Table = toml::from_str(&parameters)
+            .map_err(|_| format!("write {name:?} with parameters like let-flow,gap_us=50"))?;
+        table.insert("name".into(), name.into());
+        let balancer: Self = table
+            .try_into()
+            .map_err(|error| error.message().to_owned())?;
+        match balancer.check() {
+            Ok(()) => Ok(balancer),
+            Err(BadBalancer {
+                parameter,
+                value,
+                range,
+            }) => Err(format!(
+                "{parameter} {value} is outside its range: give {range}"
+            )),
+        }
+    }
+}
+
 impl Balancer {
+    /// Its name, as in files and on the command line.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Ecmp {} => "ecmp",
+            Self::Spray {} => "spray",
+            Self::Adaptive {} => "adaptive",
+            Self::LetFlow { .. } => "let-flow",
+            Self::Conga { .. } => "conga",
+            Self::Drill { .. } => "drill",
+        }
+    }
+
     /// Checks the parameters.
     pub(crate) fn check(&self) -> Result<(), BadBalancer> {
         let time = |parameter, value: f64| {

@@ -136,6 +136,14 @@ pub enum Problem {
         /// What it may be.
         range: &'static str,
     },
+    /// PFC thresholds in the wrong order.
+    #[error("xon_bytes {xon} is above xoff_bytes {xoff}; swap them")]
+    BadPause {
+        /// Where the sender goes on.
+        xon: u64,
+        /// Where it is paused.
+        xoff: u64,
+    },
     /// A code point of more than six bits.
     #[error("DSCP {0} is above 63")]
     BadDscp(u8),

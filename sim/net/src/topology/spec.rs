@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Balancer, EcnThresholds, Trimming};
+use crate::{Balancer, EcnThresholds, PfcThresholds, Trimming};
 
 /// A topology file. Explicit nodes and generators may be mixed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -143,6 +143,8 @@ pub struct LinkSettings {
     pub ecn: Option<EcnThresholds>,
     /// Trimming instead of dropping; without it, frames are dropped.
     pub trim: Option<Trimming>,
+    /// Flow control of the sender, if the receiver is a switch; without it, there is none.
+    pub pfc: Option<PfcThresholds>,
 }
 
 impl LinkSettings {
@@ -158,6 +160,7 @@ impl LinkSettings {
             control_queue_bytes: self.control_queue_bytes.or(base.control_queue_bytes),
             ecn: self.ecn.or(base.ecn),
             trim: self.trim.or(base.trim),
+            pfc: self.pfc.or(base.pfc),
         }
     }
 }

@@ -238,4 +238,18 @@ fn parameters_are_checked() {
     let two = topology("[defaults]\nrate_gbps = 1\n[back_to_back]\nplanes = 1");
     let gap_us = f64::NAN;
     assert!(two.with_balancer(Balancer::LetFlow { gap_us }).is_err());
+    let read = |text: &str| text.parse::<Balancer>();
+    for name in ["ecmp", "spray", "adaptive", "let-flow", "conga", "drill"] {
+        assert_eq!(read(name).unwrap().name(), name);
+    }
+    let drill = Balancer::Drill {
+        samples: 4,
+        remembered: 1,
+    };
+    assert_eq!(read("drill,samples=4"), Ok(drill));
+    assert!(read("drill,samples=0")
+        .unwrap_err()
+        .contains("give 1 to 64"));
+    assert!(read("drill,paths=3").unwrap_err().contains("unknown field"));
+    assert!(read("drill,samples").unwrap_err().contains("gap_us=50"));
 }

@@ -9,6 +9,7 @@ mod faults;
 mod forwarding;
 mod link_state;
 mod observation;
+mod pfc;
 mod queues;
 mod recorded;
 mod srv6;

@@ -43,7 +43,7 @@ pub struct Arguments {
     /// Hosts that take part: of each leaf in a permutation, senders of an incast, ranks of the others [default: all]
     #[arg(long, value_name = "N")]
     ranks: Option<usize>,
-    /// How switches choose among equal paths: ecmp, spray, adaptive, let-flow, conga or drill, with parameters like let-flow,gap_us=50
+    /// How switches choose among equal paths: ecmp, spray, adaptive, let-flow, conga, conweave or drill, with parameters like let-flow,gap_us=50
     /// (docs/fabric.md) [default: as the topology says, or ecmp]
     #[arg(long, value_name = "NAME[,KEY=VALUE...]")]
     balancer: Option<Balancer>,

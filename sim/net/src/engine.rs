@@ -20,6 +20,7 @@ impl<P: Parcel> Fabric<P> {
                 packet,
                 failures,
             } => return self.arrive(channel, packet, failures),
+            Event::Balancer(token) => self.call_balancer(token),
             Event::Pause { channel, paused } => self.pause(channel, paused),
             Event::PortFree(host, port) if self.is_port_held_up(host, port) => {}
             Event::PortFree(host, port) => return Some(Occurrence::PortFree(host, port as usize)),
@@ -111,6 +112,9 @@ impl<P: Parcel> Fabric<P> {
         let body = self.packets.body(packet);
         if body.parcel.mark(body.headers.as_mut()) {
             self.ledgers[id.index()].ecn_marks += 1;
+            if let Some(balancer) = &mut self.balancer {
+                balancer.marked(packet);
+            }
         }
     }
 
@@ -290,7 +294,11 @@ impl<P: Parcel> Fabric<P> {
                 match self.route(switch, packet, is_first) {
                     Ok((out, class)) => {
                         self.hold(id, packet, class);
-                        self.enqueue(out, packet, class);
+                        if self.balancer.is_some() {
+                            self.enqueue_balanced(out, packet, class);
+                        } else {
+                            self.enqueue(out, packet, class);
+                        }
                     }
                     Err(reason) => {
                         self.packets.remove(packet);

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use stellar_wire::MacAddr;
 
 use crate::ahead::LARGE;
-use crate::balance::Choose;
+use crate::balance::{Choose, Effects};
 use crate::calendar::Calendar;
 use crate::channel::{Channel, Settings};
 use crate::error::FabricError;
@@ -52,6 +52,8 @@ pub struct Fabric<P: Parcel = Frame> {
     pub(crate) sent: u64,
     /// How switches choose among equal paths; `None`: by ECMP.
     pub(crate) balancer: Option<Box<dyn Choose>>,
+    /// What the balancer has asked for.
+    pub(crate) effects: Effects,
     /// Channels that the switch which has to choose may use.
     pub(crate) up: Vec<ChannelId>,
     /// Flow control, if any link has it.
@@ -115,6 +117,7 @@ impl<P: Parcel> Fabric<P> {
             delivered: 0,
             sent: 0,
             balancer: topology.balancer().start(&topology, seed),
+            effects: Effects::default(),
             up: Vec::new(),
             is_large: topology.hosts().len() >= LARGE,
             ahead: Vec::new(),

@@ -1,6 +1,7 @@
 //! What a switch does with a packet.
 
 use crate::balance::{Choice, Forwarded, Loads};
+use crate::event::Event;
 use crate::flight::{Flight, PacketId, TargetId};
 use crate::forwarding::Next;
 use crate::parcel::{Class, Parcel, Rewrite};
@@ -72,7 +73,9 @@ impl<P: Parcel> Fabric<P> {
             };
             return Ok(out);
         };
-        let &Flight { flow, len, .. } = self.packets.peek(packet);
+        let &Flight {
+            flow, len, class, ..
+        } = self.packets.peek(packet);
         let now = self.now;
         let mut forwarded = Forwarded {
             now,
@@ -88,7 +91,7 @@ impl<P: Parcel> Fabric<P> {
                 forwarded.out = out;
                 let settings = self.channels[out.index()].settings as usize;
                 if self.settings[settings].last_hop {
-                    balancer.delivers(&forwarded);
+                    balancer.delivers(&forwarded, &mut self.effects);
                 }
             }
             Next::Switch(last) => {
@@ -104,6 +107,9 @@ impl<P: Parcel> Fabric<P> {
                         at,
                         last,
                         flow,
+                        class,
+                        len,
+                        is_first,
                         group,
                         loads: Loads {
                             channels,
@@ -117,6 +123,38 @@ impl<P: Parcel> Fabric<P> {
             }
         }
         Ok(forwarded.out)
+    }
+
+    /// Puts a packet into its queue, unless the balancer holds it, and those that the balancer releases.
+    pub(crate) fn enqueue_balanced(&mut self, out: ChannelId, packet: PacketId, class: Class) {
+        let before = std::mem::take(&mut self.effects.before);
+        self.enqueue_held(before);
+        if !std::mem::take(&mut self.effects.holds) {
+            self.enqueue(out, packet, class);
+        }
+        self.apply_effects();
+    }
+
+    /// A time of the balancer has come.
+    pub(crate) fn call_balancer(&mut self, token: u32) {
+        if let Some(balancer) = &mut self.balancer {
+            balancer.on_timer(token, self.now, &mut self.effects);
+        }
+        self.apply_effects();
+    }
+
+    fn apply_effects(&mut self) {
+        for (time, token) in self.effects.timers.drain(..) {
+            self.events.push(time, Event::Balancer(token));
+        }
+        let released = std::mem::take(&mut self.effects.released);
+        self.enqueue_held(released);
+    }
+
+    fn enqueue_held(&mut self, packets: Vec<(PacketId, ChannelId)>) {
+        for (packet, out) in packets {
+            self.enqueue(out, packet, Class::Data);
+        }
     }
 
     /// Reads the headers of a packet.

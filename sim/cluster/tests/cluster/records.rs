@@ -259,6 +259,7 @@ fn with_balancers_and_without_loss() {
         "adaptive",
         "let-flow,gap_us=1",
         "conga",
+        "conweave",
         "drill",
     ] {
         let balancer: Balancer = balancer.parse().unwrap();

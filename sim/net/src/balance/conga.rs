@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::flowlets::Flowlets;
-use super::{Choice, Choose, Dice, Forwarded};
+use super::{Choice, Choose, Dice, Effects, Forwarded};
 use crate::{ChannelId, SwitchId, Time, Topology};
 
 /// Greatest metric: three bits.
@@ -190,7 +190,7 @@ impl Choose for Conga {
         }
     }
 
-    fn delivers(&mut self, packet: &Forwarded) {
+    fn delivers(&mut self, packet: &Forwarded, _: &mut Effects) {
         let Forwarded { now, at, .. } = *packet;
         let tag = self.tags.get_mut(packet.packet.index());
         // A packet that comes from a host of this leaf has no tag; what is there is of a packet before it.

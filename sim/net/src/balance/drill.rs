@@ -51,6 +51,7 @@ mod tests {
     use super::*;
     use crate::balance::Loads;
     use crate::channel::{Channel, End};
+    use crate::parcel::Class;
     use crate::stats::Ledger;
     use crate::{HostId, Node};
 
@@ -75,6 +76,9 @@ mod tests {
                 at: SwitchId(0),
                 last: SwitchId(1),
                 flow: 1,
+                class: Class::Data,
+                len: 100,
+                is_first: true,
                 group: &group,
                 loads: Loads {
                     channels: &channels,

@@ -1,6 +1,7 @@
 //! How switches choose among equal paths.
 
 mod conga;
+mod conweave;
 mod drill;
 mod flowlets;
 mod settings;
@@ -8,6 +9,7 @@ mod settings;
 use crate::channel::Channel;
 use crate::flight::PacketId;
 use crate::hash::{choose, mix};
+use crate::parcel::Class;
 use crate::stats::Ledger;
 use crate::topology::Topology;
 use crate::{ChannelId, SwitchId, Time};
@@ -23,6 +25,10 @@ pub(crate) struct Choice<'a> {
     pub last: SwitchId,
     /// Hash of the packet's flow.
     pub flow: u64,
+    pub class: Class,
+    pub len: u32,
+    /// The packet comes from a host of this switch.
+    pub is_first: bool,
     /// Output channels that lie on a shortest path and are up, in the order of the topology's links; at least one.
     pub group: &'a [ChannelId],
     pub loads: Loads<'a>,
@@ -69,6 +75,19 @@ pub(crate) struct Forwarded {
     pub is_first: bool,
 }
 
+/// What a balancer has a switch do with packets to its hosts.
+#[derive(Default)]
+pub(crate) struct Effects {
+    /// The switch keeps the packet, until it is among those released.
+    pub holds: bool,
+    /// Packets that go to their channels before the packet.
+    pub before: Vec<(PacketId, ChannelId)>,
+    /// Packets that go to their channels after the packet.
+    pub released: Vec<(PacketId, ChannelId)>,
+    /// Times at which the balancer is called, and what it is told then.
+    pub timers: Vec<(Time, u32)>,
+}
+
 /// A balancer in a running fabric: the state of all switches.
 pub(crate) trait Choose: Send {
     /// Chooses the output of a packet for which there are several.
@@ -77,8 +96,14 @@ pub(crate) trait Choose: Send {
     /// A switch sends a packet to `out`, chosen or not.
     fn forwarded(&mut self, _: &Forwarded) {}
 
+    /// A packet gets a congestion mark.
+    fn marked(&mut self, _: PacketId) {}
+
     /// A switch takes a packet to one of its own hosts.
-    fn delivers(&mut self, _: &Forwarded) {}
+    fn delivers(&mut self, _: &Forwarded, _: &mut Effects) {}
+
+    /// A time has come that [`Effects::timers`] had.
+    fn on_timer(&mut self, _: u32, _: Time, _: &mut Effects) {}
 }
 
 /// Random numbers of the switches. Each switch has a sequence of its own, which the fabric's seed decides.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::conga::Conga;
+use super::conweave::{ConWeave, Times};
 use super::drill::Drill;
 use super::flowlets::LetFlow;
 use super::{Adaptive, Choose, Dice, Spray};
@@ -41,6 +42,23 @@ pub enum Balancer {
         #[serde(default = "conga_age")]
         age_us: f64,
     },
+    /// ConWeave: a path whose round trip is too long is left while the flow runs, and the last switch restores the order (Song et al., SIGCOMM 2023). Two
+    /// tiers only.
+    #[serde(rename = "conweave")]
+    ConWeave {
+        /// How much later than on an idle path the reply to a packet may come, in microseconds.
+        #[serde(default = "conweave_reply")]
+        reply_us: f64,
+        /// Time for which nothing is rerouted to a path with a congestion mark, in microseconds.
+        #[serde(default = "conweave_busy")]
+        busy_us: f64,
+        /// Time after which a flow that was rerouted or idle begins anew, in microseconds.
+        #[serde(default = "conweave_expiry")]
+        expiry_us: f64,
+        /// Longest time for which the last switch holds packets, in microseconds.
+        #[serde(default = "conweave_hold")]
+        hold_us: f64,
+    },
     /// DRILL(d, m): of some random outputs and the best ones of the last time, the shortest queue for each packet (Ghorbani et al., SIGCOMM 2017).
     Drill {
         /// Random outputs, d.
@@ -74,6 +92,23 @@ const fn conga_alpha() -> f64 {
 
 const fn conga_age() -> f64 {
     500.0
+}
+
+/// The times that ConWeave's simulator has for two tiers.
+const fn conweave_reply() -> f64 {
+    4.0
+}
+
+const fn conweave_busy() -> f64 {
+    16.0
+}
+
+const fn conweave_expiry() -> f64 {
+    300.0
+}
+
+const fn conweave_hold() -> f64 {
+    200.0
 }
 
 /// The paper's choice: DRILL(2, 1).
@@ -134,6 +169,7 @@ impl Balancer {
             Self::Adaptive {} => "adaptive",
             Self::LetFlow { .. } => "let-flow",
             Self::Conga { .. } => "conga",
+            Self::ConWeave { .. } => "conweave",
             Self::Drill { .. } => "drill",
         }
     }
@@ -167,6 +203,17 @@ impl Balancer {
                     value: alpha,
                     range: "between 0 and 1",
                 })
+            }
+            Self::ConWeave {
+                reply_us,
+                busy_us,
+                expiry_us,
+                hold_us,
+            } => {
+                time("reply_us", reply_us)?;
+                time("busy_us", busy_us)?;
+                time("expiry_us", expiry_us)?;
+                time("hold_us", hold_us)
             }
             Self::Drill {
                 samples,
@@ -207,6 +254,20 @@ impl Balancer {
                 alpha,
                 dice,
             )),
+            Self::ConWeave {
+                reply_us,
+                busy_us,
+                expiry_us,
+                hold_us,
+            } => {
+                let times = Times {
+                    reply: picoseconds(reply_us),
+                    busy: picoseconds(busy_us),
+                    expiry: picoseconds(expiry_us),
+                    hold: picoseconds(hold_us),
+                };
+                Box::new(ConWeave::new(topology, times, dice))
+            }
             Self::Drill {
                 samples,
                 remembered,

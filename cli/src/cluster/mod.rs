@@ -11,7 +11,7 @@ use sim_cluster::{
     cpu_seconds, leaf_spine, read_topology, Carrier, Cluster, QueuePairs, Record, Report, Sampling,
     Settings, Transport,
 };
-use sim_net::{Frame, Topology};
+use sim_net::{Balancer, Frame, Topology};
 use stellar_transport::spray::Policy;
 
 use crate::path_mtu::PathMtu;
@@ -43,6 +43,10 @@ pub struct Arguments {
     /// Hosts that take part: of each leaf in a permutation, senders of an incast, ranks of the others [default: all]
     #[arg(long, value_name = "N")]
     ranks: Option<usize>,
+    /// How switches choose among equal paths: ecmp, spray, adaptive, let-flow, conga, conweave or drill, with parameters like let-flow,gap_us=50
+    /// (docs/fabric.md) [default: as the topology says, or ecmp]
+    #[arg(long, value_name = "NAME[,KEY=VALUE...]")]
+    balancer: Option<Balancer>,
     /// Policy that spreads packets over paths [default: obs, or single with one path]
     #[arg(long)]
     policy: Option<PolicyName>,
@@ -142,6 +146,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let topology = match &arguments.topology {
         Some(path) => read_topology(path)?,
         None => leaf_spine(BUILT_IN.0, BUILT_IN.1, BUILT_IN.2)?,
+    };
+    let topology = match arguments.balancer {
+        Some(balancer) => topology.with_balancer(balancer)?,
+        None => topology,
     };
     let workload = workload(arguments, &topology)?;
     let settings = settings(arguments)?;

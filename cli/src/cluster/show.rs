@@ -52,6 +52,7 @@ pub fn table(report: &Report) {
             ),
         ),
         ("uplinks", uplinks.count.to_string()),
+        ("choice among them", report.balancer.name().into()),
         ("waiting at an uplink: mean, most", depth(uplinks.waiting)),
         (
             "with the frame on the line: mean, most",

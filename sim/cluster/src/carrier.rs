@@ -30,6 +30,12 @@ pub trait Sealed: Sized {
     /// Gives a packet to a host's card; returns the queue pair that it is for.
     #[doc(hidden)]
     fn receive(&self, card: &mut CardOf<'_>) -> Option<u32>;
+
+    /// The queue pair that it is for, if that is known without reading it.
+    #[doc(hidden)]
+    fn dest_qp(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// A port of a host's card at a time.
@@ -57,6 +63,10 @@ impl Sealed for Frame {
 }
 
 impl Sealed for Record {
+    fn dest_qp(&self) -> Option<u32> {
+        Some(self.packet.dest_qp())
+    }
+
     fn poll(card: &mut CardOf<'_>) -> Option<Self> {
         let departure = card.host.endpoint.poll_packet(card.port, card.now)?;
         let peer = card.host.peer(departure.qp)?;

@@ -7,6 +7,7 @@ use sim_net::{Delivery, Fabric, HostId, LinkId, Node, Occurrence, Time, Topology
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Cqe, EventKind, WcStatus, Wqe, WqeOpcode};
 
+use crate::ahead::look_ahead;
 use crate::carrier::CardOf;
 use crate::connect::Connector;
 use crate::host::Host;
@@ -120,6 +121,9 @@ impl<C: Carrier> Cluster<C> {
                 break;
             };
             self.occurrences += 1;
+            if self.fabric.has_looked_ahead() {
+                look_ahead(&self.fabric, &self.hosts);
+            }
             match occurrence {
                 Occurrence::Delivery(delivery) => self.deliver(delivery)?,
                 Occurrence::PortFree(host, line) => {

@@ -9,6 +9,8 @@ use crate::Time;
 const BUCKETS: u64 = 512;
 /// A bucket holds 2^12 ps, about 4 ns, so the calendar holds about 2 us.
 const BUCKET_BITS: u32 = 12;
+/// Bits of an index beside the time within a bucket in a word of 32 bits.
+const INDEX_BITS: u32 = u32::BITS - BUCKET_BITS;
 /// Bits of a word of the map of occupied buckets.
 const WORD: u64 = 64;
 
@@ -64,8 +66,11 @@ pub struct Calendar<E> {
     occupied: [u64; (BUCKETS / WORD) as usize],
     /// The bucket whose turn it is.
     current: u64,
-    /// Everything up to bucket `current`, in order, with what was taken already.
+    /// Everything up to bucket `current`, with what was taken already, in the order in which it came here.
     ready: Vec<Entry<E>>,
+    /// The order of `ready`: indices of its entries, by time.
+    order: Vec<u32>,
+    /// Indices of `order` whose entries were taken.
     taken: usize,
     far: BinaryHeap<Far<E>>,
     pushed: u64,
@@ -78,6 +83,7 @@ impl<E: Copy> Default for Calendar<E> {
             occupied: [0; (BUCKETS / WORD) as usize],
             current: 0,
             ready: Vec::new(),
+            order: Vec::new(),
             taken: 0,
             far: BinaryHeap::new(),
             pushed: 0,
@@ -92,8 +98,11 @@ impl<E: Copy> Calendar<E> {
         let entry = Entry { time, event };
         let bucket = bucket_of(time);
         if bucket <= self.current {
-            let later = self.ready[self.taken..].partition_point(|ready| ready.time <= time);
-            self.ready.insert(self.taken + later, entry);
+            let rest = &self.order[self.taken..];
+            let later = rest.partition_point(|&at| self.ready[at as usize].time <= time);
+            let index = self.ready.len() as u32;
+            self.order.insert(self.taken + later, index);
+            self.ready.push(entry);
         } else if bucket < self.current + BUCKETS {
             self.put(bucket, entry);
         } else {
@@ -105,7 +114,7 @@ impl<E: Copy> Calendar<E> {
 
     /// Time of the first event.
     pub fn next_time(&self) -> Option<Time> {
-        if let Some(entry) = self.ready.get(self.taken) {
+        if let Some(entry) = self.coming(0) {
             return Some(entry.time);
         }
         match self.next_bucket() {
@@ -120,7 +129,7 @@ impl<E: Copy> Calendar<E> {
     /// Takes the first event if its time has come by `limit`.
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
         loop {
-            if let Some(&Entry { time, event }) = self.ready.get(self.taken) {
+            if let Some(&Entry { time, event }) = self.coming(0) {
                 if time > limit {
                     return None;
                 }
@@ -135,6 +144,25 @@ impl<E: Copy> Calendar<E> {
             }
             self.turn_to(next);
         }
+    }
+
+    /// The entry of the present bucket that is taken after `ahead` others.
+    #[inline]
+    fn coming(&self, ahead: usize) -> Option<&Entry<E>> {
+        let at = *self.order.get(self.taken + ahead)?;
+        Some(&self.ready[at as usize])
+    }
+
+    /// The next `count` events of the present bucket, or fewer if it has no more, in order. Others may be pushed before them.
+    pub fn next_events(&self, count: usize) -> impl Iterator<Item = &E> {
+        let end = self.order.len().min(self.taken + count);
+        let next = &self.order[self.taken..end];
+        next.iter().map(|&at| &self.ready[at as usize].event)
+    }
+
+    /// Events of the present bucket that were taken.
+    pub const fn taken(&self) -> usize {
+        self.taken
     }
 
     /// Gives `bucket`, the next one with events, its turn.
@@ -157,7 +185,26 @@ impl<E: Copy> Calendar<E> {
                 self.put(of, far.entry);
             }
         }
-        self.ready.sort_by_key(|entry| entry.time);
+        self.sort();
+    }
+
+    /// Puts `order` into the order of times, and among equal times of the entries' indices. Words are sorted that have both, because entries are six
+    /// times as long.
+    fn sort(&mut self) {
+        self.order.clear();
+        let keys = (0..).zip(&self.ready);
+        if self.ready.len() < 1 << INDEX_BITS {
+            let key = |(index, entry): (u32, &Entry<E>)| (entry.time as u32) << INDEX_BITS | index;
+            self.order.extend(keys.map(key));
+            self.order.sort_unstable();
+            for word in &mut self.order {
+                *word &= (1 << INDEX_BITS) - 1;
+            }
+        } else {
+            self.order.extend(keys.map(|(index, _)| index));
+            let ready = &self.ready;
+            self.order.sort_by_key(|&at| ready[at as usize].time);
+        }
     }
 
     #[inline]

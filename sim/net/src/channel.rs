@@ -1,6 +1,6 @@
 //! One direction of a link: output queues and line.
 
-use crate::flight::{PacketId, PacketStore, Queue};
+use crate::flight::{Flight, PacketId, PacketStore, Queue};
 use crate::frame::{FCS, GAP, MIN_FRAME, PREAMBLE};
 use crate::parcel::{Class, Parcel};
 use crate::topology::LinkParams;
@@ -111,6 +111,10 @@ pub(crate) struct Channel {
     pub up: bool,
     /// A wake event is scheduled.
     pub wake_pending: bool,
+    /// Data frames do not start (PFC).
+    pub paused: bool,
+    /// A host's port was held up, and is told when it is free.
+    pub port_waits: bool,
     /// It has filters or taps, or its receiver takes frames from their first bit on.
     pub hooked: bool,
 }
@@ -136,6 +140,8 @@ impl Channel {
             },
             up: true,
             wake_pending: false,
+            paused: false,
+            port_waits: false,
             hooked: false,
         }
     }
@@ -149,6 +155,12 @@ impl Channel {
     #[inline]
     pub(crate) fn has_waiting(&self) -> bool {
         !self.data.is_empty() || !self.control.is_empty()
+    }
+
+    /// Whether a packet waits that may start.
+    #[inline]
+    pub(crate) fn may_start(&self) -> bool {
+        !self.control.is_empty() || !self.paused && !self.data.is_empty()
     }
 
     pub(crate) fn push<P: Parcel>(
@@ -172,9 +184,24 @@ impl Channel {
         let control = packets.pop_front(&mut self.control);
         let control = control.map(|(packet, len)| (packet, Class::Control, len));
         control.or_else(|| {
+            if self.paused {
+                return None;
+            }
             let (packet, len) = packets.pop_front(&mut self.data)?;
             Some((packet, Class::Data, len))
         })
+    }
+
+    /// The packet that [`Self::pop`] takes.
+    pub(crate) fn first<'a, P: Parcel>(&self, packets: &'a PacketStore<P>) -> Option<&'a Flight> {
+        packets
+            .first(&self.control)
+            .or_else(|| packets.first(&self.data))
+    }
+
+    /// The data packet that came last.
+    pub(crate) fn last<'a, P: Parcel>(&self, packets: &'a PacketStore<P>) -> Option<&'a Flight> {
+        packets.last(&self.data)
     }
 
     /// When the line will have sent everything in its queues.

@@ -6,7 +6,7 @@ use crate::fault::Fate;
 use crate::flight::{length, PacketId};
 use crate::occurrence::{Delivery, Occurrence};
 use crate::parcel::{Class, Parcel};
-use crate::{ChannelId, DropReason, Fabric, LinkId, Time};
+use crate::{ChannelId, DropReason, Fabric, HostId, LinkId, Time};
 
 impl<P: Parcel> Fabric<P> {
     /// Executes `event` at the present time; returns what the user has to act on.
@@ -20,6 +20,9 @@ impl<P: Parcel> Fabric<P> {
                 packet,
                 failures,
             } => return self.arrive(channel, packet, failures),
+            Event::Balancer(token) => self.call_balancer(token),
+            Event::Pause { channel, paused } => self.pause(channel, paused),
+            Event::PortFree(host, port) if self.is_port_held_up(host, port) => {}
             Event::PortFree(host, port) => return Some(Occurrence::PortFree(host, port as usize)),
             Event::Alarm(token) => return Some(Occurrence::Alarm(token)),
             Event::Link { link, up } => {
@@ -39,6 +42,7 @@ impl<P: Parcel> Fabric<P> {
 
     /// Ends a packet on a channel.
     fn drop_on(&mut self, channel: ChannelId, packet: PacketId, reason: DropReason) {
+        self.release(packet);
         self.packets.remove(packet);
         self.ledgers[channel.index()].drops.count(reason);
     }
@@ -50,7 +54,8 @@ impl<P: Parcel> Fabric<P> {
         if !channel.up {
             return self.drop_on(id, packet, DropReason::LinkDown);
         }
-        if channel.is_idle(now) {
+        let starts = !channel.paused || class == Class::Control;
+        if channel.is_idle(now) && starts {
             return self.transmit_on(id, packet);
         }
         // Hosts neither trim nor mark: their queues have no limit, and they read no headers.
@@ -66,9 +71,10 @@ impl<P: Parcel> Fabric<P> {
         }
         queue.enter(now, len.into());
         channel.push(&mut self.packets, class, packet);
-        if !channel.wake_pending {
+        if !channel.wake_pending && channel.may_start() {
             channel.wake_pending = true;
-            self.events.push(channel.busy_until, Event::Wake(id));
+            self.events
+                .push(channel.busy_until.max(now), Event::Wake(id));
         }
     }
 
@@ -86,11 +92,12 @@ impl<P: Parcel> Fabric<P> {
                     flight.len = length(&body.parcel);
                     flight.class = Class::Control;
                     ledger.trims += 1;
+                    self.release(packet);
                     return Class::Control;
                 }
             }
         } else if let Some(ecn) = settings.params.ecn {
-            let marking = self.ecn_at_last_hop || !settings.last_hop;
+            let marking = !settings.from_host && (self.ecn_at_last_hop || !settings.last_hop);
             let probability = ecn.probability(ledger.data.bytes);
             let is_read = self.packets.flight(packet).is_read;
             if marking && is_read && self.happens(id, probability) {
@@ -105,6 +112,9 @@ impl<P: Parcel> Fabric<P> {
         let body = self.packets.body(packet);
         if body.parcel.mark(body.headers.as_mut()) {
             self.ledgers[id.index()].ecn_marks += 1;
+            if let Some(balancer) = &mut self.balancer {
+                balancer.marked(packet);
+            }
         }
     }
 
@@ -117,10 +127,11 @@ impl<P: Parcel> Fabric<P> {
         }
         channel.wake_pending = false;
         let Some(packet) = self.pop(id) else {
-            return; // The queue was lost with the link.
+            return; // The queue was lost with the link, or is paused.
         };
-        let waits = self.channels[id.index()].has_waiting();
+        let waits = self.channels[id.index()].may_start();
         self.transmit_on(id, packet);
+        self.free_port(id);
         if waits {
             let channel = &mut self.channels[id.index()];
             channel.wake_pending = true;
@@ -140,6 +151,7 @@ impl<P: Parcel> Fabric<P> {
     /// Puts a packet on the line, which is free.
     #[inline]
     fn transmit_on(&mut self, id: ChannelId, packet: PacketId) {
+        self.release(packet);
         let len = self.packets.flight(packet).len;
         let channel = &mut self.channels[id.index()];
         let settings = &self.settings[channel.settings as usize];
@@ -257,7 +269,12 @@ impl<P: Parcel> Fabric<P> {
             self.drop_on(id, packet, DropReason::LinkDown);
             return None;
         }
-        let Channel { to, hooked, .. } = self.channels[id.index()];
+        let Channel {
+            to,
+            hooked,
+            settings,
+            ..
+        } = self.channels[id.index()];
         if hooked {
             self.show_arrival(id, packet, last_bit);
         }
@@ -273,8 +290,16 @@ impl<P: Parcel> Fabric<P> {
                 }))
             }
             End::Switch(switch) => {
-                match self.route(switch, packet) {
-                    Ok((out, class)) => self.enqueue(out, packet, class),
+                let is_first = self.settings[settings as usize].from_host;
+                match self.route(switch, packet, is_first) {
+                    Ok((out, class)) => {
+                        self.hold(id, packet, class);
+                        if self.balancer.is_some() {
+                            self.enqueue_balanced(out, packet, class);
+                        } else {
+                            self.enqueue(out, packet, class);
+                        }
+                    }
                     Err(reason) => {
                         self.packets.remove(packet);
                         self.switch_drops[switch.index()].count(reason);
@@ -285,6 +310,16 @@ impl<P: Parcel> Fabric<P> {
         }
     }
 
+    /// Whether PFC holds up what a host's port was given.
+    #[inline]
+    fn is_port_held_up(&mut self, host: HostId, port: u32) -> bool {
+        if self.pfc.is_none() {
+            return false;
+        }
+        let uplink = self.forwarding.uplink(host, port as usize);
+        uplink.is_some_and(|uplink| self.is_held_up(uplink, Event::PortFree(host, port)))
+    }
+
     fn change_link(&mut self, link: LinkId, up: bool) {
         for id in link.channels() {
             self.channels[id.index()].up = up;
@@ -292,6 +327,7 @@ impl<P: Parcel> Fabric<P> {
                 continue;
             }
             self.failures.entry(id).or_default().push(self.now);
+            self.forget_pause(id);
             while let Some(packet) = self.pop(id) {
                 self.drop_on(id, packet, DropReason::LinkDown);
             }

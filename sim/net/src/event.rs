@@ -20,6 +20,10 @@ pub(crate) enum Event {
         /// How often the link had failed when the packet started.
         failures: u32,
     },
+    /// A time of the balancer.
+    Balancer(u32),
+    /// The sender of the channel is paused, or goes on.
+    Pause { channel: ChannelId, paused: bool },
     /// The line of a host's port is free again, which the host wants to know.
     PortFree(HostId, u32),
     /// A time that the user of the fabric set.

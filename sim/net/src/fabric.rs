@@ -6,6 +6,8 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 use stellar_wire::MacAddr;
 
+use crate::ahead::LARGE;
+use crate::balance::{Choose, Effects};
 use crate::calendar::Calendar;
 use crate::channel::{Channel, Settings};
 use crate::error::FabricError;
@@ -15,6 +17,7 @@ use crate::forwarding::Forwarding;
 use crate::observe::{Hooks, Sampler};
 use crate::occurrence::{Delivery, Occurrence};
 use crate::parcel::{Class, Classifier, Parcel};
+use crate::pfc::Pfc;
 use crate::stats::{Drops, Ledger};
 use crate::{ChannelId, Frame, HostId, LinkId, Time, Topology};
 
@@ -47,6 +50,20 @@ pub struct Fabric<P: Parcel = Frame> {
     pub(crate) sampler: Option<Sampler>,
     pub(crate) delivered: u64,
     pub(crate) sent: u64,
+    /// How switches choose among equal paths; `None`: by ECMP.
+    pub(crate) balancer: Option<Box<dyn Choose>>,
+    /// What the balancer has asked for.
+    pub(crate) effects: Effects,
+    /// Channels that the switch which has to choose may use.
+    pub(crate) up: Vec<ChannelId>,
+    /// Flow control, if any link has it.
+    pub(crate) pfc: Option<Pfc>,
+    /// It is larger than the processor's caches, with what its hosts need.
+    pub(crate) is_large: bool,
+    /// It has looked ahead and nobody knows yet.
+    pub(crate) has_looked: bool,
+    /// Channels onto which the next packets go.
+    pub(crate) ahead: Vec<ChannelId>,
 }
 
 impl Fabric {
@@ -78,6 +95,7 @@ impl<P: Parcel> Fabric<P> {
             now: 0,
             events,
             packets: PacketStore::default(),
+            pfc: Pfc::new(&settings, channels.len()),
             settings,
             ledgers: vec![Ledger::default(); channels.len()],
             hooks: HashMap::new(),
@@ -98,6 +116,12 @@ impl<P: Parcel> Fabric<P> {
             sampler: None,
             delivered: 0,
             sent: 0,
+            balancer: topology.balancer().start(&topology, seed),
+            effects: Effects::default(),
+            up: Vec::new(),
+            is_large: topology.hosts().len() >= LARGE,
+            ahead: Vec::new(),
+            has_looked: false,
             topology,
         }
     }
@@ -160,7 +184,12 @@ impl<P: Parcel> Fabric<P> {
         self.not_past(time)?;
         frame.check()?;
         self.sent += 1;
-        Ok((channel, self.packets.insert(frame)))
+        let packet = self.packets.insert(frame);
+        if !P::REWRITTEN {
+            // No switch changes its headers: they are read while the packet is in the cache. What cannot be read is dropped at the first switch.
+            let _ = self.read(packet);
+        }
+        Ok((channel, packet))
     }
 
     /// Puts a frame on a host's port now, in front of frames that are sent later. [`Occurrence::PortFree`] follows when the port can send the next
@@ -249,6 +278,7 @@ impl<P: Parcel> Fabric<P> {
     /// answer at once. With `None` the present is `limit`, except for `Time::MAX`, which means "to the end" and leaves it at the last event.
     pub fn next_occurrence(&mut self, limit: Time) -> Option<Occurrence<P>> {
         while let Some((time, event)) = self.events.pop_until(limit) {
+            self.look_ahead();
             if self.sampler.is_some() {
                 self.sample_until(time);
             }

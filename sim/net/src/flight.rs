@@ -11,8 +11,9 @@ impl PacketId {
     /// No packet: the end of a list.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
+    /// Its number, below the greatest number of packets so far.
     #[inline]
-    const fn index(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -140,6 +141,18 @@ impl<P: Parcel> PacketStore<P> {
         &mut self.flights[id.index()]
     }
 
+    /// What the hops read of a packet.
+    #[inline]
+    pub(crate) fn peek(&self, id: PacketId) -> &Flight {
+        &self.flights[id.index()]
+    }
+
+    /// A packet, if there is one at a place.
+    #[inline]
+    pub(crate) fn parcel(&self, id: PacketId) -> Option<&P> {
+        self.bodies[id.index()].as_ref().map(|body| &body.parcel)
+    }
+
     pub(crate) fn body(&mut self, id: PacketId) -> &mut Body<P> {
         let body = self.bodies[id.index()].as_mut();
         body.expect("an id in use names a packet")
@@ -181,6 +194,16 @@ impl<P: Parcel> PacketStore<P> {
         let flight = self.flights.get(id.index())?;
         queue.head = flight.next;
         Some((id, flight.len))
+    }
+
+    /// The first packet of a queue.
+    pub(crate) fn first(&self, queue: &Queue) -> Option<&Flight> {
+        self.flights.get(queue.head.index())
+    }
+
+    /// The last packet of a queue.
+    pub(crate) fn last(&self, queue: &Queue) -> Option<&Flight> {
+        self.flights.get(queue.tail.index())
     }
 
     /// Lengths of the packets in a queue.

@@ -28,6 +28,15 @@ enum Target {
     Host(TargetId),
 }
 
+/// Where a switch sends a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Next {
+    /// To this channel.
+    Channel(ChannelId),
+    /// To any channel on a shortest path to this switch.
+    Switch(SwitchId),
+}
+
 /// The state of one switch.
 #[derive(Debug)]
 struct Switch {
@@ -162,25 +171,27 @@ impl Forwarding {
         Some(self.ports[self.port_index(host, port)?].uplink)
     }
 
-    /// Channel of switch `at` towards `target`. A flow keeps its channel as long as that is up.
+    /// Where switch `at` sends what goes to `target`.
     #[inline]
-    pub(crate) fn towards(
-        &self,
-        at: SwitchId,
-        target: TargetId,
-        flow: u64,
-        is_up: impl Fn(ChannelId) -> bool,
-    ) -> Result<ChannelId, DropReason> {
+    pub(crate) fn towards(&self, at: SwitchId, target: TargetId) -> Result<Next, DropReason> {
         let target = self.ports.get(target.0 as usize);
         let target = target.ok_or(DropReason::NoRoute)?;
         match target.switch {
-            Some(switch) if switch == at => Ok(target.uplink.opposite()),
-            Some(switch) => self.towards_switch(at, switch, flow, is_up),
+            Some(switch) if switch == at => Ok(Next::Channel(target.uplink.opposite())),
+            Some(switch) => Ok(Next::Switch(switch)),
             None => Err(DropReason::NoRoute),
         }
     }
 
-    fn towards_switch(
+    /// Channels of switch `at` on shortest paths to another switch.
+    #[inline]
+    pub(crate) fn group(&self, at: SwitchId, switch: SwitchId) -> &[ChannelId] {
+        self.routes.group(at, switch)
+    }
+
+    /// Channel of switch `at` towards another by ECMP: the flow's hash decides. A flow keeps its channel as long as that is up.
+    #[inline]
+    pub(crate) fn hashed(
         &self,
         at: SwitchId,
         switch: SwitchId,
@@ -205,18 +216,12 @@ impl Forwarding {
         }
     }
 
-    /// Channel of switch `at` for the container `dst`, from which uSIDs of this switch are shifted out.
-    pub(crate) fn by_usid(
-        &self,
-        at: SwitchId,
-        dst: &mut Ipv6Addr,
-        flow: u64,
-        is_up: impl Fn(ChannelId) -> bool,
-    ) -> Result<ChannelId, DropReason> {
+    /// Where switch `at` sends what has the container `dst`, from which uSIDs of this switch are shifted out.
+    pub(crate) fn by_usid(&self, at: SwitchId, dst: &mut Ipv6Addr) -> Result<Next, DropReason> {
         match self.segment(at, dst)? {
-            Segment::Node(Target::Host(target)) => self.towards(at, target, flow, is_up),
-            Segment::Node(Target::Switch(switch)) => self.towards_switch(at, switch, flow, is_up),
-            Segment::Port(channel) => Ok(channel),
+            Segment::Node(Target::Host(target)) => self.towards(at, target),
+            Segment::Node(Target::Switch(switch)) => Ok(Next::Switch(switch)),
+            Segment::Port(channel) => Ok(Next::Channel(channel)),
         }
     }
 

@@ -25,6 +25,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod ahead;
+mod balance;
 pub mod calendar;
 mod channel;
 mod ecn;
@@ -43,12 +45,15 @@ mod ids;
 mod observe;
 mod occurrence;
 mod parcel;
+mod pfc;
 mod routes;
 mod stats;
 mod switch;
 pub mod topology;
 mod trim;
 
+pub use ahead::Coming;
+pub use balance::Balancer;
 pub use ecn::EcnThresholds;
 pub use error::FabricError;
 pub use fabric::Fabric;
@@ -58,6 +63,7 @@ pub use hash::{FlowHash, FlowKey};
 pub use ids::{ChannelId, DropReason, HostId, LinkId, Node, SwitchId};
 pub use occurrence::{Delivery, Occurrence};
 pub use parcel::{Class, Classifier, Destination, Label, Parcel, Rewrite};
+pub use pfc::PfcThresholds;
 pub use stats::{ChannelStats, Drops, QueueStats, Sample, Totals};
 pub use topology::{Topology, TopologyError};
 pub use trim::Trimming;

@@ -111,6 +111,8 @@ pub struct ChannelStats {
     pub corrupted: u64,
     /// Copies made by a filter.
     pub duplicates: u64,
+    /// Times that the receiver, a switch, paused the sender (PFC).
+    pub pauses: u64,
     /// Queue of the data class. On a host's channel, the only one.
     pub data: QueueStats,
     /// Queue of the control class.
@@ -127,6 +129,7 @@ pub(crate) struct Ledger {
     pub control: QueueStats,
     pub corrupted: u64,
     pub duplicates: u64,
+    pub pauses: u64,
     pub drops: Drops,
 }
 
@@ -153,6 +156,7 @@ impl Ledger {
             trims: self.trims,
             corrupted: self.corrupted,
             duplicates: self.duplicates,
+            pauses: self.pauses,
             data,
             control,
         }

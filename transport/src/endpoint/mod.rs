@@ -33,6 +33,7 @@
 //! # Ok::<(), stellar_transport::endpoint::ConfigError>(())
 //! ```
 
+mod ahead;
 mod card;
 mod control;
 mod counters;

@@ -15,6 +15,11 @@ impl QpTable {
         self.0.get_mut(number as usize)?.as_deref_mut()
     }
 
+    /// Asks for the memory of the entry of a number.
+    pub fn fetch(&self, number: u32) {
+        stellar_fetch::fetch_at(&self.0, number as usize);
+    }
+
     pub fn insert(&mut self, qp: QueuePair) {
         let index = qp.number as usize;
         if self.0.len() <= index {

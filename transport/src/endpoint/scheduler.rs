@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use stellar_fetch::{fetch, fetch_at};
+
 /// Queue pairs that may have something to send at one port. Devices (doorbell pages) take turns packet by packet, and so
 /// do the queue pairs of a device: one with many queue pairs gets no more than one with a single one.
 ///
@@ -42,6 +44,21 @@ impl Schedule {
     /// The queue pair that sends next.
     pub fn front(&self) -> Option<u32> {
         self.queues[*self.turns.front()?].front().copied()
+    }
+
+    /// Asks for the memory of the schedule's lists.
+    pub(super) fn fetch_lists(&self) {
+        self.turns.front().map(fetch);
+        self.queues.first().map(fetch);
+        fetch_at(&self.present, 0);
+    }
+
+    /// Asks for the memory of the list of the device in front.
+    pub(super) fn fetch_queue(&self) {
+        let device = self.turns.front().copied().unwrap_or(0);
+        if let Some(qp) = self.queues.get(device).and_then(VecDeque::front) {
+            fetch(qp);
+        }
     }
 
     /// Moves the queue pair in front and its device to the back, after it has sent a packet.

@@ -38,6 +38,11 @@ impl Timers {
         self.entries.push(Reverse((self.newest, qp)));
     }
 
+    /// The place of the earliest entry.
+    pub fn peek(&self) -> Option<&Reverse<(i64, u32)>> {
+        self.entries.peek()
+    }
+
     /// The earliest entry.
     fn first(&self) -> Option<(Ticks, u32)> {
         let Reverse((at, qp)) = *self.entries.peek()?;

@@ -19,6 +19,7 @@ impl<C: Carrier> Cluster<C> {
             carrier: C::NAME,
             hosts: self.hosts.len(),
             settings: self.settings.clone(),
+            balancer: *self.fabric.topology().balancer(),
             flows: self.flow_totals(),
             packets,
             uplinks: self.uplink_totals(),

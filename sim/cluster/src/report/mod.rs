@@ -3,7 +3,7 @@
 mod collect;
 
 use serde::Serialize;
-use sim_net::Drops;
+use sim_net::{Balancer, Drops};
 
 use crate::settings::name_of;
 use crate::Settings;
@@ -17,6 +17,8 @@ pub struct Report {
     pub hosts: usize,
     /// Settings of the run.
     pub settings: Settings,
+    /// How the switches chose among equal paths.
+    pub balancer: Balancer,
     /// Flows together.
     pub flows: FlowTotals,
     /// Packets of all queue pairs.

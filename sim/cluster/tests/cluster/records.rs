@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sim_cluster::workload::{all_to_all, incast, permutation, ring_all_reduce};
 use sim_cluster::{QueuePairs, Sampling, Settings, Transport};
-use sim_net::{DropReason, HostId};
+use sim_net::{Balancer, DropReason, HostId, Topology};
 use stellar_transport::spray::Policy;
 
 use crate::common::{clos, run_both};
@@ -43,6 +43,15 @@ fn with_every_policy() {
             assert!(used >= usize::from(paths).min(100), "{policy:?}: {used}");
         }
     }
+}
+
+/// With so many hosts, records ask for the memory of cards ahead of time, and bytes do not.
+#[test]
+fn with_more_hosts_than_the_caches_hold() {
+    let topology = clos(1, 130, "");
+    let flows = permutation(&topology, None, 40_000, 5).unwrap();
+    let report = run_both(&topology, &flows, &Settings::default());
+    assert_eq!(report.flows.finished, 260);
 }
 
 #[test]
@@ -230,5 +239,50 @@ proptest! {
             ..Settings::default()
         };
         run_both(&topology, &flows, &settings);
+    }
+}
+
+#[test]
+fn with_balancers_and_without_loss() {
+    let pfc = "[[overrides]]
+        plane = 0
+        set = { pfc = { xoff_bytes = 40_000, xon_bytes = 30_000 }, queue_bytes = 4_000_000 }";
+    let lossless = clos(1, 4, pfc);
+    let lossy = clos(
+        1,
+        4,
+        "[[overrides]]\nplane = 0\nset = { queue_bytes = 60_000 }",
+    );
+    for balancer in [
+        "ecmp",
+        "spray",
+        "adaptive",
+        "let-flow,gap_us=1",
+        "conga",
+        "conweave",
+        "drill",
+    ] {
+        let balancer: Balancer = balancer.parse().unwrap();
+        for (transport, paths) in [(Transport::Mrc, 8), (Transport::Rc, 8)] {
+            let settings = Settings {
+                transport,
+                paths,
+                ..Settings::default()
+            };
+            let run = |topology: &Topology| {
+                let topology = topology.clone().with_balancer(balancer).unwrap();
+                let flows = incast(&topology, 7, 200_000, 3).unwrap();
+                run_both(&topology, &flows, &settings)
+            };
+            let report = run(&lossless);
+            assert_eq!(report.flows.finished, 7, "{balancer:?} {transport:?}");
+            assert_eq!(
+                report.packets.dropped.total(),
+                0,
+                "{balancer:?} {transport:?}"
+            );
+            let dropped = run(&lossy).packets.dropped.of(DropReason::QueueFull);
+            assert!(dropped > 0, "{balancer:?} {transport:?}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::balance::BadBalancer;
+
 /// A topology that cannot be built: which file, which key, what is wrong.
 #[derive(Debug, Error)]
 #[error("{file}: {key}: {problem}")]
@@ -126,6 +128,22 @@ pub enum Problem {
         /// Upper threshold.
         max: u64,
     },
+    /// A parameter of a balancer.
+    #[error("{value} is outside its range: give {range}")]
+    BadParameter {
+        /// The value.
+        value: f64,
+        /// What it may be.
+        range: &'static str,
+    },
+    /// PFC thresholds in the wrong order.
+    #[error("xon_bytes {xon} is above xoff_bytes {xoff}; swap them")]
+    BadPause {
+        /// Where the sender goes on.
+        xon: u64,
+        /// Where it is paused.
+        xoff: u64,
+    },
     /// A code point of more than six bits.
     #[error("DSCP {0} is above 63")]
     BadDscp(u8),
@@ -139,4 +157,11 @@ pub enum Problem {
         /// Most.
         max: usize,
     },
+}
+
+impl From<BadBalancer> for Problem {
+    fn from(bad: BadBalancer) -> Self {
+        let BadBalancer { value, range, .. } = bad;
+        Self::BadParameter { value, range }
+    }
 }

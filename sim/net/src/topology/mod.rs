@@ -15,7 +15,7 @@ use std::path::Path;
 use stellar_wire::{MacAddr, UsidContainer};
 
 use crate::parcel::Classifier;
-use crate::{ChannelId, HostId, LinkId, Node, SwitchId, Time};
+use crate::{Balancer, ChannelId, HostId, LinkId, Node, SwitchId, Time};
 
 pub use error::{Problem, TopologyError};
 pub use params::LinkParams;
@@ -102,6 +102,7 @@ pub struct Topology {
     classifier: Classifier,
     ecn_at_last_hop: bool,
     reroute_delay: Option<Time>,
+    balancer: Balancer,
 }
 
 impl Topology {
@@ -238,6 +239,25 @@ impl Topology {
 
     pub(crate) fn ecn_at_last_hop(&self) -> bool {
         self.ecn_at_last_hop
+    }
+
+    /// How its switches choose among equal paths.
+    pub fn balancer(&self) -> &Balancer {
+        &self.balancer
+    }
+
+    /// The same topology with another balancer.
+    ///
+    /// # Errors
+    /// [`TopologyError`] for a parameter out of its range.
+    pub fn with_balancer(mut self, balancer: Balancer) -> Result<Self, TopologyError> {
+        balancer.check().map_err(|bad| TopologyError {
+            file: "balancer".into(),
+            key: bad.parameter.into(),
+            problem: bad.into(),
+        })?;
+        self.balancer = balancer;
+        Ok(self)
     }
 
     pub(crate) fn reroute_delay(&self) -> Option<Time> {

@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::spec::LinkSettings;
-use crate::{EcnThresholds, Time, Trimming};
+use crate::{EcnThresholds, PfcThresholds, Time, Trimming};
 
 /// Default capacity of a data queue, in bytes.
 const QUEUE_BYTES: u64 = 1_000_000;
@@ -32,6 +32,8 @@ pub struct LinkParams {
     pub ecn: Option<EcnThresholds>,
     /// Trimming.
     pub trim: Option<Trimming>,
+    /// Flow control of the sender, if the receiver is a switch.
+    pub pfc: Option<PfcThresholds>,
 }
 
 impl LinkParams {
@@ -47,6 +49,12 @@ impl LinkParams {
             if ecn.min_bytes > ecn.max_bytes {
                 let (min, max) = (ecn.min_bytes, ecn.max_bytes);
                 return Err(("set.ecn", Problem::BadThresholds { min, max }));
+            }
+        }
+        if let Some(pfc) = &set.pfc {
+            if pfc.xon_bytes > pfc.xoff_bytes {
+                let (xon, xoff) = (pfc.xon_bytes, pfc.xoff_bytes);
+                return Err(("set.pfc", Problem::BadPause { xon, xoff }));
             }
         }
         if let Some(trim) = &set.trim {
@@ -71,6 +79,7 @@ impl LinkParams {
             control_queue_bytes: set.control_queue_bytes.unwrap_or(CONTROL_QUEUE_BYTES),
             ecn: set.ecn,
             trim: set.trim,
+            pfc: set.pfc,
         })
     }
 }

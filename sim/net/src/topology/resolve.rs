@@ -63,6 +63,11 @@ fn build(mut spec: TopologySpec) -> Found<Topology> {
     for &dscp in fabric.control_dscp.iter().flatten() {
         check_dscp(dscp).map_err(|problem| ("fabric.control_dscp".into(), problem))?;
     }
+    let balancer = fabric.balancer;
+    balancer.check().map_err(|bad| {
+        let key = format!("fabric.balancer.{}", bad.parameter);
+        (key, bad.into())
+    })?;
     let reroute_delay = fabric.reroute_ns.map(picoseconds).transpose();
     Ok(Topology {
         changes: changes(&spec, &names)?,
@@ -78,6 +83,7 @@ fn build(mut spec: TopologySpec) -> Found<Topology> {
         },
         ecn_at_last_hop: fabric.ecn_at_last_hop,
         reroute_delay: reroute_delay.map_err(|problem| ("fabric.reroute_ns".into(), problem))?,
+        balancer,
         hosts,
         switches,
         links,

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EcnThresholds, Trimming};
+use crate::{Balancer, EcnThresholds, PfcThresholds, Trimming};
 
 /// A topology file. Explicit nodes and generators may be mixed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub struct FabricSpec {
     pub ecn_at_last_hop: bool,
     /// Default latency of a switch, in ns.
     pub switch_latency_ns: f64,
+    /// How switches choose among equal paths.
+    pub balancer: Balancer,
     /// How long routing takes to converge after a link changed, in ns. Without it, only the switches at the link react.
     pub reroute_ns: Option<f64>,
 }
@@ -56,6 +58,7 @@ impl Default for FabricSpec {
             control_dscp: None,
             ecn_at_last_hop: false,
             switch_latency_ns: 0.0,
+            balancer: Balancer::default(),
             reroute_ns: None,
         }
     }
@@ -140,6 +143,8 @@ pub struct LinkSettings {
     pub ecn: Option<EcnThresholds>,
     /// Trimming instead of dropping; without it, frames are dropped.
     pub trim: Option<Trimming>,
+    /// Flow control of the sender, if the receiver is a switch; without it, there is none.
+    pub pfc: Option<PfcThresholds>,
 }
 
 impl LinkSettings {
@@ -155,6 +160,7 @@ impl LinkSettings {
             control_queue_bytes: self.control_queue_bytes.or(base.control_queue_bytes),
             ecn: self.ecn.or(base.ecn),
             trim: self.trim.or(base.trim),
+            pfc: self.pfc.or(base.pfc),
         }
     }
 }

@@ -48,7 +48,9 @@ impl Both {
     }
 
     fn pop_until(&mut self, limit: Time) -> Option<(Time, u64)> {
+        let announced = self.calendar.next_events(3).next().copied();
         let (time, event) = self.calendar.pop_until(limit)?;
+        assert!(announced.is_none_or(|announced| announced == event));
         assert_eq!(self.heap.pop(), Some(Reverse((time, event))));
         Some((time, event))
     }
@@ -100,5 +102,23 @@ fn an_event_before_the_bucket_whose_turn_it_is_comes_first() {
     calendar.push(7, 'c');
     assert_eq!(calendar.next_time(), Some(7));
     assert_eq!(calendar.pop_until(7), Some((7, 'c')));
+    assert_eq!(calendar.pop_until(Time::MAX), None);
+}
+
+#[test]
+fn more_events_of_a_bucket_than_an_index_beside_the_time_can_name_keep_their_order() {
+    let mut calendar = Calendar::default();
+    let count = (1 << 20) + 1000;
+    for number in 0..count {
+        calendar.push(40_960 + (number * 7) % 4_096, number);
+    }
+    let mut last = (0, 0);
+    for _ in 0..count {
+        let next = calendar
+            .pop_until(Time::MAX)
+            .expect("as many as were pushed");
+        assert!(next > last, "{next:?} after {last:?}");
+        last = next;
+    }
     assert_eq!(calendar.pop_until(Time::MAX), None);
 }

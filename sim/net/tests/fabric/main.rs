@@ -1,5 +1,6 @@
 //! Tests of the fabric through its public functions.
 
+mod balance;
 mod calendar;
 mod common;
 mod conservation;
@@ -8,6 +9,7 @@ mod faults;
 mod forwarding;
 mod link_state;
 mod observation;
+mod pfc;
 mod queues;
 mod recorded;
 mod srv6;

@@ -146,7 +146,9 @@ fn a_run_with_every_feature_is_as_it_was_recorded() {
     ];
     assert!(happened.iter().all(|&count| count > 4), "{happened:?}");
     let mut hash = hash.lock().unwrap().clone();
+    // The run was recorded before channels counted pauses, of which it has none.
     let everything = serde_json::to_string(&(totals, stats)).unwrap();
+    let everything = everything.replace("\"pauses\":0,", "");
     for sample in fabric.samples() {
         hash.word(sample.time);
         hash.word(sample.channel.0.into());

@@ -140,7 +140,10 @@ pub const ALL: &[Known] = &[
     ),
     known::<SprayEngine<2>>("spray_engine", "path choice; 4 queue pairs"),
     known::<NsccEngine<3>>("nscc_engine", "congestion windows; 8 queue pairs"),
-    known::<TxWindow<2, 10>>("tx_window", "transmit windows; 4 queue pairs"),
+    known::<TxWindow<2, 4, 7>>(
+        "tx_window",
+        "transmit windows; 4 queue pairs that share 16 blocks",
+    ),
     known::<MessageTable<2, 4, 7>>("message_table", "send queues; 4 queue pairs"),
     known::<PsnTrack>(
         "psn_track",

@@ -26,7 +26,7 @@ const WIDE: usize = 64;
 /// Bits of any other counter: at one event in each cycle of 4 ns it wraps after 13 days.
 const W: usize = 48;
 /// Bits of `StatPulses::spurious`.
-const LOST_BITS: usize = 11;
+const LOST_BITS: usize = 13;
 /// Cycles that a read waits for a gap between counts of the receive side, before it makes one.
 const PATIENCE_BITS: usize = 8;
 

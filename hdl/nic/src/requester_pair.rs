@@ -13,8 +13,8 @@ use stellar_wire::hw::Qpn;
 
 use crate::stream_merge::StreamMerge;
 
-/// An engine of 512 queue pairs with 64 outstanding messages each, and 65,536 doorbell pages.
-type Engine = RequesterEngine<9, 10, 512, 17, 10, 13, 16>;
+/// An engine of 512 queue pairs with 8,192 entries and messages, 16,384 packets in flight, and 65,536 doorbell pages.
+type Engine = RequesterEngine<9, 10, 512, 9, 12, 10, 13, 16>;
 
 /// Returns the number of a queue pair in its engine: the card's number without bit 0.
 #[hdl_fn]

@@ -34,6 +34,9 @@ const CONTROLS_ALMOST_FULL: u64 = 1 << (CONTROLS_BITS - 1);
 const FAILURES_BITS: usize = 3;
 const FAILURES_LIMIT: u64 = (1 << FAILURES_BITS) - 2;
 
+/// A queue pair that was woken for a block has 63 cycles to take it before the next one is woken. So a block does not wake all that wait for it.
+const PAUSE_BITS: usize = 6;
+
 /// Returns whether a port's packet queue accepts a burst.
 #[hdl_fn]
 fn has_space(packets: Bits<7>, bytes: Bits<19>) -> Bit {
@@ -56,18 +59,19 @@ fn bytes_after(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>
     (bytes + bit_cast::<19, LENGTH_BITS>(came)) - bit_cast::<19, LENGTH_BITS>(left)
 }
 
-/// Engine of 1,024 queue pairs with 8,192 entries and messages, and 65,536 doorbell pages.
-pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 18, 10, 13, 16>;
-/// Engine of 16 queue pairs and 16 doorbell pages, for tests.
-pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 12, 5, 8, 4>;
+/// Engine of 1,024 queue pairs with 8,192 entries and messages, 32,768 packets in flight, and 65,536 doorbell pages.
+pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 10, 13, 10, 13, 16>;
+/// Engine of 16 queue pairs, 2,048 packets in flight, and 16 doorbell pages, for tests.
+pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 6, 9, 5, 8, 4>;
 
-/// Requester engine of 2^`Q` = `K` queue pairs with 2^`B` blocks of entries and messages, and 2^`P` doorbell pages. `C` = `Q` + 1, `S` = `Q` + 8,
-/// `E` = `B` + 3.
+/// Requester engine of 2^`Q` = `K` queue pairs with 2^`W` blocks of 32 packets for their windows, 2^`B` blocks of 8 entries and messages, and 2^`P` doorbell
+/// pages. `C` = `Q` + 1, `S` = `W` + 3, `E` = `B` + 3.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
     const C: usize,
     const K: usize,
+    const W: usize,
     const S: usize,
     const B: usize,
     const E: usize,
@@ -115,10 +119,14 @@ pub struct RequesterEngine<
     /// What a fence waits for. The epoch of a payload comes with its location.
     pub uses: EpochUseSrc,
 
-    core: RequesterCore<Q, S, B, E>,
+    core: RequesterCore<Q, W, S, B, E>,
     schedules: [QpSchedule<Q, P>; 2],
     timers: TimerScan<Q>,
     wakes: WakeQueue<Q, C, K>,
+    /// Queue pairs that wait for a block of the window's pool.
+    starving: WakeQueue<Q, C, K>,
+    /// Cycles until the next one of them may be woken.
+    pause: DFF<Bits<PAUSE_BITS>>,
     doorbells: DoorbellQueue<Q, C, K>,
     controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
     packets: [SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>; 2],
@@ -131,11 +139,12 @@ impl<
         const Q: usize,
         const C: usize,
         const K: usize,
+        const W: usize,
         const S: usize,
         const B: usize,
         const E: usize,
         const P: usize,
-    > Logic for RequesterEngine<Q, C, K, S, B, E, P>
+    > Logic for RequesterEngine<Q, C, K, W, S, B, E, P>
 {
     #[hdl]
     fn update(&mut self) {
@@ -145,12 +154,14 @@ impl<
             schedules[..],
             timers,
             wakes,
+            starving,
             controls,
             doorbells,
             packets[..],
             failures
         );
         clock!(self, clock, bytes[..]);
+        dff_setup!(self, clock, pause);
         join!(
             self,
             now => core.now,
@@ -203,9 +214,26 @@ impl<
         // arm timers
         join!(self, now => timers.now, core.deadline => timers.deadline, timers.due => core.due);
 
-        // wake up queue pairs: a send queue entry arrived, or a port changed its state
-        self.wakes.in_valid.next = self.core.entry_arrived.val();
-        self.wakes.in_qp.next = self.core.entry_arrived_qp.val();
+        // wake up queue pairs: a send queue entry arrived, a block of the window's pool is free, or a port changed its state
+        let arrived = self.core.entry_arrived.val();
+        let pauses = self.pause.q.val().any();
+        let wakes_starving =
+            self.starving.out.valid.val() & self.core.has_free.val() & !arrived & !pauses;
+        self.starving.in_valid.next = self.core.starved.val();
+        self.starving.in_qp.next = self.core.event_qp.val();
+        self.starving.plane_up.next = bits::<2>(3);
+        self.starving.out.ready.next = wakes_starving;
+        if wakes_starving {
+            self.pause.d.next = Bits::<PAUSE_BITS>::mask();
+        } else if pauses {
+            self.pause.d.next = self.pause.q.val() - 1;
+        }
+        self.wakes.in_valid.next = arrived | wakes_starving;
+        self.wakes.in_qp.next = if arrived {
+            self.core.entry_arrived_qp.val()
+        } else {
+            self.starving.out.qp.val()
+        };
         join!(self, plane_up => wakes.plane_up, wakes.out => core.wake);
 
         // queue packets

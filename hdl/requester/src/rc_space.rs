@@ -23,7 +23,7 @@ pub struct RcSpace {
 #[hdl_fn]
 pub fn rc_space(settings: RequesterConfig, state: RequesterState) -> RcSpace {
     let is_retransmit = state.rc.to_send != state.rc.sent;
-    let window_left = bit_cast::<24, 11>(settings.mpr) - (state.rc.sent - state.una);
+    let window_left = bit_cast::<24, 13>(settings.mpr) - (state.rc.sent - state.una);
     let behind = state.rc.sent - state.rc.to_send;
     let space = if is_retransmit { behind } else { window_left };
     RcSpace {

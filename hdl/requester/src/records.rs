@@ -93,7 +93,7 @@ pub struct RequesterState {
     /// First PSN that is not known to be received.
     pub una: Psn,
     /// MRC: the maximum number of packets in flight that the receiver allowed last.
-    pub mpr: Bits<11>,
+    pub mpr: Bits<13>,
     /// A timer is armed. No packet expires before `deadline`.
     pub armed: Bit,
     /// Ticks of 8 ns.
@@ -185,7 +185,7 @@ pub struct StatPulses {
     pub nak: Bit,
     pub ack_ignored: Bit,
     /// Packets acknowledged that had been marked lost.
-    pub spurious: Bits<11>,
+    pub spurious: Bits<13>,
 }
 
 /// A queue pair that moved to the error state.

@@ -20,10 +20,16 @@ use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, Sched
 use crate::records::{PathPolicy, StatPulses};
 use crate::sequencer::Sequencer;
 
-/// Does in hardware what `Requester` of the reference does, for 2^`Q` queue pairs with 2^`B` blocks of entries and messages. `S` = `Q` + 8 and `E` = `B` + 3 are
-/// address widths of memories.
+/// Does in hardware what `Requester` of the reference does, for 2^`Q` queue pairs. Their transmit windows share 2^`W` blocks of 32 packets, their send queues
+/// 2^`B` blocks of 8 entries and messages. `S` = `W` + 3 and `E` = `B` + 3 are address widths of memories.
 #[derive(LogicBlock, Default)]
-pub struct RequesterCore<const Q: usize, const S: usize, const B: usize, const E: usize> {
+pub struct RequesterCore<
+    const Q: usize,
+    const W: usize,
+    const S: usize,
+    const B: usize,
+    const E: usize,
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Ticks of 8 ns.
@@ -60,6 +66,9 @@ pub struct RequesterCore<const Q: usize, const S: usize, const B: usize, const E
     pub event_qp: Signal<Out, Qpn>,
     pub failed_status: Signal<Out, Bits<8>>,
     pub refused: Signal<Out, Bit>,
+    pub starved: Signal<Out, Bit>,
+    /// The pool has a free block.
+    pub has_free: Signal<Out, Bit>,
     pub stats: Signal<Out, StatPulses>,
     /// Effect of a SACK on the congestion window.
     pub sampled: Signal<Out, CongestionSample>,
@@ -84,12 +93,12 @@ pub struct RequesterCore<const Q: usize, const S: usize, const B: usize, const E
     sequencer: Sequencer<Q>,
     spray: SprayEngine<Q>,
     nscc: NsccEngine<Q>,
-    window: TxWindow<Q, S>,
+    window: TxWindow<Q, W, S>,
     messages: MessageTable<Q, B, E>,
 }
 
-impl<const Q: usize, const S: usize, const B: usize, const E: usize> Logic
-    for RequesterCore<Q, S, B, E>
+impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: usize> Logic
+    for RequesterCore<Q, W, S, B, E>
 {
     #[hdl]
     fn update(&mut self) {
@@ -120,6 +129,8 @@ impl<const Q: usize, const S: usize, const B: usize, const E: usize> Logic
             sequencer.event_qp => event_qp,
             sequencer.failed_status => failed_status,
             sequencer.refused => refused,
+            sequencer.starved => starved,
+            window.has_free => has_free,
             sequencer.stats => stats,
             nscc.sampled => sampled,
         );

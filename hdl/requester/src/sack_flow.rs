@@ -190,8 +190,8 @@ impl Logic for SackFlow {
         // limit the MPR
         let sack_mpr = bit_cast::<16, 8>(seth.mpr) << MPR_SHIFT;
         let limit = op.settings.mpr;
-        let mpr = if sack_mpr < bit_cast::<16, 11>(limit) {
-            sack_mpr.get_bits::<11>(0)
+        let mpr = if sack_mpr < bit_cast::<16, 13>(limit) {
+            sack_mpr.get_bits::<13>(0)
         } else {
             limit
         };

@@ -110,7 +110,9 @@ pub struct Sequencer<const Q: usize = 10> {
     /// A SACK reflected this entropy value without a mark.
     pub reverse_ev: FlowSrc<Reflected>,
     pub failed: Signal<Out, Bit>,
-    /// Queue pair of `failed`, `refused` and `stats`.
+    /// A queue pair without a block of the window's pool has something to send, and found none.
+    pub starved: Signal<Out, Bit>,
+    /// Queue pair of `failed`, `refused`, `starved` and `stats`.
     pub event_qp: Signal<Out, Qpn>,
     pub failed_status: Signal<Out, Bits<8>>,
     /// A producer index was refused.
@@ -409,6 +411,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.failed_status.next = self.admin.failed_status.val();
         self.event_qp.next = current.qp;
         self.refused.next = self.admin.refused.val();
+        self.starved.next = self.transmit.starved.val();
         self.stats.next = if is_transmit {
             self.transmit.stats.val()
         } else if runs_sack {

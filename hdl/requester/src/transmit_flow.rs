@@ -82,6 +82,8 @@ pub struct TransmitFlow {
     pub bg_burst_port: Signal<Out, Bit>,
     pub bg_burst_first_psn: Signal<Out, Psn>,
     pub unreadable: Src<UnreadableMessage>,
+    /// High for one cycle: the queue pair has a new packet to send, and finds no block for its window.
+    pub starved: Signal<Out, Bit>,
 
     // Functional units.
     pub spray: CallSrc<SprayRequest>,
@@ -119,8 +121,10 @@ pub struct TransmitFlow {
     step: DFF<Step>,
     state: DFF<RequesterState>,
     una: DFF<Psn>,
-    /// Packets that the PSN window allows, 63 if more.
+    /// Packets that the PSN window and the pool of blocks allow.
     window_space: DFF<Bits<6>>,
+    /// MRC: the queue pair holds no block of the pool, and none is free.
+    starves: DFF<Bit>,
     /// RC: the last packet of the burst fills the window.
     fills_window: DFF<Bit>,
     in_flight: DFF<Bits<24>>,
@@ -177,7 +181,7 @@ impl Logic for TransmitFlow {
             follows,
             nops
         );
-        dff_setup!(self, clock, timeout, ack_req_all, fills_window);
+        dff_setup!(self, clock, timeout, ack_req_all, fills_window, starves);
         clock_reset!(self, bursts);
         let op = self.op.val();
         let step = self.step.q.val();
@@ -389,6 +393,7 @@ impl Logic for TransmitFlow {
         let mut sent = if any { armed_state } else { state };
         sent.rc = rc_sent;
         self.done.next = false;
+        self.starved.next = false;
         self.result.next = OpResult {
             state,
             packet_sent: false,
@@ -433,6 +438,7 @@ impl Logic for TransmitFlow {
                     self.is_retransmit.d.next = rc & rc_space.is_retransmit;
                     self.last_sent.d.next = SentPacket::default();
                     self.window_space.d.next = rc_space.packets;
+                    self.starves.d.next = false;
                     self.fills_window.d.next = rc_space.fills_window;
                     self.in_flight.d.next = bits::<24>(0);
                     self.spray_requested.d.next = op.state.path_policy.probes;
@@ -467,6 +473,7 @@ impl Logic for TransmitFlow {
             Step::Select => {
                 self.una.d.next = window.una;
                 self.window_space.d.next = choice.window_space;
+                self.starves.d.next = choice.starves;
                 self.in_flight.d.next = window.in_flight;
                 if needs_spray_query & !self.window.busy.val() & !self.spray.busy.val() {
                     self.spray.start.next = true;
@@ -572,6 +579,7 @@ impl Logic for TransmitFlow {
                 if collects {
                     self.step.d.next = Step::Collect;
                 } else if !admitted {
+                    self.starved.next = self.starves.q.val();
                     self.messages.start.next = true;
                     self.done.next = true;
                     self.result.next.next_action = NextAction::Completing;

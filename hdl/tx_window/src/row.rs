@@ -5,11 +5,10 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
+use crate::blocks::Block;
 use crate::sent_memory::SUM_BITS;
 
-use crate::slots::Occupied;
-
-/// Position of the window of one queue pair.
+/// Position of the window of one queue pair. The window is empty if `una` is `next_psn`; then it holds no block.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WindowRow {
     /// First PSN that is in flight or lost; `next_psn` if there is none.
@@ -22,7 +21,9 @@ pub struct WindowRow {
     pub lost: Bits<2>,
     pub first_lost_0: Psn,
     pub first_lost_1: Psn,
-    pub occupied: Occupied,
+    /// Block of `una`, and block of the newest packet.
+    pub head: Block,
+    pub tail: Block,
 }
 
 /// Returns an empty window whose first packet will be `psn`.
@@ -35,11 +36,41 @@ pub fn empty_row(psn: Psn) -> WindowRow {
         lost: bits::<2>(0),
         first_lost_0: psn,
         first_lost_1: psn,
-        occupied: Occupied {
-            in_flight: bits::<16>(0),
-            lost_0: bits::<16>(0),
-            lost_1: bits::<16>(0),
-        },
+        head: bits::<10>(0),
+        tail: bits::<10>(0),
+    }
+}
+
+/// Returns the number of blocks that a window that is not empty holds. Two carry chains of 8 bits.
+#[hdl_fn]
+pub fn blocks_held(row: WindowRow) -> Bits<8> {
+    let places = row.next_psn.get_bits::<8>(5) - row.una.get_bits::<8>(5);
+    if row.next_psn.get_bits::<5>(0).any() {
+        places + 1
+    } else {
+        places
+    }
+}
+
+/// Does what `WindowPool::room` does. `held` is the number of blocks that the window holds, 0 if it is empty. 3 levels behind a carry chain.
+#[hdl_fn]
+pub fn room(next_psn: Psn, held: Bits<8>, free: Bits<11>) -> Bits<6> {
+    // A window without blocks takes its first one, and the next one if more than one remains free then.
+    let full = if held.any() {
+        bit_cast::<11, 8>(held) < free
+    } else {
+        free > 2
+    };
+    let slot = next_psn.get_bits::<5>(0);
+    let rest = bits::<6>(32) - bit_cast::<6, 5>(slot);
+    if full {
+        bits::<6>(32)
+    } else if held.any() {
+        bit_cast::<6, 5>(rest.get_bits::<5>(0))
+    } else if free.any() {
+        rest
+    } else {
+        bits::<6>(0)
     }
 }
 
@@ -51,21 +82,30 @@ pub fn after_sending(row: WindowRow, length: Bits<LENGTH_BITS>) -> WindowRow {
     after
 }
 
-/// Adds `count` new packets of `bytes` in total. A carry chain.
+/// Adds `count` new packets of `bytes` in total, of which the first lies in block `first`. A carry chain.
 #[hdl_fn]
-pub fn after_allocate(row: WindowRow, count: Bits<6>, bytes: Bits<24>) -> WindowRow {
+pub fn after_allocate(
+    row: WindowRow,
+    count: Bits<6>,
+    bytes: Bits<24>,
+    first: Block,
+    is_empty: Bit,
+) -> WindowRow {
     let mut after = row;
     after.in_flight = row.in_flight + bytes;
     after.next_psn = row.next_psn + bit_cast::<24, 6>(count);
+    after.head = if is_empty { first } else { row.head };
+    after.tail = first;
     after
 }
 
-/// Removes the newest packets, from `psn` on, of `bytes` in total. A carry chain.
+/// Removes the newest packets, from `psn` on, of `bytes` in total. `tail` is the block of the newest one that remains. A carry chain.
 #[hdl_fn]
-pub fn after_rollback(row: WindowRow, psn: Psn, bytes: Bits<24>) -> WindowRow {
+pub fn after_rollback(row: WindowRow, psn: Psn, bytes: Bits<24>, tail: Block) -> WindowRow {
     let mut after = row;
     after.in_flight = row.in_flight - bytes;
     after.next_psn = psn;
+    after.tail = tail;
     after
 }
 

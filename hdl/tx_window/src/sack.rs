@@ -5,13 +5,13 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{SackVerdict, WindowOp, WindowRequest};
 use stellar_wire::hw::Psn;
 
+use crate::blocks::{place_of, slot_of, Place};
 use crate::row::WindowRow;
-use crate::slots::{slot_of, words_unacknowledged, Occupied};
 
-/// Position of a SACK relative to the window. A word number is a PSN without its low 6 bits.
+/// Position of a SACK relative to the window. The index of a block is the number of blocks of the window before it.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SackSpan {
-    /// The cumulative PSN is before the window. If it is more than 1,024 before it, `out_of_window` is set too.
+    /// The cumulative PSN is before the window. If it is more than 4,096 before it, `out_of_window` is set too.
     pub overtaken: Bit,
     pub out_of_window: Bit,
     /// The cumulative or the answered PSN has not been sent.
@@ -20,24 +20,22 @@ pub struct SackSpan {
     pub none_sent: Bit,
     pub all_sent: Bit,
     pub sent_bits: Bits<6>,
-    /// The cumulative PSN lies in the window, this many words after the word of `una` (0 to 16).
+    /// The cumulative PSN lies in the window, in the block with this index.
     pub cumulative: Bit,
-    pub cumulative_words: Bits<5>,
-    /// The bitmap without PSNs before the window, split at the word boundary: bits of the word of its base, and of the next word.
-    pub low: Bits<64>,
-    pub high: Bits<64>,
-}
-
-/// Removes the bits before the window from one word of the bitmap. The word lies before the word of `una` (`before`), or is that word (`at_una`). 2 levels.
-#[hdl_fn]
-fn from_window(named: Bits<64>, una: Psn, before: Bit, at_una: Bit) -> Bits<64> {
-    if before {
-        bits::<64>(0)
-    } else if at_una {
-        named & (Bits::<64>::mask() << una.get_bits::<6>(0))
-    } else {
-        named
-    }
+    pub cumulative_index: Bits<8>,
+    /// The answered packet lies in the window, in the block with this index.
+    pub answered: Bit,
+    pub answered_index: Bits<8>,
+    /// The bitmap, split at the boundaries of blocks: of the block of its base, and of the two behind that.
+    pub low: Bits<32>,
+    pub middle: Bits<32>,
+    pub high: Bits<32>,
+    /// Places of the three blocks.
+    pub low_place: Place,
+    pub middle_place: Place,
+    pub high_place: Place,
+    /// Index of the first of them, negative if it lies before the window.
+    pub low_index: Place,
 }
 
 /// Compares the SACK with the window. 5 levels and a carry chain behind the row.
@@ -52,34 +50,27 @@ pub fn measure(sack: WindowRequest, row: WindowRow) -> SackSpan {
     let sent_from_base = row.next_psn - base;
     let base_after_end = base - row.next_psn;
     let base_sent = base_after_end.get_bit(23);
-    let una_word = row.una.get_bits::<18>(6);
-    let base_word = base.get_bits::<18>(6);
-    let base_after_una = base_word - una_word;
-    let before_una = base_after_una.get_bit(17);
-    // The second word of the bitmap is the word of `una`.
-    let high_at_una = base_after_una.all();
-    let cut = bit_cast::<128, 64>(sack.bitmap) << base.get_bits::<6>(0);
+    let una_place = place_of(row.una);
+    let base_place = place_of(base);
+    let cut = bit_cast::<96, 64>(sack.bitmap) << base.get_bits::<5>(0);
     SackSpan {
         overtaken: from_before.get_bit(23),
-        out_of_window: from_before.get_bit(23) & !from_before.get_bits::<13>(10).all(),
+        out_of_window: from_before.get_bit(23) & !from_before.get_bits::<11>(12).all(),
         unsent_psn: !cack_after_end.get_bit(23) | !acked_after_end.get_bit(23),
         none_sent: !base_sent,
         all_sent: base_sent & sent_from_base.get_bits::<18>(6).any(),
         sent_bits: sent_from_base.get_bits::<6>(0),
         cumulative: !after_una.get_bit(23),
-        cumulative_words: cack.get_bits::<5>(6) - row.una.get_bits::<5>(6),
-        low: from_window(
-            cut.get_bits::<64>(0),
-            row.una,
-            before_una,
-            !base_after_una.any(),
-        ),
-        high: from_window(
-            cut.get_bits::<64>(64),
-            row.una,
-            before_una & !high_at_una,
-            high_at_una,
-        ),
+        cumulative_index: cack.get_bits::<8>(5) - row.una.get_bits::<8>(5),
+        answered: (sack.acked - row.una) < (row.next_psn - row.una),
+        answered_index: sack.acked.get_bits::<8>(5) - row.una.get_bits::<8>(5),
+        low: cut.get_bits::<32>(0),
+        middle: cut.get_bits::<32>(32),
+        high: cut.get_bits::<32>(64),
+        low_place: base_place,
+        middle_place: base_place + 1,
+        high_place: base_place + 2,
+        low_index: base_place - una_place,
     }
 }
 
@@ -102,85 +93,93 @@ pub fn check_sack(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
     }
 }
 
-/// Returns the words that may have newly acknowledged slots: those with unacknowledged slots within reach of the SACK. 6 levels.
 #[hdl_fn]
-pub fn words_to_visit(span: SackSpan, una: Psn, base: Psn, occupied: Occupied) -> Bits<16> {
-    let mut reached = bits::<16>(0);
-    for i in 0..16 {
-        let after_una = bits::<4>(i as u64) - una.get_bits::<4>(6);
-        let within = span.cumulative_words.get_bit(4)
-            | (after_una <= span.cumulative_words.get_bits::<4>(0));
-        reached = reached.replace_bit(i, span.cumulative & within);
-    }
-    let base_word = base.get_bits::<4>(6);
-    let low = if span.low.any() {
-        bits::<16>(1) << base_word
+fn larger(a: Bits<8>, b: Bits<8>) -> Bits<8> {
+    if a < b {
+        b
     } else {
-        bits::<16>(0)
-    };
-    let high = if span.high.any() {
-        bits::<16>(1) << (base_word + 1)
-    } else {
-        bits::<16>(0)
-    };
-    words_unacknowledged(occupied) & (reached | low | high)
-}
-
-/// Returns the slots of a word that the cumulative PSN covers. 5 levels.
-#[hdl_fn]
-fn covered_slots(span: SackSpan, una: Psn, cack: Psn, word: Bits<4>) -> Bits<64> {
-    let from_una = Bits::<64>::mask() << una.get_bits::<6>(0);
-    let up_to_cack = !((Bits::<64>::mask() << cack.get_bits::<6>(0)) << 1);
-    let after_una = word - una.get_bits::<4>(6);
-    let last_word = span.cumulative_words.get_bits::<4>(0);
-    let at_una = after_una == 0;
-    let below_end = if after_una < last_word {
-        Bits::<64>::mask()
-    } else if after_una == last_word {
-        up_to_cack
-    } else {
-        bits::<64>(0)
-    };
-    // The ring wraps: the word of `una` holds both the first and the last PSNs of the window.
-    if !span.cumulative {
-        bits::<64>(0)
-    } else if span.cumulative_words.get_bit(4) {
-        if at_una {
-            from_una | up_to_cack
-        } else {
-            Bits::<64>::mask()
-        }
-    } else if at_una {
-        below_end & from_una
-    } else {
-        below_end
+        a
     }
 }
 
-/// Returns the slots of a word that the SACK's bitmap and cumulative PSN acknowledge. 6 levels.
+/// Returns the index of the last block of the window that an accepted SACK names. 5 levels and three carry chains of 8 bits.
 #[hdl_fn]
-pub fn named_slots(span: SackSpan, sack: WindowRequest, una: Psn, word: Bits<4>) -> Bits<64> {
-    let base_word = sack.base.get_bits::<4>(6);
-    let low = if word == base_word {
+pub fn last_named(span: SackSpan) -> Bits<8> {
+    let parts = if span.high.any() {
+        bits::<19>(2)
+    } else {
+        bits::<19>(0).replace_bit(0, span.middle.any())
+    };
+    let bitmap_end = span.low_index + parts;
+    let bitmap = if bitmap_end.get_bit(18) {
+        bits::<8>(0)
+    } else {
+        bitmap_end.get_bits::<8>(0)
+    };
+    let any = span.low.any() | span.middle.any() | span.high.any();
+    let cumulative = if span.cumulative {
+        span.cumulative_index
+    } else {
+        bits::<8>(0)
+    };
+    let answered = if span.answered {
+        span.answered_index
+    } else {
+        bits::<8>(0)
+    };
+    let without_bitmap = larger(cumulative, answered);
+    if any {
+        larger(without_bitmap, bitmap)
+    } else {
+        without_bitmap
+    }
+}
+
+/// Returns the slots of a block that the SACK's bitmap and cumulative PSN acknowledge. In the block of `una` slots before it count too: they are acknowledged
+/// already. 5 levels.
+#[hdl_fn]
+pub fn named_slots(span: SackSpan, cack: Psn, place: Place, index: Bits<8>) -> Bits<32> {
+    let low = if place == span.low_place {
         span.low
     } else {
-        bits::<64>(0)
+        bits::<32>(0)
     };
-    let high = if word == base_word + 1 {
+    let middle = if place == span.middle_place {
+        span.middle
+    } else {
+        bits::<32>(0)
+    };
+    let high = if place == span.high_place {
         span.high
     } else {
-        bits::<64>(0)
+        bits::<32>(0)
     };
-    low | high | covered_slots(span, una, sack.cack, word)
+    let up_to_cack = !((Bits::<32>::mask() << cack.get_bits::<5>(0)) << 1);
+    let covered = if !span.cumulative {
+        bits::<32>(0)
+    } else if index < span.cumulative_index {
+        Bits::<32>::mask()
+    } else if index == span.cumulative_index {
+        up_to_cack
+    } else {
+        bits::<32>(0)
+    };
+    low | middle | high | covered
 }
 
-/// Returns the slot of the answered packet, if that is in the window and in this word. 3 levels.
+/// Returns whether the answered packet lies in the block with this index. 2 levels.
 #[hdl_fn]
-pub fn answered_slot(acked: Psn, inside: Bit, word: Bits<4>) -> Bits<64> {
-    if inside & (word == acked.get_bits::<4>(6)) {
+pub fn is_answered_block(span: SackSpan, index: Bits<8>) -> Bit {
+    span.answered & (index == span.answered_index)
+}
+
+/// Returns the slot of the answered packet, if it lies in this block. 3 levels.
+#[hdl_fn]
+pub fn answered_slot(acked: Psn, here: Bit) -> Bits<32> {
+    if here {
         slot_of(acked)
     } else {
-        bits::<64>(0)
+        bits::<32>(0)
     }
 }
 

@@ -4,46 +4,50 @@ use hdl_macros::hdl;
 use hdl_primitives::ram::BlockRam;
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::{SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse};
-
-use crate::first_cycle::first_cycle;
-use crate::result::{after_answer, blank, with_answered, with_row, with_sum};
-use crate::row::{after_allocate, after_bytes_left_flight, after_loss, after_rollback, WindowRow};
-use crate::sack::{
-    answered_slot, check_sack, first_psn, measure, named_slots, words_to_visit, SackSpan,
+use stellar_wire::hw::window::{
+    PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
-use crate::search::{
-    after_next_target, after_search, is_pending, next_target, pending_after, search_for,
-    search_start, una_search, Pending, Search, Target,
+
+use crate::block_memory::BlockMemory;
+use crate::blocks::{
+    from_slot, last_place_before, place_of, range_of, slot_of, state_of, unacknowledged,
+    with_in_flight, with_lost, without, Block, BlockSlots, Place,
+};
+use crate::free_list::FreeList;
+use crate::result::{blank, is_newly_acked, stamp_matches, with_row, with_sum};
+use crate::row::{
+    after_allocate, after_bytes_left_flight, after_loss, after_rollback, after_sending,
+    blocks_held, empty_row, room, WindowRow,
+};
+use crate::sack::{
+    answered_slot, check_sack, first_psn, is_answered_block, last_named, measure, named_slots,
+    SackSpan,
 };
 use crate::sent_memory::SentMemory;
-use crate::slot_memory::SlotMemory;
-use crate::slot_seek::SlotSeek;
-use crate::slots::{
-    is_hit, lowest_of_16, range_of, slot_of, state_of, unacknowledged, with_lost, with_range,
-    with_word, without, SlotWord,
-};
-use crate::step::{step_after_walk, Step};
+use crate::step::Step;
+use crate::visit::{is_pending, pending_after, with_first_lost, with_una, Pending, Visit};
 
-/// Transmit windows of 2^`Q` queue pairs. Executes one operation at a time.
+/// Transmit windows of 2^`Q` queue pairs, which share 2^`B` blocks of 32 packets. Executes one operation at a time.
+///
+/// A window is a list of blocks, from that of `una` to that of the newest packet. `Allocate` takes a block when it enters it. A block returns when `una`
+/// leaves it, when the window becomes empty, and with `Configure`.
 ///
 /// Cycles from request to response:
-/// * `Query`, `Configure`: 2. `Read`, `MarkLost`: 3. `NextInFlight`: 6, or 8 if the packet is not in the first word.
-/// * `Allocate`, `Rollback`: 3, or 4 if the packets lie in two words.
-/// * `MarkRetransmitted`: 3. For the first packet lost on a plane it is 4, or 6 if the next lost packet is in another word.
-/// * `Sack`: 4 if it is refused, or if it newly acknowledges only the answered packet. Records are read four per cycle, one from each bank (PSN mod 4). A
-///   word costs one cycle for each packet in the bank that has most of its packets, at least 1. In the word of the answered packet the first of these cycles is
-///   included in the 4. Every further word costs one cycle more, and the latency of the reads adds 3 once. The search for `una` costs 1 if the result is in
-///   the last word walked. Every other search costs 2. A search that goes to another word costs 2 more. Searches overlap with the reads.
+/// * `Query`, `Configure`: 2. `Allocate`, `Rollback`: 3, or 4 if new packets lie in two blocks.
+/// * `Read`: 3. `MarkLost`, `MarkRetransmitted`: 4. `NextInFlight`: 6, or 3 without a result. These operations start at the oldest block, at the newest one, or
+///   at the block that the last of them found. Each block that they pass costs 1 more.
+/// * `Sack`: 4 if it is refused, or if it newly acknowledges only the answered packet and that lies in the block of `una`. Records are read four per cycle, one
+///   from each bank (PSN mod 4). A visit of a block costs one cycle for each packet in the bank that has most of its packets, at least 1; the first cycle of
+///   the first block is included in the 4. The latency of the reads adds 2 once. The block of the answered packet costs 1 more, and the latency if nothing else
+///   is read, unless it is the block of `una`. Visits start at the block of `una` and end at the last block that the SACK names. They go on while no
+///   unacknowledged packet has been found, or no other lost packet in place of one that was acknowledged.
 ///
 /// Records of the packets of an `Allocate` are written as they arrive, in any step. `MarkRetransmitted` and `MarkLost` wait with their own record meanwhile.
+/// After a reset requests wait for 2^`Q` or 2^`B` cycles, the larger of both.
 ///
-/// A word of slots that was changed stays in the register `word` for one cycle, and is then written, in any step. In that cycle and the next one only
-/// searches read this word, and they use the register.
-///
-/// `Q` is at most 10. `S` = `Q` + 8 is the address width of a bank of records. LUT levels: 6 (memory, choice of the word, slots that the SACK acknowledges).
+/// `Q` and `B` are at most 10. `S` = `B` + 3 is the address width of a bank of records. LUT levels: 8 (slots that the SACK acknowledges, behind the memory).
 #[derive(LogicBlock, Default)]
-pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
+pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Aborts the operation in progress. Queue pairs have to be configured again.
@@ -56,127 +60,294 @@ pub struct TxWindow<const Q: usize = 10, const S: usize = 18> {
     /// after the request. All records, except those of packets that were rolled back, come before the next `Allocate`. A record is written in the next cycle;
     /// until then it must not be requested.
     pub sent_packet: FlowSnk<SentPacket>,
+    /// A block is free.
+    pub has_free: Signal<Out, Bit>,
 
     rows: BlockRam<WindowRow, Q>,
-    slots: SlotMemory<Q>,
-    sent: SentMemory<Q, S>,
-    seek: SlotSeek,
+    blocks: BlockMemory<B>,
+    free: FreeList<B>,
+    sent: SentMemory<B, S>,
 
     step: DFF<Step>,
+    swept: DFF<Bits<10>>,
     asked: DFF<WindowRequest>,
+    row: DFF<WindowRow>,
+    /// The requested PSN is in the window; the window is empty.
+    inside: DFF<Bit>,
+    is_empty: DFF<Bit>,
+    /// Number of blocks of the window, and the place of the last one, before the operation.
+    held: DFF<Bits<8>>,
+    last_place: DFF<Place>,
+    span: DFF<SackSpan>,
+    /// Index of the last block that the SACK names.
+    last_named: DFF<Bits<8>>,
+
+    /// The block that has been read, its place, and its index in the window.
+    here: DFF<Block>,
+    place: DFF<Place>,
+    index: DFF<Bits<8>>,
+    /// The block that is visited.
+    visit: DFF<Visit>,
+    /// The slots of `visit` have to be written.
+    changed: DFF<Bit>,
+    pending: DFF<Pending>,
+    /// `Sack`: a packet that is not acknowledged was found; the window begins there.
+    una_found: DFF<Bit>,
+    /// Blocks that return with the response: their number, first and last.
+    released: DFF<Bits<8>>,
+    released_first: DFF<Block>,
+    released_last: DFF<Block>,
+
+    /// A record was addressed one cycle and two cycles ago.
+    record_read: DFF<Bit>,
+    record_comes: DFF<Bit>,
+    /// Block that the last search found, for the next operation of the same queue pair.
+    cursor_valid: DFF<Bit>,
+    cursor_qp: DFF<Bits<Q>>,
+    cursor_place: DFF<Place>,
+    cursor_block: DFF<Block>,
+    /// The cursor belongs to the queue pair of the request.
+    cursor_own: DFF<Bit>,
+
+    // The last `Allocate`: where the next record goes, and what `Rollback` needs.
     sent_packet_held_valid: DFF<Bit>,
     sent_packet_held: DFF<SentPacket>,
-    /// Queue pair and slot of the next record.
-    sent_packet_qp: DFF<Bits<Q>>,
-    sent_packet_slot: DFF<Bits<10>>,
-    /// Slots in the next word, for `Allocate` and `Rollback`.
-    range_end: DFF<Bits<64>>,
-    row: DFF<WindowRow>,
-    word: DFF<SlotWord>,
-    word_index: DFF<Bits<4>>,
-    /// `word` has to be written.
-    word_changed: DFF<Bit>,
-    /// The requested PSN is in the window.
-    inside: DFF<Bit>,
-    span: DFF<SackSpan>,
-    /// Words that may have newly acknowledged slots, without the `chosen` one.
-    words_left: DFF<Bits<16>>,
-    /// The word to load next. A SACK starts with the word of the answered packet, which has been read already and often is the only one.
-    chosen: DFF<Bits<4>>,
-    /// Slots of `word` that are newly acknowledged.
-    newly_acked_held: DFF<Bits<64>>,
-    pending: DFF<Pending>,
-    /// Target of the search.
-    target: Signal<Local, Target>,
+    sent_packet_slot: DFF<Bits<5>>,
+    sent_packet_block: DFF<Block>,
+    /// Slots in the second block.
+    range_end: DFF<Bits<32>>,
+    /// First and second block of the burst, the block before, and the place of the first one.
+    burst_first: DFF<Block>,
+    burst_second: DFF<Block>,
+    burst_before: DFF<Block>,
+    burst_place: DFF<Place>,
+
     /// The part of the response that is not in the row.
     result: DFF<WindowResponse>,
 }
 
-impl<const Q: usize, const S: usize> Parameters for TxWindow<Q, S> {
+impl<const Q: usize, const B: usize, const S: usize> Parameters for TxWindow<Q, B, S> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && S == Q + 8,
-            "TxWindow<{Q}, {S}>: use Q = 1 (2 queue pairs) to 10 (1,024) and S = Q + 8"
+            (1..=10).contains(&Q) && (1..=10).contains(&B) && S == B + 3,
+            "TxWindow<{Q}, {B}, {S}>: use Q = 1 (2 queue pairs) to 10 (1,024), B = 1 (2 blocks of 32 packets) to 10 and S = B + 3"
         );
     }
 }
 
-impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
+impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
+            self, clock, step, swept, asked, row, inside, is_empty, held, last_place, span,
+            last_named
+        );
+        dff_setup!(
             self,
             clock,
-            step,
-            asked,
+            here,
+            place,
+            index,
+            visit,
+            changed,
+            pending,
+            una_found,
+            released,
+            released_first,
+            released_last
+        );
+        dff_setup!(
+            self,
+            clock,
+            record_read,
+            record_comes,
+            cursor_valid,
+            cursor_qp,
+            cursor_place,
+            cursor_block,
+            cursor_own
+        );
+        dff_setup!(
+            self,
+            clock,
             sent_packet_held_valid,
             sent_packet_held,
-            sent_packet_qp,
             sent_packet_slot,
+            sent_packet_block,
             range_end
         );
         dff_setup!(
             self,
             clock,
-            row,
-            word,
-            word_index,
-            word_changed,
-            inside,
-            span
-        );
-        dff_setup!(
-            self,
-            clock,
-            words_left,
-            chosen,
-            newly_acked_held,
-            pending,
+            burst_first,
+            burst_second,
+            burst_before,
+            burst_place,
             result
         );
-        clock!(self, clock, rows, slots, sent, seek);
+        clock!(self, clock, rows, blocks, free, sent);
         let step = self.step.q.val();
         let asked = self.asked.q.val();
         let span = self.span.q.val();
         let result = self.result.q.val();
         let pending = self.pending.q.val();
-        let chosen = self.chosen.q.val();
+        let visit = self.visit.q.val();
+        let inside = self.inside.q.val();
+        let is_empty = self.is_empty.q.val();
+        let is_sack = asked.op == WindowOp::Sack;
         let is_next = asked.op == WindowOp::NextInFlight;
+        let is_read = asked.op == WindowOp::Read;
+        let is_loss = asked.op == WindowOp::MarkLost;
+        let is_resent = asked.op == WindowOp::MarkRetransmitted;
         let asked_psn = first_psn(asked);
-        let fetched = self.rows.read_data.val();
+        let asked_place = place_of(asked_psn);
         let record = self.sent.record.val();
 
-        // In `Idle` the request at the port addresses the memories.
-        let request = if step == Step::Idle {
-            self.request.record.val()
+        // row
+        let fetched = self.rows.read_data.val();
+        let fetched_empty = fetched.una == fetched.next_psn;
+        let una_place = place_of(fetched.una);
+        let last_place = last_place_before(fetched.next_psn);
+        let at_head = asked_place == una_place;
+        let at_tail = asked_place == last_place;
+        let behind_cursor = asked_place - self.cursor_place.q.val();
+        let uses_cursor = self.cursor_own.q.val() & !behind_cursor.get_bit(18);
+        self.rows.read_address.next = self.request.record.val().qp.get_bits::<Q>(0);
+
+        // Selects the block in which the operation starts.
+        let in_first = asked_place == self.burst_place.q.val();
+        let start = if asked.op == WindowOp::Allocate {
+            fetched.tail
+        } else if asked.op == WindowOp::Rollback {
+            if in_first {
+                self.burst_first.q.val()
+            } else {
+                self.burst_second.q.val()
+            }
+        } else if is_sack {
+            fetched.head
+        } else if at_tail {
+            fetched.tail
+        } else if uses_cursor {
+            self.cursor_block.q.val()
         } else {
-            asked
+            fetched.head
         };
-        let read_psn = if step == Step::Idle {
-            first_psn(request)
+        let start_place = if is_sack {
+            una_place
+        } else if at_tail | (asked.op == WindowOp::Rollback) {
+            asked_place
+        } else if uses_cursor {
+            self.cursor_place.q.val()
         } else {
-            result.psn
+            una_place
         };
-        let is_allocate = asked.op == WindowOp::Allocate;
+        let starts_there = at_head | (at_tail & !is_sack) | (uses_cursor & !behind_cursor.any());
+
+        // Reads the next block while one is visited.
+        let here = self.here.q.val();
+        let place = self.place.q.val();
+        let index = self.index.q.val();
+        let slots = self.blocks.slots.val();
+        let link = self.blocks.link.val();
+        let taken = (result.verdict == SackVerdict::Accepted) & !is_empty;
+        let walks = self.sent.walks.val();
+        let is_last = visit.place == self.last_place.q.val();
+        let any_wanted = visit.wanted.any();
+        let una_found = self.una_found.q.val() | any_wanted;
+        let rest = pending_after(self.row.q.val(), visit, pending);
+        let goes_on = if is_next {
+            !any_wanted
+        } else {
+            is_pending(rest) | (is_sack & (!una_found | (visit.index < self.last_named.q.val())))
+        };
+        let more = goes_on & !is_last;
+        let answers_here = is_sack & is_answered_block(span, index);
+        // The record of the answered packet is read while no bank reads another one.
+        let visited = if more & answers_here {
+            !walks
+        } else {
+            self.sent.last.val()
+        };
+        let advances = (step == Step::Visit) & visited & (!is_sack | taken);
+        let loads = (step == Step::CheckSack) | (advances & more);
+        let moves = loads | (step == Step::Seek);
+        let read_block = if step == Step::Fetch {
+            start
+        } else if moves {
+            link
+        } else {
+            here
+        };
+        self.blocks.read_block.next = read_block;
+        self.here.d.next = read_block;
+        if step == Step::Fetch {
+            self.place.d.next = start_place;
+            self.index.d.next = bits::<8>(0);
+        } else if moves {
+            self.place.d.next = place + 1;
+            self.index.d.next = index + 1;
+        }
+
+        // Determines the newly acknowledged slots of the block that has been read.
+        let answered = answered_slot(asked.acked, answers_here);
+        let open = unacknowledged(slots);
+        let newly_acked = if is_sack {
+            open & (named_slots(span, asked.cack, place, index) | answered)
+        } else {
+            bits::<32>(0)
+        };
+        let next_visit = Visit {
+            block: here,
+            place,
+            index,
+            slots: without(slots, newly_acked),
+            wanted: if is_sack {
+                open & !newly_acked
+            } else {
+                slots.in_flight
+            },
+        };
+        self.changed.d.next = false;
+        if loads {
+            self.visit.d.next = next_visit;
+            self.changed.d.next = is_sack;
+        }
+        let reads_answered = loads & answers_here & index.any();
+
+        // Records: written as they arrive; read four per cycle, or one.
         let writes_sent = self.sent_packet_held_valid.q.val();
-        let writes_record =
-            (asked.op == WindowOp::MarkRetransmitted) | (asked.op == WindowOp::MarkLost);
+        let writes_record = is_resent | is_loss;
         let responds = (step == Step::Respond) & !(writes_record & writes_sent);
-        let next_psn = self.row.q.val().next_psn;
         let sent_packet_slot = self.sent_packet_slot.q.val();
-        self.rows.read_address.next = request.qp.get_bits::<Q>(0);
-        self.sent.qp.next = request.qp.get_bits::<Q>(0);
-        self.sent.read_slot.next = read_psn.get_bits::<10>(0);
-        self.sent.write.next = writes_sent | (responds & writes_record);
-        self.sent.write_qp.next = if writes_sent {
-            self.sent_packet_qp.q.val()
+        self.sent.reset.next = self.reset.val() | ((step == Step::Visit) & is_sack & !taken);
+        self.sent.load.next = loads;
+        self.sent.slots.next = newly_acked & !answered;
+        self.sent.lost.next = slots.lost_0 | slots.lost_1;
+        self.sent.block.next = visit.block;
+        self.sent.read_block.next = if step == Step::Fetch {
+            start
+        } else if step == Step::ReadFound {
+            visit.block
         } else {
-            asked.qp.get_bits::<Q>(0)
+            here
+        };
+        self.sent.read_slot.next = if step == Step::ReadFound {
+            result.psn.get_bits::<5>(0)
+        } else {
+            asked_psn.get_bits::<5>(0)
+        };
+        self.sent.write.next = writes_sent | (responds & writes_record);
+        self.sent.write_block.next = if writes_sent {
+            self.sent_packet_block.q.val()
+        } else {
+            // The block of the packet: the operation has just found it.
+            self.cursor_block.q.val()
         };
         self.sent.write_slot.next = if writes_sent {
             sent_packet_slot
         } else {
-            result.psn.get_bits::<10>(0)
+            result.psn.get_bits::<5>(0)
         };
         self.sent.write_data.next = if writes_sent {
             self.sent_packet_held.q.val()
@@ -185,242 +356,327 @@ impl<const Q: usize, const S: usize> Logic for TxWindow<Q, S> {
         };
         if writes_sent {
             self.sent_packet_slot.d.next = sent_packet_slot + 1;
+            if sent_packet_slot.all() & (step == Step::AllocateEnd) {
+                self.sent_packet_block.d.next = self.free.block.val();
+            } else if sent_packet_slot.all() {
+                self.sent_packet_block.d.next = self.burst_second.q.val();
+            }
         }
         self.sent_packet_held_valid.d.next = self.sent_packet.valid.val();
         self.sent_packet_held.d.next = self.sent_packet.record.val();
-
-        // Writes the word that was changed in the last cycle, and updates the summary in the row.
-        let word = self.word.q.val();
-        let word_index = self.word_index.q.val();
-        let mut row = self.row.q.val();
-        row.occupied = if self.word_changed.q.val() {
-            with_word(row.occupied, word_index, word)
-        } else {
-            row.occupied
-        };
-        self.word_changed.d.next = false;
-        self.rows.write_address.next = asked.qp.get_bits::<Q>(0);
-        self.rows.write_data.next = row;
-        self.rows.write_enable.next = responds;
-        self.slots.read_qp.next = request.qp.get_bits::<Q>(0);
-        self.slots.write_qp.next = asked.qp.get_bits::<Q>(0);
-        self.slots.write.next = self.word_changed.q.val();
-        self.slots.write_index.next = word_index;
-        self.slots.write_word.next = word;
-        self.slots.clear.next = (step == Step::Fetch) & (asked.op == WindowOp::Configure);
+        let found_there = (step == Step::Seek) & inside & (place == asked_place);
+        let early = self.record_read.q.val();
+        self.record_read.d.next = ((step == Step::Fetch) & starts_there)
+            | (found_there & (is_read | is_loss) & !early)
+            | (step == Step::ReadFound)
+            | reads_answered;
+        self.record_comes.d.next = early;
+        let record_comes = self.record_comes.q.val();
+        let is_lost = result.state == PacketState::Lost;
+        self.sent.counts.next =
+            record_comes & is_sack & taken & inside & is_newly_acked(result.state);
+        self.sent.counts_lost.next = is_lost;
 
         // Adds the lengths that have been read.
         let sum = self.sent.sum.val();
-        if self.sent.sum_valid.val() {
-            self.result.d.next = with_sum(result, sum);
-        }
-        let landed = if self.sent.sum_valid.val() {
-            after_bytes_left_flight(row, sum.landed)
+        let sum_valid = self.sent.sum_valid.val();
+        let counted = if sum_valid {
+            with_sum(result, sum)
         } else {
-            row
+            result
         };
-        self.row.d.next = landed;
-
-        // Selects the word of slots.
-        let loads = (step == Step::CheckSack) | (step == Step::LoadWord);
-        let is_walking = (step == Step::WalkFirst) | (step == Step::WalkWord);
-        self.target.next = next_target(pending);
-        let target = self.target.val();
-        let fetch_psn = if is_allocate {
-            fetched.next_psn
+        let row = if sum_valid {
+            after_bytes_left_flight(self.row.q.val(), sum.landed)
         } else {
-            asked_psn
+            self.row.q.val()
         };
-        let select = match step {
-            Step::Fetch => fetch_psn.get_bits::<4>(6),
-            Step::CheckSack | Step::LoadWord => chosen,
-            Step::UpdateRange | Step::UpdateRangeEnd => word_index + 1,
-            Step::SearchFarWord => self.seek.far_word.val(),
-            _ => search_start(target, row).get_bits::<4>(6),
-        };
-        self.slots.select.next = select;
-        let picked = self.slots.word.val();
-
-        // Searches. The memory may not contain the last changed word yet, so that comes from its register.
-        let newly_acked_held = self.newly_acked_held.q.val();
-        let walked = without(word, newly_acked_held);
-        let sought_word = if select == word_index { word } else { picked };
-        let search = if is_next {
-            Search {
-                from: asked.psn,
-                summary: fetched.occupied.in_flight,
-                set_word: picked.in_flight,
-            }
-        } else if is_walking {
-            una_search(self.row.q.val(), word_index, walked)
-        } else {
-            search_for(target, row, sought_word)
-        };
-        self.seek.start.next = (step == Step::Fetch) | (step == Step::StartSearch) | is_walking;
-        self.seek.far.next = step == Step::SearchFarWord;
-        self.seek.from.next = search.from;
-        self.seek.summary.next = search.summary;
-        self.seek.set_word.next = search.set_word;
-        let hit = self.seek.hit.val();
-        let sought = self.seek.psn.val();
-
-        // Determines the newly acknowledged slots. The answered packet was received, whatever its bit says. Its length has been read already.
-        let answered = answered_slot(asked.acked, self.inside.q.val(), chosen);
-        let newly_acked =
-            unacknowledged(picked) & (named_slots(span, asked, row.una, chosen) | answered);
-        let taken = result.verdict == SackVerdict::Accepted;
-        self.sent.reset.next = self.reset.val() | ((step == Step::WalkFirst) & !taken);
-        self.sent.load.next = loads;
-        self.sent.word.next = word_index;
-        self.sent.slots.next = newly_acked & !answered;
-        self.sent.lost.next = picked.lost_0 | picked.lost_1;
-        let words_left = self.words_left.q.val();
-        if loads {
-            self.word.d.next = picked;
-            self.word_index.d.next = chosen;
-            self.newly_acked_held.d.next = newly_acked;
+        self.row.d.next = row;
+        self.result.d.next = counted;
+        if record_comes & is_sack {
+            self.result.d.next.sent = record;
+            self.result.d.next.answered = inside & taken & stamp_matches(record, asked.stamp);
         }
-        if (step == Step::WalkWord) | ((step == Step::WalkFirst) & taken) {
-            let found = pending_after(pending, row, word_index, newly_acked_held);
-            self.word.d.next = walked;
-            self.word_changed.d.next = true;
-            self.pending.d.next = found;
-            if self.sent.last.val() {
-                self.chosen.d.next = lowest_of_16(words_left);
-                self.words_left.d.next = words_left & (words_left - 1);
-            }
-            self.step.d.next = step_after_walk(
-                self.sent.last.val(),
-                words_left.any(),
-                is_hit(row.una, word_index, newly_acked_held),
-                is_pending(found) | self.sent.busy.val(),
-            );
-        }
+        // Records come after `busy` in the next cycle, and that of the answered packet two cycles after it was addressed.
+        let drains = self.sent.busy.val() | (is_sack & early);
+
+        // Blocks that are taken and returned.
+        let first_psn = self.row.q.val().next_psn;
+        let enters = is_empty | !first_psn.get_bits::<5>(0).any();
+        let takes =
+            ((step == Step::Allocate) & enters & asked.count.any()) | (step == Step::AllocateEnd);
+        let free_block = self.free.block.val();
+        let sweeps = step == Step::Sweep;
+        let swept = self.swept.q.val();
+        self.free.fill.next = sweeps;
+        self.free.fill_index.next = swept.get_bits::<B>(0);
+        self.free.take.next = takes;
+        self.free.link.next = takes & !((step == Step::Allocate) & is_empty);
+        self.free.link_from.next = self.row.q.val().tail;
+        self.free.link_to.next = free_block;
+        self.free.put.next = responds & self.released.q.val().any();
+        self.free.put_first.next = self.released_first.q.val();
+        self.free.put_last.next = self.released_last.q.val();
+        self.free.put_count.next = self.released.q.val();
+        self.has_free.next = self.free.count.val().any();
+        self.blocks.write_link.next = self.free.written.val();
+        self.blocks.link_block.next = self.free.written_block.val();
+        self.blocks.link_data.next = self.free.written_link.val();
+        self.blocks.write.next = self.changed.q.val() & (!is_sack | taken);
+        self.blocks.write_block.next = visit.block;
+        self.blocks.write_slots.next = visit.slots;
+        let whole = !asked.psn.get_bits::<5>(0).any() | (asked.psn == self.row.q.val().una);
 
         match step {
+            Step::Sweep => {
+                self.swept.d.next = swept + 1;
+                if swept.get_bits::<B>(0).all() & swept.get_bits::<Q>(0).all() {
+                    self.step.d.next = Step::Idle;
+                }
+            }
             Step::Idle => {
+                self.asked.d.next = self.request.record.val();
+                self.cursor_own.d.next = self.cursor_valid.q.val()
+                    & (self.request.record.val().qp.get_bits::<Q>(0) == self.cursor_qp.q.val());
                 if self.request.valid.val() {
-                    self.asked.d.next = self.request.record.val();
                     self.step.d.next = Step::Fetch;
                 }
             }
             Step::Fetch => {
-                let begun = first_cycle(asked, fetched, picked);
-                self.row.d.next = begun.row;
-                self.word.d.next = begun.word;
-                self.word_index.d.next = select;
-                self.chosen.d.next = select;
-                self.word_changed.d.next = begun.word_changed;
-                self.pending.d.next = begun.pending;
+                let held = blocks_held(fetched);
+                let configures = asked.op == WindowOp::Configure;
+                let empty = empty_row(asked.psn);
+                self.row.d.next = if configures { empty } else { fetched };
                 self.result.d.next = blank(asked.psn, asked.sent);
                 self.inside.d.next = (asked_psn - fetched.una) < (fetched.next_psn - fetched.una);
+                self.is_empty.d.next = fetched_empty;
+                self.held.d.next = if fetched_empty { bits::<8>(0) } else { held };
+                self.last_place.d.next = last_place;
                 self.span.d.next = measure(asked, fetched);
-                self.step.d.next = begun.step;
+                self.pending.d.next = Pending {
+                    lost_0: false,
+                    lost_1: false,
+                };
+                self.una_found.d.next = false;
+                self.released.d.next = if configures & !fetched_empty {
+                    held
+                } else {
+                    bits::<8>(0)
+                };
+                self.released_first.d.next = fetched.head;
+                self.released_last.d.next = fetched.tail;
+                self.step.d.next = match asked.op {
+                    WindowOp::Sack => Step::CheckSack,
+                    WindowOp::Allocate => Step::Allocate,
+                    WindowOp::Rollback => Step::Rollback,
+                    WindowOp::Query | WindowOp::Configure => Step::Respond,
+                    _ => Step::Seek,
+                };
+            }
+            Step::Seek => {
+                if !inside {
+                    self.step.d.next = Step::Respond;
+                } else if found_there {
+                    self.visit.d.next = next_visit;
+                    self.cursor_valid.d.next = true;
+                    self.cursor_qp.d.next = asked.qp.get_bits::<Q>(0);
+                    self.cursor_place.d.next = place;
+                    self.cursor_block.d.next = here;
+                    if is_resent {
+                        self.visit.d.next.slots = with_in_flight(slots, slot_of(asked.psn));
+                        self.changed.d.next = true;
+                        self.row.d.next = after_sending(row, asked.sent.length);
+                        self.step.d.next = Step::Visit;
+                    } else if is_next {
+                        self.visit.d.next.wanted = slots.in_flight & from_slot(asked.psn);
+                        self.step.d.next = Step::Visit;
+                    } else {
+                        self.result.d.next.state = state_of(slots, asked.psn);
+                        self.step.d.next = if is_loss {
+                            Step::ReadRecord
+                        } else if early {
+                            Step::Respond
+                        } else {
+                            Step::Drain
+                        };
+                    }
+                }
             }
             Step::ReadRecord => {
-                self.result.d.next.sent = record;
-                self.result.d.next.state = state_of(word, asked.psn, self.inside.q.val());
-                if asked.op == WindowOp::MarkLost {
+                if record_comes {
                     let plane = record.ev.get_bit(0);
+                    self.result.d.next.sent = record;
                     self.result.d.next.sent.retries = asked.sent.retries;
                     self.row.d.next = after_loss(row, asked.psn, plane, record.length);
-                    self.word.d.next = with_lost(word, slot_of(asked.psn), plane);
-                    self.word_changed.d.next = true;
+                    self.visit.d.next.slots = with_lost(visit.slots, slot_of(asked.psn), plane);
+                    self.changed.d.next = true;
+                    self.step.d.next = Step::Respond;
                 }
-                self.step.d.next = Step::Respond;
             }
-            Step::UpdateRange => {
-                let first = if is_allocate { next_psn } else { asked.psn };
-                let range = range_of(first, asked.count);
-                self.row.d.next = if is_allocate {
-                    after_allocate(row, asked.count, asked.bytes)
-                } else {
-                    after_rollback(row, asked.psn, asked.bytes)
+            Step::Allocate => {
+                let range = range_of(first_psn, asked.count);
+                let none = BlockSlots {
+                    in_flight: bits::<32>(0),
+                    lost_0: bits::<32>(0),
+                    lost_1: bits::<32>(0),
                 };
-                self.word.d.next = with_range(word, range.here, is_allocate);
-                self.word_changed.d.next = true;
+                let before = if enters { none } else { slots };
+                let first = if enters { free_block } else { row.tail };
+                self.visit.d.next.slots = with_in_flight(before, range.here);
+                self.visit.d.next.block = first;
                 self.range_end.d.next = range.beyond;
-                if is_allocate {
-                    self.sent_packet_qp.d.next = asked.qp.get_bits::<Q>(0);
-                    self.sent_packet_slot.d.next = next_psn.get_bits::<10>(0);
+                self.sent_packet_slot.d.next = first_psn.get_bits::<5>(0);
+                self.sent_packet_block.d.next = first;
+                self.burst_first.d.next = first;
+                self.burst_before.d.next = row.tail;
+                self.burst_place.d.next = place_of(first_psn);
+                if asked.count.any() {
+                    self.changed.d.next = true;
+                    self.row.d.next =
+                        after_allocate(row, asked.count, asked.bytes, first, is_empty);
                 }
                 self.step.d.next = if range.beyond.any() {
-                    Step::UpdateRangeEnd
+                    Step::AllocateEnd
                 } else {
                     Step::Respond
                 };
             }
-            Step::UpdateRangeEnd => {
-                self.word.d.next = with_range(picked, self.range_end.q.val(), is_allocate);
-                self.word_index.d.next = select;
-                self.word_changed.d.next = true;
+            Step::AllocateEnd => {
+                self.visit.d.next.slots = BlockSlots {
+                    in_flight: self.range_end.q.val(),
+                    lost_0: bits::<32>(0),
+                    lost_1: bits::<32>(0),
+                };
+                self.visit.d.next.block = free_block;
+                self.changed.d.next = true;
+                self.burst_second.d.next = free_block;
+                self.row.d.next.tail = free_block;
+                self.step.d.next = Step::Respond;
+            }
+            Step::Rollback => {
+                let begins_block = !asked.psn.get_bits::<5>(0).any();
+                let tail = if !begins_block {
+                    here
+                } else if in_first {
+                    self.burst_before.q.val()
+                } else {
+                    self.burst_first.q.val()
+                };
+                self.visit.d.next.slots = without(slots, from_slot(asked.psn));
+                self.visit.d.next.block = here;
+                self.released_first.d.next = if whole {
+                    here
+                } else {
+                    self.burst_second.q.val()
+                };
+                if asked.count.any() {
+                    let behind =
+                        self.last_place.q.val().get_bits::<8>(0) - asked.psn.get_bits::<8>(5);
+                    self.changed.d.next = true;
+                    self.row.d.next = after_rollback(row, asked.psn, asked.bytes, tail);
+                    self.released.d.next = if whole { behind + 1 } else { behind };
+                }
                 self.step.d.next = Step::Respond;
             }
             Step::CheckSack => {
-                let others = !(bits::<16>(1) << chosen);
-                self.result.d.next.sent = record;
-                self.result.d.next.state = state_of(word, asked.acked, self.inside.q.val());
                 self.result.d.next.verdict = check_sack(span, asked.bitmap);
-                self.words_left.d.next =
-                    words_to_visit(span, row.una, asked.base, row.occupied) & others;
-                self.step.d.next = Step::WalkFirst;
-            }
-            Step::WalkFirst => {
-                if !taken {
-                    self.step.d.next = Step::Respond;
-                } else {
-                    self.result.d.next = with_answered(result, asked, span, self.inside.q.val());
-                    self.row.d.next = after_answer(row, result);
+                if answers_here {
+                    self.result.d.next.state = state_of(slots, asked.acked);
                 }
+                self.last_named.d.next = last_named(span);
+                self.step.d.next = Step::Visit;
             }
-            Step::LoadWord => self.step.d.next = Step::WalkWord,
-            Step::WalkWord => {}
-            Step::StartSearch => {
-                if is_pending(pending) {
-                    self.step.d.next = Step::SearchWord;
-                } else if !self.sent.busy.val() {
+            Step::Visit => {
+                if is_sack & !taken {
+                    self.result.d.next.overtaken =
+                        span.overtaken & (result.verdict == SackVerdict::Accepted);
                     self.step.d.next = Step::Respond;
                 }
-            }
-            Step::SearchWord => {
-                if self.seek.more.val() {
-                    self.step.d.next = Step::SearchFarWord;
-                } else if is_next {
-                    self.result.d.next.psn = sought;
-                    self.result.d.next.found = hit;
-                    self.step.d.next = Step::CheckFound;
-                } else {
-                    let rest = after_next_target(pending);
-                    self.row.d.next = after_search(landed, target, hit, sought);
+                if is_sack & taken {
+                    self.result.d.next.overtaken = span.overtaken;
+                }
+                if loads & answers_here {
+                    self.result.d.next.state = state_of(slots, asked.acked);
+                }
+                if advances {
+                    let passed = with_first_lost(row, visit, pending);
+                    let begun = with_una(passed, visit);
+                    let begins = is_sack & !self.una_found.q.val() & any_wanted;
                     self.pending.d.next = rest;
-                    self.step.d.next = if is_pending(rest) | self.sent.busy.val() {
-                        Step::StartSearch
+                    self.row.d.next = if begins {
+                        begun
+                    } else if is_next {
+                        row
                     } else {
-                        Step::Respond
+                        passed
                     };
+                    self.una_found.d.next = una_found;
+                    if is_sack & !una_found {
+                        // The window has left this block.
+                        self.released.d.next = self.released.q.val() + 1;
+                        self.released_last.d.next = visit.block;
+                        if is_last {
+                            self.row.d.next.una = row.next_psn;
+                        }
+                    }
+                    if is_next {
+                        self.result.d.next.found = any_wanted;
+                        self.result.d.next.psn = begun.una;
+                    }
+                    if !more {
+                        self.step.d.next = if is_next & any_wanted {
+                            Step::ReadFound
+                        } else if drains {
+                            Step::Drain
+                        } else {
+                            Step::Respond
+                        };
+                    }
                 }
             }
-            Step::SearchFarWord => self.step.d.next = Step::SearchWord,
-            Step::CheckFound => {
-                // Around the ring, slots of PSNs before the requested one look like PSNs after the end of the window.
-                let after_end = result.psn - row.next_psn;
-                self.result.d.next.found = result.found & after_end.get_bit(23);
-                self.step.d.next = Step::WaitRecord;
+            Step::ReadFound => {
+                self.cursor_place.d.next = visit.place;
+                self.cursor_block.d.next = visit.block;
+                self.step.d.next = Step::Drain;
             }
-            Step::WaitRecord => self.step.d.next = Step::ReadRecord,
+            Step::Drain => {
+                if !drains {
+                    self.step.d.next = Step::Respond;
+                }
+            }
             Step::Respond => {
                 if responds {
+                    if self.released.q.val().any() | (asked.op == WindowOp::Rollback) {
+                        self.cursor_valid.d.next = false;
+                    }
                     self.step.d.next = Step::Idle;
                 }
             }
         }
 
+        self.rows.write_enable.next = responds | sweeps;
+        self.rows.write_address.next = if sweeps {
+            swept.get_bits::<Q>(0)
+        } else {
+            asked.qp.get_bits::<Q>(0)
+        };
+        let zero = empty_row(bits::<24>(0));
+        self.rows.write_data.next = if sweeps { zero } else { row };
         self.request.ready.next = step == Step::Idle;
         self.response.valid.next = responds;
-        self.response.record.next = with_row(result, row);
+        self.response.record.next = with_row(
+            counted,
+            row,
+            room(row.next_psn, self.held.q.val(), self.free.count.val()),
+        );
+        if record_comes & !is_sack & !is_loss {
+            self.response.record.next.sent = record;
+        }
         if self.reset.val() {
-            self.step.d.next = Step::Idle;
-            self.word_changed.d.next = false;
+            self.step.d.next = Step::Sweep;
+            self.swept.d.next = bits::<10>(0);
+            self.changed.d.next = false;
+            self.cursor_valid.d.next = false;
+            self.record_read.d.next = false;
         }
     }
 }

@@ -89,6 +89,7 @@ impl Host {
             payload: PayloadPolicy::Unchecked,
             queue_pairs: QUEUE_PAIRS,
             path_loads,
+            ..CardModel::default()
         };
         Ok(Self {
             endpoint: Endpoint::with_model(config, model, NoMemory)?,

@@ -171,6 +171,7 @@ fn main() -> Result<(), Failure> {
         payload,
         path_loads: false,
         queue_pairs: queue_pairs + 2,
+        ..CardModel::default()
     };
     let values = GeneratedEntropy {
         base: 0xc000,

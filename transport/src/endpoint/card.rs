@@ -12,7 +12,7 @@ use super::{
     CardModel, ConfigError, DoorbellError, EndpointConfig, EndpointCounters, Memory, PostError,
     QpConfig, TableWriteError, PORTS,
 };
-use crate::requester::{Card, PhaseRing, Requester};
+use crate::requester::{Card, PhaseRing, Requester, WindowPool};
 use crate::responder::Answer;
 use crate::rx::{QpRow, QpState, RxLane, TableError, TableWrite};
 use crate::time::Ticks;
@@ -33,6 +33,8 @@ pub struct Endpoint<M> {
     pub(super) answers: [VecDeque<(u32, Answer)>; PORTS],
     pub(super) port_up: [bool; PORTS],
     pub(super) timers: Timers,
+    /// Pools of the two requester engines: of queue pairs with even and with odd numbers.
+    pools: [WindowPool; 2],
     pub(super) counters: EndpointCounters,
     events: PhaseRing<Eqe>,
 }
@@ -65,6 +67,7 @@ impl<M: Memory> Endpoint<M> {
             answers: Default::default(),
             port_up: [true; PORTS],
             timers: Timers::default(),
+            pools: [(); 2].map(|()| WindowPool::new(model.window_blocks)),
             counters: EndpointCounters::default(),
             events: PhaseRing::new(config.event_entries),
             config,
@@ -220,6 +223,13 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
+    /// Schedules the queue pairs that waited for a block of the pool of `number`, if one is free.
+    fn wake_for_blocks(&mut self, number: u32) {
+        while let Some(waiting) = self.pools[number as usize % 2].wake() {
+            self.wake(waiting);
+        }
+    }
+
     /// Runs an action of a queue pair's requester, then reports its results.
     pub(super) fn with_requester<T>(
         &mut self,
@@ -231,9 +241,11 @@ impl<M: Memory> Endpoint<M> {
             memory: &mut self.memory,
             tables: self.lane.tables(),
             cq: &mut qp.cq,
+            pool: &mut self.pools[number as usize % 2],
         };
         let result = act(&mut qp.requester, &mut card);
         self.timers.arm(qp);
+        self.wake_for_blocks(number);
         self.report(number);
         Some(result)
     }

@@ -1,6 +1,7 @@
 //! What a model of a card checks, copies and counts, beyond the card that it models.
 
 use super::ConfigError;
+use crate::requester::WindowPool;
 use crate::rx::Tables;
 
 /// What happens to the payload of packets.
@@ -23,6 +24,8 @@ pub struct CardModel {
     pub path_loads: bool,
     /// Queue pairs have numbers from 2 up to below this one. It must fit 24 bits.
     pub queue_pairs: u32,
+    /// Blocks of 32 packets in the pool of each of the two requester engines, 1 or more.
+    pub window_blocks: u32,
 }
 
 impl Default for CardModel {
@@ -31,6 +34,7 @@ impl Default for CardModel {
             payload: PayloadPolicy::default(),
             path_loads: true,
             queue_pairs: Tables::QPS,
+            window_blocks: WindowPool::BLOCKS,
         }
     }
 }

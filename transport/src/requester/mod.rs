@@ -10,12 +10,13 @@ mod messages;
 mod mode;
 mod mrc;
 mod packet;
+mod psn_bits;
 mod rc;
 mod sack;
 mod segment;
 mod send_queue;
-mod slot_bits;
 mod window;
+mod window_pool;
 
 pub use completion::{CompletionQueue, PhaseRing};
 pub use counters::RequesterCounters;
@@ -33,3 +34,4 @@ pub use stellar_wire::config::{
 };
 pub use stellar_wire::rows::MAX_OUTSTANDING;
 pub use window::{Sent, SlotState, Window, SLOTS};
+pub use window_pool::WindowPool;

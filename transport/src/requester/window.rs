@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::slot_bits::SlotBits;
-use crate::rx::{Psn, WINDOW};
+use super::psn_bits::PsnBits;
+use super::window_pool::{blocks_between, WindowPool};
+use crate::rx::Psn;
 use crate::spray::EvIndex;
 use crate::time::Ticks;
 
-/// Slots of the window: the largest MPR this card works with. PSN p uses slot p mod 1,024.
-pub const SLOTS: u32 = WINDOW;
+/// Packets that the window may hold: the largest value of the register MPR.
+pub const SLOTS: u32 = stellar_wire::config::WINDOW;
 
 /// State of a PSN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,10 +55,10 @@ impl Sent {
 pub struct Window {
     una: Psn,
     next: Psn,
-    /// Transmit records from `una` on. So the memory follows the number of packets in the window, not the 1,024 that it may hold.
+    /// Transmit records from `una` on. So the memory follows the number of packets in the window, not the 4,096 that it may hold.
     sent: VecDeque<Sent>,
-    in_flight: SlotBits,
-    /// Slots of lost packets, by the plane of the transmission that was lost. There are few, and mostly none.
+    in_flight: PsnBits,
+    /// PSNs modulo 4,096 of lost packets, by the plane of the transmission that was lost. There are few, and mostly none.
     lost: [BTreeSet<u32>; 2],
     bytes: u32,
 }
@@ -72,7 +73,7 @@ impl Window {
             una: first,
             next: first,
             sent: VecDeque::new(),
-            in_flight: SlotBits::default(),
+            in_flight: PsnBits::default(),
             lost: Default::default(),
             bytes: 0,
         }
@@ -112,7 +113,7 @@ impl Window {
         let slot = psn.value() % SLOTS;
         if !self.contains(psn) {
             SlotState::Free
-        } else if self.in_flight.contains(slot) {
+        } else if self.in_flight.contains(psn) {
             SlotState::InFlight
         } else if self.lost.iter().any(|lost| lost.contains(&slot)) {
             SlotState::Lost
@@ -126,14 +127,21 @@ impl Window {
         self.sent.get(psn.distance_from(self.una) as usize)
     }
 
+    /// Blocks of the pool that it holds: those of its PSNs.
+    pub fn blocks(&self) -> u32 {
+        blocks_between(self.una, self.next)
+    }
+
     /// Adds a new packet, in flight. Returns its PSN.
     ///
     /// # Panics
-    /// If all slots are taken: the caller checks the window first.
-    pub fn push(&mut self, sent: Sent) -> Psn {
+    /// If it holds 4,096 packets, or needs a block and none is free: the caller checks the window and [`WindowPool::room`] first.
+    pub fn push(&mut self, sent: Sent, pool: &mut WindowPool) -> Psn {
         assert!(self.len() < SLOTS, "the transmit window is full");
+        let held = self.blocks();
         let psn = self.next;
         self.next = psn.plus(1);
+        pool.changed(held, self.blocks());
         if self.sent.len() == self.sent.capacity() {
             self.sent.reserve_exact(Self::GROWTH);
         }
@@ -153,7 +161,7 @@ impl Window {
     }
 
     fn start(&mut self, psn: Psn, length: u16) {
-        self.in_flight.insert(psn.value() % SLOTS);
+        self.in_flight.insert(psn);
         self.bytes += u32::from(length);
     }
 
@@ -165,7 +173,7 @@ impl Window {
         match state {
             SlotState::Free | SlotState::Acked => return None,
             SlotState::InFlight => {
-                self.in_flight.remove(slot);
+                self.in_flight.remove(psn);
                 self.bytes -= u32::from(sent.length);
             }
             SlotState::Lost => {
@@ -180,18 +188,21 @@ impl Window {
     /// Of the 64 PSNs from `base` on, those that may be in flight or lost: all others have been acknowledged, or are not in the window.
     pub(super) fn maybe_unacknowledged(&self, base: Psn) -> u64 {
         if self.lost.iter().all(BTreeSet::is_empty) {
-            self.in_flight.word(base.value() % SLOTS)
+            self.in_flight.word(base)
         } else {
             u64::MAX
         }
     }
 
     /// Advances the start of the window over everything received. Returns the new start.
-    pub fn advance(&mut self) -> Psn {
+    pub fn advance(&mut self, pool: &mut WindowPool) -> Psn {
+        let held = self.blocks();
         while self.state(self.una) == SlotState::Acked {
             self.una = self.una.plus(1);
             self.sent.pop_front();
         }
+        self.in_flight.forget_before(self.una);
+        pool.changed(held, self.blocks());
         self.una
     }
 
@@ -201,7 +212,7 @@ impl Window {
         let slot = psn.value() % SLOTS;
         let sent = &mut self.sent[psn.distance_from(self.una) as usize];
         sent.retries = retries;
-        self.in_flight.remove(slot);
+        self.in_flight.remove(psn);
         self.lost[usize::from(sent.plane)].insert(slot);
         self.bytes -= u32::from(sent.length);
         u32::from(sent.length)
@@ -216,8 +227,6 @@ impl Window {
 
     /// Lowest PSN in flight that is not before `from`.
     pub fn next_in_flight(&self, from: Psn) -> Option<Psn> {
-        let steps = from.distance_from(self.una);
-        let step = self.in_flight.next(self.una.value() % SLOTS, steps)?;
-        Some(self.una.plus(step))
+        self.in_flight.next(from)
     }
 }

@@ -108,7 +108,7 @@ fn sacks_that_contradict_the_window() {
     });
     let pair = ignored(|sack| {
         let seth = sack.ext.seth.as_mut().expect("SETH");
-        (seth.cack_psn, seth.ack_psn_offset) = (0xfff - 1025, 0);
+        (seth.cack_psn, seth.ack_psn_offset) = (0xfff + (1 << 24) - 4097, 0);
         (seth.sack_offset, seth.bitmap) = (0, 1);
     });
     assert_eq!(

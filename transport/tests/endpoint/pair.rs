@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stellar_transport::endpoint::{Endpoint, QpConfig, TransportConfig, PORTS};
+use stellar_transport::endpoint::{CardModel, Endpoint, QpConfig, TransportConfig, PORTS};
 use stellar_transport::requester::{RcConfig, SlotState};
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Cqe, Wqe, WqeOpcode};
@@ -25,7 +25,12 @@ pub struct Pair {
 
 impl Pair {
     pub fn new(rule: impl FnMut(&Seen<'_>) -> Fate + 'static) -> Self {
-        let cards = [card(0), card(1)];
+        Self::of(CardModel::default(), rule)
+    }
+
+    /// A pair of cards of this model.
+    pub fn of(model: CardModel, rule: impl FnMut(&Seen<'_>) -> Fate + 'static) -> Self {
+        let cards = [0, 1].map(|number| card_of(number, planes(number), model));
         let mut expected = TestMemory::default();
         expected.pages.clone_from(&cards[1].memory().pages);
         Self {

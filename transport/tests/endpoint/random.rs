@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stellar_transport::endpoint::TransportConfig;
+use stellar_transport::endpoint::{CardModel, TransportConfig};
 use stellar_transport::requester::{Backoff, RcConfig, NO_COALESCING};
 use stellar_transport::responder::MAX_SACK_EVERY;
 use stellar_transport::rx::Psn;
@@ -146,8 +146,13 @@ fn mrc_pair(
     mpr: u16,
     policy: Policy,
     (sack_every, coalesce_from): Coalescing,
+    window_blocks: u32,
 ) -> Pair {
-    let mut pair = Pair::new(weather.rule());
+    let model = CardModel {
+        window_blocks,
+        ..CardModel::default()
+    };
+    let mut pair = Pair::of(model, weather.rule());
     for number in QPS {
         pair.connect(|card| {
             let mut config = mrc(10);
@@ -192,8 +197,10 @@ proptest! {
         weather in weather(80, 80), orders in orders(), psn in psn(), policy in policy(),
         early_loss in prop_oneof![Just(0u16), 8..200u16], mpr in prop_oneof![Just(1024u16), 1..64u16],
         coalescing in coalescing(prop_oneof![Just(0), Just(64 << 10), Just(NO_COALESCING)]),
+        // Both queue pairs have odd numbers and share a pool. With one block only one of them can send.
+        blocks in prop_oneof![Just(512u32), 1..5u32],
     ) {
-        let pair = mrc_pair(weather, psn, early_loss, mpr, policy, coalescing);
+        let pair = mrc_pair(weather, psn, early_loss, mpr, policy, coalescing, blocks);
         check(pair, &orders)?;
     }
 
@@ -202,7 +209,7 @@ proptest! {
         weather in weather(0, 80), orders in orders(), psn in psn(), policy in policy(),
         coalescing in coalescing(prop_oneof![Just(64 << 10), Just(NO_COALESCING)]),
     ) {
-        let pair = check(mrc_pair(weather, psn, 0, 1024, policy, coalescing), &orders)?;
+        let pair = check(mrc_pair(weather, psn, 0, 1024, policy, coalescing, 512), &orders)?;
         for qp in QPS {
             let counters = pair.cards[0].qp_counters(qp).expect("queue pair");
             prop_assert_eq!((counters.retransmissions, counters.timeouts), (0, 0));
@@ -232,7 +239,7 @@ proptest! {
     #[test]
     fn two_runs_are_the_same_to_the_byte(weather in weather(50, 50), orders in orders()) {
         let run = || {
-            let mut pair = mrc_pair(weather, 7, 32, 1024, Policy::Obs, (8, 64 << 10));
+            let mut pair = mrc_pair(weather, 7, 32, 1024, Policy::Obs, (8, 64 << 10), 512);
             pair.network.log = Some(Vec::new());
             post(&mut pair, &orders);
             pair.run();

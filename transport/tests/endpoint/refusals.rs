@@ -48,7 +48,7 @@ fn configurations_of_queue_pairs() {
     let requester = |error| ConfigError::Requester(error);
     use RequesterConfigError as R;
     assert_eq!(mrc_with(|c| c.mpr = 0), requester(R::Mpr(0)));
-    assert_eq!(mrc_with(|c| c.mpr = 1025), requester(R::Mpr(1025)));
+    assert_eq!(mrc_with(|c| c.mpr = 4097), requester(R::Mpr(4097)));
     assert_eq!(
         mrc_with(|c| c.early_loss = 1024),
         requester(R::EarlyLoss(1024))

@@ -1,11 +1,12 @@
 //! Many queue pairs on one card.
 
-use stellar_transport::endpoint::TransportConfig;
+use stellar_transport::endpoint::{CardModel, TransportConfig};
 use stellar_transport::requester::RcConfig;
 use stellar_transport::rx::QpMode;
 
 use stellar_transport::spray::Policy;
 
+use crate::endpoint::network::Fate;
 use crate::endpoint::pair::{mrc, perfect, qp, spray, write, Pair};
 
 /// Connects queue pairs 2.. of a device each, the first `busy` of them of device 0.
@@ -21,6 +22,67 @@ fn devices(numbers: impl IntoIterator<Item = u32>, page_of: impl Fn(u32) -> u32)
         });
     }
     pair
+}
+
+/// Connects queue pairs of a device each, on cards whose pools have this number of blocks.
+fn with_blocks(numbers: impl IntoIterator<Item = u32>, window_blocks: u32) -> Pair {
+    let model = CardModel {
+        window_blocks,
+        ..CardModel::default()
+    };
+    let mut pair = Pair::of(model, perfect);
+    for number in numbers {
+        pair.connect(|card| qp(card, number, 10, TransportConfig::Mrc(mrc(10))));
+    }
+    pair
+}
+
+#[test]
+fn all_finish_though_their_pool_has_fewer_blocks_than_there_are_queue_pairs() {
+    for blocks in [1, 2, 3] {
+        let mut pair = with_blocks(2..22, blocks);
+        for number in 2..22 {
+            for i in 0..3 {
+                pair.post(number, write(0, 0, 50_000, i));
+            }
+        }
+        pair.run();
+        for number in 2..22 {
+            let counters = pair.cards[0].qp_counters(number).expect("queue pair");
+            assert_eq!((counters.packets, counters.retransmissions), (3 * 49, 0));
+            for _ in 0..3 {
+                assert!(
+                    pair.cards[0].poll_cq(number).is_some(),
+                    "queue pair {number}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn one_whose_peer_is_silent_leaves_half_of_the_pool() {
+    // Nothing of queue pair 5 arrives. It takes what its window allows, 1,024 packets, and at most as many blocks as it leaves.
+    let model = CardModel {
+        window_blocks: 40,
+        ..CardModel::default()
+    };
+    let mut pair = Pair::of(model, |seen| Fate {
+        lost: seen.frame.bth.dest_qp == 5,
+        ..Fate::default()
+    });
+    for number in [5, 7] {
+        pair.connect(|card| qp(card, number, 10, TransportConfig::Mrc(mrc(10))));
+    }
+    pair.cards[0]
+        .post(5, write(0, 0, 100_000, 0))
+        .expect("room");
+    pair.run_for(3000);
+    for i in 0..8 {
+        pair.post(7, write(0, 0, 100_000, i));
+    }
+    pair.run_for(20_000);
+    assert_eq!(packets(&pair, 7), 8 * 98);
 }
 
 fn packets(pair: &Pair, qp: u32) -> u64 {

@@ -29,7 +29,13 @@ pub use spray::{Policy, SkipScope, SprayConfig, SprayError};
 pub use srv6::{EntropyField, Srv6Template, TemplateError};
 
 /// Packets that the window of an MRC sender may span: the largest MPR that this card sends with.
-pub const WINDOW: u32 = 1024;
+pub const WINDOW: u32 = 4096;
+
+/// Packets of a block of the transmit window. PSN p lies in the block with the number p / 32.
+pub const WINDOW_BLOCK: u32 = 32;
+
+/// Packets that the window of an RC queue pair may span.
+pub const RC_WINDOW: u32 = 1024;
 
 /// Packets that an MRC receiver tracks from the first missing one on: the largest MPR that a peer of this card may send with. A power of two. The SETH
 /// has it in units of 128, where 0 changes nothing.

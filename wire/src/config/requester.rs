@@ -3,8 +3,11 @@
 use thiserror::Error;
 
 use super::coalescing::NO_COALESCING;
-use super::{NsccParams, SprayConfig, DEFAULT_MPR, MAX_MPR, WINDOW};
+use super::{NsccParams, SprayConfig, DEFAULT_MPR, MAX_MPR, RC_WINDOW};
 use crate::time::Ticks;
+
+/// The threshold of early loss detection is below this number of packets.
+const EARLY_LOSS_END: u32 = 1024;
 
 /// A register value the requester does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -100,7 +103,7 @@ impl MrcConfig {
     /// [`RequesterConfigError`], the first that is found.
     pub fn check(&self) -> Result<(), RequesterConfigError> {
         check_window(self.mpr, MAX_MPR, RequesterConfigError::Mpr)?;
-        if u32::from(self.early_loss) >= WINDOW {
+        if u32::from(self.early_loss) >= EARLY_LOSS_END {
             return Err(RequesterConfigError::EarlyLoss(self.early_loss));
         }
         if self.coalesce_from > NO_COALESCING {
@@ -147,7 +150,7 @@ impl RcConfig {
     /// # Errors
     /// [`RequesterConfigError`], the first that is found.
     pub fn check(&self) -> Result<(), RequesterConfigError> {
-        check_window(self.window, WINDOW, RequesterConfigError::RcWindow)?;
+        check_window(self.window, RC_WINDOW, RequesterConfigError::RcWindow)?;
         if self.ack_every == 0 {
             return Err(RequesterConfigError::AckEvery(self.ack_every));
         }

@@ -25,7 +25,7 @@ pub struct SentPacket {
 pub enum WindowOp {
     /// Returns the position of the window, and the first lost PSNs.
     Query,
-    /// Adds `count` new packets of `bytes` in total to those in flight. The caller has checked that the window has space. The record of each packet follows
+    /// Adds `count` new packets of `bytes` in total to those in flight. The caller has checked that MPR and `room` allow them. The record of each packet follows
     /// through a port of its own when the packet is sent.
     Allocate,
     /// Removes the newest `count` packets, from `psn` on, of `bytes` in total. They were not sent, and none was acknowledged or lost.
@@ -96,6 +96,8 @@ pub struct WindowResponse {
     pub next_psn: Psn,
     /// Payload bytes in flight.
     pub in_flight: Bits<24>,
+    /// `Query`: packets that the queue pair may add as far as the pool of blocks is concerned, at most 32 (`WindowPool::room` of the reference).
+    pub room: Bits<6>,
     /// Bit p: a packet is lost on plane p.
     pub lost: Bits<2>,
     /// The lowest PSN lost on plane 0, and on plane 1.
@@ -106,9 +108,9 @@ pub struct WindowResponse {
     pub psn: Psn,
     /// `NextInFlight`: there is a packet.
     pub found: Bit,
-    /// `Read`: the state of `psn`. `Sack`: the state of the answered packet before the SACK. `Free` outside the window.
+    /// `Read`: the state of `psn`. `Sack`, if accepted: the state of the answered packet before the SACK. `Free` outside the window.
     pub state: PacketState,
-    /// Record of `psn` (`Read`, `MarkLost`, `NextInFlight`), or of the answered packet (`Sack`), if that was in the window.
+    /// Record of `psn` (`Read`, `MarkLost`, `NextInFlight`), or of the answered packet (`Sack`, if accepted), if that was in the window.
     pub sent: SentPacket,
 
     /// The following fields are valid for `Sack`.
@@ -118,9 +120,9 @@ pub struct WindowResponse {
     /// The cumulative PSN is before the window.
     pub overtaken: Bit,
     /// Number of newly acknowledged packets.
-    pub packets: Bits<11>,
+    pub packets: Bits<13>,
     /// Their payload bytes.
     pub bytes: Bits<24>,
     /// Number of these packets that had been marked lost.
-    pub spurious: Bits<11>,
+    pub spurious: Bits<13>,
 }

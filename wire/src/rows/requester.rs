@@ -19,8 +19,8 @@ row! {
         pd: u32 => Bits<20>,
         /// log2 of the path MTU in bytes, 8 to 13.
         mtu_log2: u8 => Bits<4>,
-        /// Maximum number of PSNs in the window, 1 to 1,024.
-        mpr: u16 => Bits<11>,
+        /// Maximum number of PSNs in the window: MRC 1 to 4,096, RC 1 to 1,024.
+        mpr: u16 => Bits<13>,
         /// MRC: retransmission timeout of a first transmission. RC: timeout without progress. In ticks of 8 ns.
         rto: u32 => Bits<21>,
         /// MRC: the timeout doubles with every retry; otherwise it grows by one `rto`.

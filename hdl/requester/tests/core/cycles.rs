@@ -6,7 +6,7 @@ use stellar_wire::host::{Wqe, WqeOpcode};
 
 use crate::core::rc::{acknowledgement, ACK, SEQUENCE_NAK};
 use crate::core::rig::{Observed, Rig};
-use crate::core::setup::{tables, Pair, LKEY, QPS};
+use crate::core::setup::{tables, Kinds, Pair, LKEY, QPS};
 
 /// An RC queue pair, and one that uses MRC.
 const QP: u32 = QPS - 1;
@@ -33,7 +33,7 @@ fn posted(messages: u16) -> Rig {
 fn posted_to(qp: u32, registers: u64, messages: u16) -> Rig {
     let mut rig = Rig::new(tables());
     rig.steady = true;
-    let pair = Pair::new(qp, registers, Ticks(0), &mut rig);
+    let pair = Pair::new(qp, registers, Ticks(0), &mut rig, Kinds::Mixed);
     for slot in 0..messages {
         let wqe = Wqe {
             opcode: WqeOpcode::Write,

@@ -1,7 +1,7 @@
 //! Random histories: hardware and reference execute the same operations, with the same results.
 
 use proptest::prelude::*;
-use stellar_transport::requester::{Card, RequestPacket, Requester, RequesterCounters};
+use stellar_transport::requester::{Card, RequestPacket, Requester, RequesterCounters, WindowPool};
 use stellar_transport::rx::Tables;
 use stellar_transport::spray::PlaneMask;
 use stellar_transport::time::Ticks;
@@ -13,8 +13,8 @@ use stellar_wire::Opcode;
 use crate::core::memory::Entries;
 use crate::core::packets::{compare_packet, completion};
 use crate::core::peer::InFlight;
-use crate::core::rig::{Observed, Rig, Totals};
-use crate::core::setup::{tables, work_request, Pair, QPS, RING_LOG2};
+use crate::core::rig::{Observed, Rig, Totals, BLOCKS};
+use crate::core::setup::{tables, work_request, Kinds, Pair, QPS, RING_LOG2};
 
 /// Maximum number of packets that hardware sends in one operation (`docs/requester.md`, Sequencer).
 fn burst_limit(mtu: u32) -> u32 {
@@ -53,6 +53,9 @@ pub struct Bench {
     pub pairs: Vec<Pair>,
     tables: Tables,
     entries: Entries,
+    pub pool: WindowPool,
+    /// Transmissions that found no block.
+    pub starved: u32,
     pub now: Ticks,
     planes: PlaneMask,
     /// Counts of SACKs that hardware processed before a burst moved the queue pair to the error state. In the reference the failure comes first, so it does
@@ -62,18 +65,30 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(dice: u64) -> Self {
+        let rig = Rig::new(tables());
+        Self::of(dice, rig, WindowPool::new(BLOCKS), Kinds::Mixed)
+    }
+
+    /// A history of MRC queue pairs that share two blocks.
+    pub fn with_two_blocks(dice: u64) -> Self {
+        let rig = Rig::with_two_blocks(tables());
+        Self::of(dice, rig, WindowPool::new(2), Kinds::Mrc)
+    }
+
+    fn of(dice: u64, mut rig: Rig, pool: WindowPool, kinds: Kinds) -> Self {
         let tables = tables();
-        let mut rig = Rig::new(tables.clone());
         rig.read_latency = 2 + (dice >> 24 & 15) as u32;
         let now = Ticks((dice >> 3) as u32);
         let pairs = (0..QPS)
-            .map(|number| Pair::new(number, dice.rotate_left(7 * number), now, &mut rig))
+            .map(|number| Pair::new(number, dice.rotate_left(7 * number), now, &mut rig, kinds))
             .collect();
         Self {
             rig,
             pairs,
             tables,
             entries: Entries::default(),
+            pool,
+            starved: 0,
             now,
             planes: PlaneMask::BOTH,
             counted_before_failure: Totals::default(),
@@ -91,6 +106,7 @@ impl Bench {
             memory: &mut self.entries,
             tables: &self.tables,
             cq: &mut pair.cq,
+            pool: &mut self.pool,
         };
         act(&mut pair.reference, &mut card)
     }
@@ -210,6 +226,7 @@ impl Bench {
             assert!(again.rotated || again.tx.is_empty(), "a packet");
             observed.cqes.extend(again.cqes);
             observed.failed.extend(again.failed);
+            observed.starved.extend(again.starved);
             observed.tx = again.tx;
             let arrived = self.rig.settle() || again.arrived;
             observed.cqes.extend(self.rig.take_cqes());
@@ -227,13 +244,13 @@ impl Bench {
     pub fn foresee(&mut self, qp: usize, port: u8) -> (Vec<RequestPacket>, bool) {
         let (now, limit) = (self.now, burst_limit(self.pairs[qp].mtu));
         let pair = &self.pairs[qp];
-        let before = (pair.reference.clone(), pair.cq.clone());
+        let before = (pair.reference.clone(), pair.cq.clone(), self.pool.clone());
         let packets = self.reference(qp, |reference, card| {
             reference.transmit_burst(port, now, limit, card)
         });
         let pair = &mut self.pairs[qp];
         let fails = pair.reference.error().is_some();
-        (pair.reference, pair.cq) = before;
+        (pair.reference, pair.cq, self.pool) = before;
         (packets, fails)
     }
 
@@ -241,10 +258,15 @@ impl Bench {
     pub fn compare_sent(&mut self, qp: usize, port: u8, observed: &Observed) -> bool {
         let now = self.now;
         let limit = burst_limit(self.pairs[qp].mtu);
+        // Nobody waits yet for a block.
+        self.pool = WindowPool::new(self.pool.free());
         let packets = self.reference(qp, |reference, card| {
             reference.transmit_burst(port, now, limit, card)
         });
         assert_eq!(packets.len(), observed.tx.len(), "packets of {packets:?}");
+        let starves = self.pool.is_waiting(qp as u32);
+        assert_eq!(observed.starved.contains(&(qp as u32)), starves, "a block");
+        self.starved += u32::from(starves);
         let pair = &mut self.pairs[qp];
         for (packet, words) in packets.iter().zip(&observed.tx) {
             compare_packet(packet, words, qp as u32, port);
@@ -374,6 +396,21 @@ proptest! {
         dice: u64, events in prop::collection::vec((0u8..64, any::<u64>()), 20..300),
     ) {
         let mut bench = Bench::new(dice);
+        for (kind, dice) in events {
+            bench.act(kind, dice);
+        }
+        bench.compare_counters();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hardware_and_reference_do_the_same_when_their_pool_runs_dry(
+        dice: u64, events in prop::collection::vec((0u8..64, any::<u64>()), 100..300),
+    ) {
+        let mut bench = Bench::with_two_blocks(dice);
         for (kind, dice) in events {
             bench.act(kind, dice);
         }

@@ -62,12 +62,12 @@ impl Bench {
         cc: &CcState,
     ) -> (Totals, Option<(u8, u32)>) {
         let pair = &self.pairs[qp];
-        let before = (pair.reference.clone(), pair.cq.clone());
+        let before = (pair.reference.clone(), pair.cq.clone(), self.pool.clone());
         let totals = self.reference_totals();
         let good = self.reference_sack(qp, seth, cc);
         let counted = self.reference_totals().since(&totals);
         let pair = &mut self.pairs[qp];
-        (pair.reference, pair.cq) = before;
+        (pair.reference, pair.cq, self.pool) = before;
         (counted, good)
     }
 

@@ -1,11 +1,12 @@
 //! Queue pairs that get another owner.
 
 use proptest::prelude::*;
+use stellar_transport::requester::Requester;
 use stellar_transport::spray::PlaneMask;
 
 use crate::core::lockstep::Bench;
 use crate::core::rig::Totals;
-use crate::core::setup::Pair;
+use crate::core::setup::{Kinds, Pair};
 
 /// Flushes every queue pair and configures it again, as `dice` decides.
 fn configure_again(bench: &mut Bench, dice: u64) {
@@ -15,12 +16,16 @@ fn configure_again(bench: &mut Bench, dice: u64) {
     bench.set_planes(PlaneMask::BOTH);
     bench.compare_counters();
     for pair in &mut bench.pairs {
+        if let Requester::Mrc(mrc) = &pair.reference {
+            bench.pool.changed(mrc.window().blocks(), 0);
+        }
         let number = pair.number;
         *pair = Pair::new(
             number,
             dice.rotate_left(7 * number),
             bench.now,
             &mut bench.rig,
+            Kinds::Mixed,
         );
     }
     bench.rig.totals = Totals::default();

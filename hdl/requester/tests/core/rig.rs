@@ -19,10 +19,14 @@ use crate::core::memory::Entries;
 
 /// Four queue pairs.
 pub const Q: usize = 2;
+/// Blocks of the pool of windows.
+pub const BLOCKS: u32 = 64;
 /// log2 of the blocks of entries: more than four rings have.
-const BLOCKS: usize = 6;
+const ENTRY_BLOCKS: usize = 6;
 /// The core under test.
-type Core = RequesterCore<Q, { Q + 8 }, BLOCKS, { BLOCKS + 3 }>;
+type Core = RequesterCore<Q, 6, 9, ENTRY_BLOCKS, { ENTRY_BLOCKS + 3 }>;
+/// A core with two blocks, which three queue pairs share.
+type SmallCore = RequesterCore<Q, 1, 4, ENTRY_BLOCKS, { ENTRY_BLOCKS + 3 }>;
 /// Maximum number of cycles of an operation.
 pub(super) const TIMEOUT_CYCLES: u32 = 40_000;
 /// Number of idle cycles after which the message table has no work, or a burst is over.
@@ -44,6 +48,8 @@ pub struct Observed {
     /// Plane and entropy.
     pub good: Vec<(u8, u32)>,
     pub refused: bool,
+    /// Queue pairs that found no block, at each attempt.
+    pub starved: Vec<u32>,
     /// A send queue entry arrived.
     pub arrived: bool,
     /// Number of packets sent before the control packet or doorbell of the test was accepted.
@@ -130,8 +136,17 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(tables: Tables) -> Self {
+        Self::of(Dut::new::<Core>(), tables)
+    }
+
+    /// A rig whose pool has two blocks.
+    pub fn with_two_blocks(tables: Tables) -> Self {
+        Self::of(Dut::new::<SmallCore>(), tables)
+    }
+
+    fn of(dut: Dut, tables: Tables) -> Self {
         let mut rig = Self {
-            dut: Dut::new::<Core>(),
+            dut,
             entries: Entries::default(),
             tables,
             read_latency: 3,
@@ -327,6 +342,10 @@ impl Rig {
             self.observed.ports.push(port);
         }
         self.observed.refused |= self.dut.get("refused") != 0;
+        if self.dut.get("starved") != 0 {
+            let qp = self.dut.get("event_qp") as u32;
+            self.observed.starved.push(qp);
+        }
         self.observed.arrived |= self.dut.get("entry_arrived") != 0;
         if self.dut.get("failed") != 0 {
             let failed = (

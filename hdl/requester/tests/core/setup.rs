@@ -24,9 +24,16 @@ pub const PD: u32 = 7;
 /// Memory region of the local buffers. Some buffers exceed it.
 pub const REGION: u64 = 1 << 20;
 pub const RING_LOG2: u8 = 4;
-/// The first queue pair uses MRC, the last one RC, the others either.
 pub const QPS: u32 = 3;
 pub const MAX_WIMM: u16 = 3;
+
+/// The transports of the queue pairs of a history.
+#[derive(Clone, Copy)]
+pub enum Kinds {
+    /// The first queue pair uses MRC, the last one RC, the others either.
+    Mixed,
+    Mrc,
+}
 
 /// One queue pair: the reference and its surroundings.
 pub struct Pair {
@@ -116,7 +123,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
         probe_interval: Ticks::from_us(5),
     };
     MrcConfig {
-        mpr: if dice >> 17 & 3 == 0 { 12 } else { 1024 },
+        mpr: [12, 1024, 1024, 4096][(dice >> 17 & 3) as usize],
         backoff: if dice >> 19 & 1 == 0 {
             Backoff::Linear
         } else {
@@ -195,9 +202,10 @@ pub const MTUS: [u32; 4] = [256, 1024, 4096, 8192];
 
 impl Pair {
     /// Creates queue pair `number` in the reference and in hardware, decided by `dice`.
-    pub fn new(number: u32, dice: u64, now: Ticks, rig: &mut Rig) -> Self {
+    pub fn new(number: u32, dice: u64, now: Ticks, rig: &mut Rig, kinds: Kinds) -> Self {
         let mtu = MTUS[(dice >> 30) as usize % MTUS.len()];
         let over_rc = match number {
+            _ if matches!(kinds, Kinds::Mrc) => false,
             0 => false,
             1 => dice >> 29 & 1 == 1,
             _ => true,

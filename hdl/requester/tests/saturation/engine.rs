@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hdl_requester::{ConfigureKind, RequesterEngine16};
+use hdl_requester::{ConfigureKind, RequesterEngine, RequesterEngine16};
 use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
 use stellar_transport::responder::default_sack_every;
@@ -59,8 +59,23 @@ pub struct Bench {
 impl Bench {
     /// Makes an engine whose ports send a packet in `port_cycles` / 100 cycles.
     pub fn new(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
+        Self::of(
+            Dut::new::<RequesterEngine16>(),
+            queue_pairs,
+            mtu,
+            port_cycles,
+        )
+    }
+
+    /// Does what [`Self::new`] does, with four blocks for all transmit windows.
+    pub fn with_four_blocks(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
+        type Small = RequesterEngine<4, 5, 16, 2, 5, 6, 10, 8, 4>;
+        Self::of(Dut::new::<Small>(), queue_pairs, mtu, port_cycles)
+    }
+
+    fn of(dut: Dut, queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
         let mut bench = Self {
-            dut: Dut::new::<RequesterEngine16>(),
+            dut,
             cycles: 0,
             receivers: (0..queue_pairs)
                 .map(|_| Receiver::new(default_sack_every(mtu)))
@@ -262,6 +277,11 @@ impl Bench {
         let pairs = 0..self.receivers.len() as u32;
         let rings = (1..=messages).flat_map(|n| pairs.clone().map(move |qp| (qp, n)));
         self.doorbells.extend(rings);
+    }
+
+    /// Returns the packets sent on each queue pair.
+    pub fn packets(&self) -> Vec<u32> {
+        self.receivers.iter().map(|r| r.packets).collect()
     }
 
     /// Returns the number of SACKs sent.

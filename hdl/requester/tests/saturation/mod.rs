@@ -61,3 +61,16 @@ fn a_queue_pair_that_rings_in_every_cycle_does_not_stop_the_others() {
         assert!(beside <= 1.2 * alone, "{beside} instead of {alone}");
     }
 }
+
+/// Twelve queue pairs share four blocks, so most of them find none when their turn comes. Each is woken when one returns.
+#[test]
+fn queue_pairs_that_find_no_block_are_woken_and_nobody_waits_for_ever() {
+    const PAIRS: u32 = 12;
+    let mut bench = Bench::with_four_blocks(PAIRS, MTU, WIRE);
+    bench.post(4, MESSAGE * MTU);
+    bench.run_until(PAIRS * 4 * MESSAGE);
+    assert_eq!(bench.packets(), [4 * MESSAGE; PAIRS as usize]);
+    // At least one block is acknowledged in each round trip of about 1,300 cycles, and each holds 32 packets.
+    let blocks = u64::from(PAIRS * 4);
+    assert!(bench.cycles() < blocks * 1_500, "{} cycles", bench.cycles());
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stellar_transport::requester::{SackView, SlotState, Window, SLOTS};
+use stellar_transport::requester::{SackView, SlotState, Window};
 
 /// Packets that a SACK acknowledges for the first time.
 #[derive(Default)]
@@ -10,8 +10,8 @@ pub struct NewlyAcked {
     pub packets: u32,
     pub bytes: u32,
     pub spurious: u32,
-    /// The number of packets in each bank, by word of slots.
-    words: BTreeMap<u32, [u32; 4]>,
+    /// The number of packets in each bank, by block.
+    blocks: BTreeMap<u32, [u32; 4]>,
 }
 
 impl NewlyAcked {
@@ -30,18 +30,19 @@ impl NewlyAcked {
                 newly_acked.packets += 1;
                 newly_acked.bytes += u32::from(sent.length);
                 newly_acked.spurious += u32::from(state == SlotState::Lost);
-                let slot = psn.value() % SLOTS;
-                newly_acked.words.entry(slot / 64).or_default()[(slot % 4) as usize] += 1;
+                let place = psn.value();
+                newly_acked.blocks.entry(place / 32).or_default()[(place % 4) as usize] += 1;
             }
         }
         newly_acked
     }
 
-    /// Returns the maximum number of cycles of the SACK.
-    pub fn cycles(&self) -> u32 {
-        let reads = |banks: &[u32; 4]| *banks.iter().max().expect("four");
-        let walks: u32 = self.words.values().map(|word| 1 + reads(word)).sum();
-        // Up to four words have no newly acknowledged packet. There are up to three searches, each of which may go to another word.
-        2 + walks + 4 * 2 + 3 * 4 + 1
+    /// Returns the maximum number of cycles of a SACK that visits this number of blocks.
+    pub fn cycles(&self, visits: u32) -> u32 {
+        // A visit without reads takes one cycle too.
+        let reads = |banks: &[u32; 4]| *banks.iter().max().expect("four") - 1;
+        let reads: u32 = self.blocks.values().map(reads).sum();
+        // Request, row, first block; visits; the block of the answered packet waits for the banks; latency of the last read; response.
+        3 + visits + reads + 1 + 2
     }
 }

@@ -2,9 +2,12 @@
 
 use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
+use hdl_tx_window::TxWindow;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use stellar_transport::requester::{SackRefusal, SackView, Sent, SlotState, Window, SLOTS};
+use stellar_transport::requester::{
+    SackRefusal, SackView, Sent, SlotState, Window, WindowPool, SLOTS,
+};
 use stellar_transport::rx::Psn;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
@@ -12,6 +15,9 @@ use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
 use crate::burst::{record, Leaving, Pace};
 use crate::newly_acked::NewlyAcked;
 use crate::Small;
+
+/// Blocks of [`Small`].
+const BLOCKS: u32 = 512;
 
 /// Field names and their values: numbers as decimals, enumerations by name.
 type Fields = Vec<(&'static str, String)>;
@@ -27,6 +33,8 @@ pub struct Server {
     noise: TestRng,
     leaving: Leaving,
     pub windows: Vec<Window>,
+    pub pool: WindowPool,
+    blocks: u32,
     /// Cycles of the last operation.
     pub took: u32,
 }
@@ -34,11 +42,22 @@ pub struct Server {
 impl Server {
     /// Creates windows that start at these PSNs.
     pub fn new(first: &[u32]) -> Self {
+        Self::of(Dut::new::<Small>(), BLOCKS, first)
+    }
+
+    /// Does what [`Self::new`] does, with a pool of two blocks.
+    pub fn with_two_blocks(first: &[u32]) -> Self {
+        Self::of(Dut::new::<TxWindow<2, 1, 4>>(), 2, first)
+    }
+
+    fn of(dut: Dut, blocks: u32, first: &[u32]) -> Self {
         let mut server = Self {
-            dut: Dut::new::<Small>(),
+            dut,
             noise: TestRng::seed_from_u64(1),
             leaving: Leaving::default(),
             windows: first.iter().map(|&p| Window::new(Psn::new(p))).collect(),
+            pool: WindowPool::new(blocks),
+            blocks,
             took: 0,
         };
         server.restart();
@@ -48,7 +67,7 @@ impl Server {
         server
     }
 
-    /// Resets for one cycle.
+    /// Resets for one cycle, and waits until the unit accepts requests.
     pub fn restart(&mut self) {
         self.dut.set("reset", 1);
         self.dut.clock();
@@ -57,6 +76,19 @@ impl Server {
         self.dut.set("sent_packet_valid", 0);
         self.leaving.stop();
         self.dut.eval();
+        // All windows are empty, and hold no block.
+        for window in &mut self.windows {
+            *window = Window::new(Psn::new(0));
+        }
+        self.pool = WindowPool::new(self.blocks);
+        assert!(!self.is_ready() && !self.answers(), "it sweeps");
+        let mut cycles = 0;
+        while !self.is_ready() {
+            assert!(cycles < self.blocks.max(4), "{cycles} cycles");
+            self.make_noise();
+            self.dut.clock();
+            cycles += 1;
+        }
     }
 
     /// Starts an operation, and does not wait longer than this many cycles.
@@ -117,10 +149,12 @@ impl Server {
         }
     }
 
-    /// Returns the cycles of an operation that writes a record: it waits while packets are sent.
-    fn recording(&self, cycles: u32) -> Cycles {
+    /// Returns the cycles of an operation that writes a record: it waits while packets are sent, and passes blocks on its `way`.
+    fn recording(&self, cycles: u32, way: u32) -> Cycles {
         if self.leaving.any() {
-            Cycles::AtMost(cycles + self.leaving.cycles() + 1)
+            Cycles::AtMost(cycles + way + self.leaving.cycles() + 1)
+        } else if way > 0 {
+            Cycles::AtMost(cycles + way)
         } else {
             Cycles::Exactly(cycles)
         }
@@ -162,7 +196,20 @@ impl Server {
         let lost = [0, 1].map(|plane| window.first_lost(plane));
         expected.push(("una", window.una().value().to_string()));
         expected.push(("next_psn", window.next().value().to_string()));
-        expected.push(("in_flight", window.in_flight_bytes().to_string()));
+        expected.push((
+            "in_flight",
+            (window.in_flight_bytes() % (1 << 24)).to_string(),
+        ));
+        if request.op == WindowOp::Query {
+            expected.push(("room", self.pool.room(window).to_string()));
+        }
+        let free = self.blocks - self.windows.iter().map(Window::blocks).sum::<u32>();
+        assert_eq!(self.pool.free(), free, "blocks of the reference");
+        assert_eq!(
+            self.dut.get("has_free"),
+            u64::from(free > 0),
+            "a free block"
+        );
         let bits = u8::from(lost[0].is_some()) | u8::from(lost[1].is_some()) << 1;
         expected.push(("lost", bits.to_string()));
         for (name, psn) in ["first_lost0", "first_lost1"].into_iter().zip(lost) {
@@ -186,7 +233,9 @@ impl Server {
 
     pub fn configure(&mut self, qp: usize, first: Psn) {
         self.let_leave();
+        let held = self.windows[qp].blocks();
         self.windows[qp] = Window::new(first);
+        self.pool.changed(held, 0);
         let request = asking(WindowOp::Configure, qp, first);
         self.compare(request, psn_field(first), Cycles::Exactly(2));
     }
@@ -200,11 +249,11 @@ impl Server {
     pub fn burst(&mut self, qp: usize, packets: &[Sent], pace: &Pace) {
         self.let_leave();
         let window = &mut self.windows[qp];
-        let room = (SLOTS - window.len()) as usize;
+        let room = (SLOTS - window.len()).min(self.pool.room(window)) as usize;
         let packets = &packets[..packets.len().min(room)];
         let first = window.next();
         for &packet in packets {
-            window.push(packet);
+            window.push(packet, &mut self.pool);
         }
         let request = about(WindowOp::Allocate, qp, Psn::new(0xabcdef), packets);
         self.compare(request, vec![], range_cycles(first, packets));
@@ -219,9 +268,10 @@ impl Server {
         let next = window.next().value() + (1 << 24) - packets.len() as u32;
         let first = Psn::new(next & 0xff_ffff);
         let mut shorter = Window::new(window.una());
+        self.pool.changed(window.blocks(), 0);
         for i in 0..window.len() - packets.len() as u32 {
             let psn = window.una().plus(i);
-            shorter.push(*window.sent(psn).expect("a record"));
+            shorter.push(*window.sent(psn).expect("a record"), &mut self.pool);
             match window.state(psn) {
                 SlotState::InFlight => {}
                 SlotState::Lost => {
@@ -235,7 +285,20 @@ impl Server {
         }
         *window = shorter;
         let request = about(WindowOp::Rollback, qp, first, &packets);
-        self.compare(request, vec![], range_cycles(first, &packets));
+        self.compare(request, vec![], Cycles::Exactly(3));
+    }
+
+    /// Number of blocks that an operation passes before that of a PSN, and one for the read of its record.
+    fn way_to(&self, qp: usize, psn: Psn) -> u32 {
+        let window = &self.windows[qp];
+        let place = |psn: Psn| psn.value() / 32;
+        let first = Psn::new(window.una().value() & !31);
+        match psn.distance_from(first) / 32 {
+            0 => 0,
+            _ if place(psn) == place(window.next().previous()) => 0,
+            blocks if blocks <= window.blocks() => blocks + 1,
+            _ => 0,
+        }
     }
 
     /// Allocates a burst of one packet.
@@ -246,15 +309,17 @@ impl Server {
     /// Marks a lost packet as retransmitted. The packet must be lost.
     pub fn resend(&mut self, qp: usize, psn: Psn, sent: Sent) {
         self.let_leave_for(qp, &[psn]);
+        let way = self.way_to(qp, psn);
         let window = &mut self.windows[qp];
         let first = (0..2).any(|plane| window.first_lost(plane) == Some(psn));
+        let blocks = window.blocks();
         window.resend(psn, sent);
         let mut request = asking(WindowOp::MarkRetransmitted, qp, psn);
         request.sent = record(&sent);
         let cycles = if first {
-            Cycles::AtMost(6 + self.leaving.cycles())
+            Cycles::AtMost(4 + blocks + self.leaving.cycles())
         } else {
-            self.recording(3)
+            self.recording(4, way)
         };
         self.compare(request, psn_field(psn), cycles);
     }
@@ -266,7 +331,11 @@ impl Server {
         expected.push(("state", state(window.state(psn))));
         expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         let request = asking(WindowOp::Read, qp, psn);
-        self.compare(request, expected, Cycles::Exactly(3));
+        let cycles = match self.way_to(qp, psn) {
+            0 => Cycles::Exactly(3),
+            way => Cycles::AtMost(3 + way),
+        };
+        self.compare(request, expected, cycles);
     }
 
     /// Marks a packet as lost. The packet must be in flight.
@@ -278,7 +347,7 @@ impl Server {
         expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         let mut request = asking(WindowOp::MarkLost, qp, psn);
         request.sent.retries = u64::from(retries).to_bits();
-        let cycles = self.recording(3);
+        let cycles = self.recording(4, self.way_to(qp, psn));
         self.compare(request, expected, cycles);
     }
 
@@ -293,7 +362,8 @@ impl Server {
             expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         }
         let request = asking(WindowOp::NextInFlight, qp, from);
-        self.compare(request, expected, Cycles::AtMost(8));
+        let blocks = self.windows[qp].blocks();
+        self.compare(request, expected, Cycles::AtMost(6 + blocks));
     }
 
     pub fn sack(&mut self, qp: usize, view: &SackView, stamp: u16) {
@@ -302,11 +372,23 @@ impl Server {
         let answered = window.sent(view.acked).copied();
         let was = window.state(view.acked);
         let before = window.una().previous();
+        let first_lost = [0, 1].map(|plane| window.first_lost(plane));
+        let (una, blocks) = (Psn::new(window.una().value() & !31), window.blocks());
         let verdict = view.check(window);
         let mut newly_acked = NewlyAcked::default();
         if verdict.is_ok() {
             newly_acked = NewlyAcked::take(window, view);
-            window.advance();
+            window.advance(&mut self.pool);
+        }
+        let index = |psn: Psn| match psn.distance_from(una) / 32 {
+            index if index < blocks => index,
+            _ => 0,
+        };
+        let window = &self.windows[qp];
+        let named = view.bits().chain([view.cack, view.acked, window.una()]);
+        let mut visits = named.map(index).max().unwrap_or(0) + 1;
+        if window.is_empty() || first_lost != [0, 1].map(|plane| window.first_lost(plane)) {
+            visits = blocks;
         }
         let taken = verdict.is_ok();
         let is_last = answered.is_some_and(|sent| sent.is_answered_by(stamp));
@@ -317,15 +399,17 @@ impl Server {
         });
         let mut expected = psn_field(Psn::new(0x123456));
         expected.extend([
-            ("state", state(was)),
             ("verdict", format!("SackVerdict::{verdict}")),
             ("answered", u8::from(taken & is_last).to_string()),
             ("overtaken", u8::from(taken & overtaken).to_string()),
             ("packets", newly_acked.packets.to_string()),
-            ("bytes", newly_acked.bytes.to_string()),
+            ("bytes", (newly_acked.bytes % (1 << 24)).to_string()),
             ("spurious", newly_acked.spurious.to_string()),
         ]);
-        expected.extend(answered.iter().flat_map(sent_fields));
+        if taken {
+            expected.push(("state", state(was)));
+            expected.extend(answered.iter().flat_map(sent_fields));
+        }
         let mut request = asking(WindowOp::Sack, qp, Psn::new(0x123456));
         request.cack = bits_of(view.cack);
         request.acked = bits_of(view.acked);
@@ -333,7 +417,7 @@ impl Server {
         request.bitmap = view.bitmap.to_bits();
         request.stamp = u64::from(stamp).to_bits();
         let cycles = if taken {
-            Cycles::AtMost(newly_acked.cycles())
+            Cycles::AtMost(newly_acked.cycles(visits))
         } else {
             Cycles::Exactly(4)
         };
@@ -364,9 +448,9 @@ fn about(op: WindowOp, qp: usize, psn: Psn, packets: &[Sent]) -> WindowRequest {
     }
 }
 
-/// Returns the cycles of such a request: it depends on whether the packets lie in one word.
+/// Returns the cycles of such a request: it depends on whether the packets lie in one block.
 fn range_cycles(first: Psn, packets: &[Sent]) -> Cycles {
-    let in_one = first.value() % 64 + packets.len() as u32 <= 64;
+    let in_one = first.value() % 32 + packets.len() as u32 <= 32;
     Cycles::Exactly(if in_one { 3 } else { 4 })
 }
 

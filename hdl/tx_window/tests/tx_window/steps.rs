@@ -215,7 +215,8 @@ fn place() -> impl Strategy<Value = Place> {
 }
 
 fn far_place() -> impl Strategy<Value = Place> {
-    let edge = prop::sample::select(&[1023, 1024, 1025, 1026, 2000, 0x7f_fc00, 0x7f_ffff][..]);
+    let edge =
+        prop::sample::select(&[1024, 4095, 4096, 4097, 4098, 8000, 0x7f_f000, 0x7f_ffff][..]);
     prop_oneof![
         20 => place(),
         1 => edge.prop_map(|by| Place::FromUna(-by)),
@@ -260,7 +261,7 @@ fn rhythm() -> impl Strategy<Value = Rhythm> {
 }
 
 fn push() -> impl Strategy<Value = Step> {
-    let count = prop_oneof![20 => 0..5_usize, 4 => 1..100_usize, 1 => Just(1024)];
+    let count = prop_oneof![60 => 0..5_usize, 12 => 1..100_usize, 1 => Just(4096)];
     let each = prop_oneof![Just(1), Just(32), 1..=32_usize];
     (count, each, sent(), rhythm())
         .prop_map(|(count, each, sent, rhythm)| Step::Push(count, each, sent, rhythm))

@@ -9,7 +9,9 @@ mod transmit;
 
 use stellar_wire::host::WcStatus;
 
-use super::{CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window};
+use super::{
+    CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window, WindowPool,
+};
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
 use crate::rx::{Psn, Tables};
@@ -24,6 +26,8 @@ pub struct Card<'a> {
     pub memory: &'a mut dyn Memory,
     pub tables: &'a Tables,
     pub cq: &'a mut CompletionQueue,
+    /// Pool of the engine that executes the queue pair.
+    pub pool: &'a mut WindowPool,
 }
 
 /// An MRC requester.
@@ -84,7 +88,7 @@ impl MrcRequester {
 
     /// Advances the window and completes messages in order.
     fn complete(&mut self, card: &mut Card<'_>) {
-        let una = self.window.advance();
+        let una = self.window.advance(card.pool);
         if let Err(failed) = self.messages.complete(una, card.cq) {
             self.fail(Some(failed), card);
         }

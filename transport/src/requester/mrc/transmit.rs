@@ -9,7 +9,8 @@ use stellar_wire::{ImmDt, Opcode, Reth};
 use super::timers::earlier;
 use super::{Card, MrcRequester};
 use crate::requester::{
-    locate_payload, segment, Message, Payload, RequestExt, RequestPacket, Segment, Sent, WriteExt,
+    locate_payload, segment, Message, Payload, RequestExt, RequestPacket, Segment, Sent,
+    WindowPool, WriteExt,
 };
 use crate::rx::{Pieces, Psn, QpMode};
 use crate::spray::{EvIndex, EvState, Path, PlaneMask, Policy};
@@ -129,7 +130,7 @@ impl MrcRequester {
         let Some(message) = self.messages.current(first, self.qp.mtu, card.memory) else {
             return;
         };
-        let allowed = self.allowed(&message, first).min(most);
+        let allowed = self.allowed(&message, first, card.pool).min(most);
         if allowed == 0 {
             return;
         }
@@ -153,7 +154,7 @@ impl MrcRequester {
                     .then(|| self.prepare(&message, psn, path, None, card))
                     .flatten();
                 readable = packet.is_some();
-                self.window.push(Sent {
+                let sent = Sent {
                     ev: path.index,
                     plane: path.plane,
                     at: now,
@@ -161,7 +162,8 @@ impl MrcRequester {
                     retries: 0,
                     length: self.payload_length(&message, psn),
                     slot: message.wqe.slot,
-                });
+                };
+                self.window.push(sent, card.pool);
                 self.start_timer(now, 0);
                 if let Some(packet) = packet {
                     self.count(&packet, path);
@@ -173,12 +175,17 @@ impl MrcRequester {
         self.burst = burst;
     }
 
-    /// Packets that both windows admit, if the first one is `psn` of `message`.
-    fn allowed(&self, message: &Message, psn: Psn) -> u32 {
-        if !self.admits(message, psn) {
+    /// Packets that both windows and the pool of blocks admit, if the first one is `psn` of `message`. A queue pair that needs its first block, and finds none,
+    /// waits for one.
+    fn allowed(&self, message: &Message, psn: Psn, pool: &mut WindowPool) -> u32 {
+        let room = pool.room(&self.window);
+        if room == 0 && self.window.is_empty() {
+            pool.wait(self.qp.local);
+        }
+        let room = self.mpr.saturating_sub(self.window.len()).min(room);
+        if room == 0 || !self.admits(message, psn) {
             return 0;
         }
-        let room = self.mpr.saturating_sub(self.window.len());
         let in_flight = self.window.in_flight_bytes();
         let by_congestion = self.nscc.cwnd().saturating_sub(in_flight) / self.qp.mtu;
         room.min(by_congestion.max(1))

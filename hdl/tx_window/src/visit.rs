@@ -1,0 +1,85 @@
+//! A visit of one block on the way through the list of a window: what it tells about `una` and about the first lost packets.
+
+use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
+
+use crate::blocks::{lowest_of_32, place_of, psn_at, Block, BlockSlots, Place};
+use crate::row::WindowRow;
+
+/// A block that has been read, with its slots as the operation leaves them.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Visit {
+    pub block: Block,
+    pub place: Place,
+    /// Number of blocks of the window before this one.
+    pub index: Bits<8>,
+    pub slots: BlockSlots,
+    /// The slots among which the operation looks for the lowest one: unacknowledged ones (`Sack`), or ones in flight (`NextInFlight`).
+    pub wanted: Bits<32>,
+}
+
+/// Packets that are looked for, because the row does not name them any more.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Pending {
+    pub lost_0: Bit,
+    pub lost_1: Bit,
+}
+
+#[hdl_fn]
+pub fn is_pending(pending: Pending) -> Bit {
+    pending.lost_0 | pending.lost_1
+}
+
+/// Returns the packets that are looked for in this block: the row named one of this block, or one of a block before, in which none is left. 3 levels.
+#[hdl_fn]
+fn sought_here(row: WindowRow, visit: Visit, pending: Pending) -> Pending {
+    let named_0 = row.lost.get_bit(0) & (place_of(row.first_lost_0) == visit.place);
+    let named_1 = row.lost.get_bit(1) & (place_of(row.first_lost_1) == visit.place);
+    Pending {
+        lost_0: pending.lost_0 | named_0,
+        lost_1: pending.lost_1 | named_1,
+    }
+}
+
+/// Returns what is still looked for behind this block. 4 levels.
+#[hdl_fn]
+pub fn pending_after(row: WindowRow, visit: Visit, pending: Pending) -> Pending {
+    let sought = sought_here(row, visit, pending);
+    Pending {
+        lost_0: sought.lost_0 & !visit.slots.lost_0.any(),
+        lost_1: sought.lost_1 & !visit.slots.lost_1.any(),
+    }
+}
+
+/// Returns the row after a visit: the first lost packets, if they are in this block. 6 levels.
+#[hdl_fn]
+pub fn with_first_lost(row: WindowRow, visit: Visit, pending: Pending) -> WindowRow {
+    let sought = sought_here(row, visit, pending);
+    let rest = pending_after(row, visit, pending);
+    let found_0 = psn_at(visit.place, lowest_of_32(visit.slots.lost_0));
+    let found_1 = psn_at(visit.place, lowest_of_32(visit.slots.lost_1));
+    let mut after = row;
+    after.first_lost_0 = if sought.lost_0 {
+        found_0
+    } else {
+        row.first_lost_0
+    };
+    after.first_lost_1 = if sought.lost_1 {
+        found_1
+    } else {
+        row.first_lost_1
+    };
+    let lost_0 = (row.lost.get_bit(0) | sought.lost_0) & !rest.lost_0;
+    let lost_1 = (row.lost.get_bit(1) | sought.lost_1) & !rest.lost_1;
+    after.lost = bits::<2>(0).replace_bit(0, lost_0).replace_bit(1, lost_1);
+    after
+}
+
+/// Returns the row after the first block with unacknowledged slots was found: the window begins there. 5 levels.
+#[hdl_fn]
+pub fn with_una(row: WindowRow, visit: Visit) -> WindowRow {
+    let mut after = row;
+    after.una = psn_at(visit.place, lowest_of_32(visit.wanted));
+    after.head = visit.block;
+    after
+}

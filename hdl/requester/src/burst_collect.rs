@@ -118,7 +118,7 @@ impl Logic for BurstCollect {
         let rc = op.settings.rc;
         let mtu_log2 = op.settings.mtu_log2;
         let others = self.others.q.val();
-        let begun = held.run.packets;
+        let begun = head.run.packets;
         let wants_more = head.more.any();
         let finds =
             (step == Step::AwaitPath) & self.path.valid.val() & self.path.record.val().found;
@@ -187,22 +187,26 @@ impl Logic for BurstCollect {
         self.expects.next = if chooses { paths } else { bits::<6>(0) };
 
         // begin
-        let begins =
-            (step == Step::AwaitPrevious) & !self.previous_active.val() & !self.window.busy.val();
-        let count = begun + others;
+        let is_collected = (step == Step::AwaitPrevious) | (starts & head.has_path & !wants_more);
+        let begins = is_collected & !self.previous_active.val() & !self.window.busy.val();
+        let count = if starts { begun } else { begun + others };
         self.no_path.next =
             (step == Step::AwaitPath) & self.path.valid.val() & !self.path.record.val().found;
         self.begins.next = begins;
-        self.first_psn.next = held.run.segment.psn;
+        self.first_psn.next = head.run.segment.psn;
         self.count.next = count;
-        self.nops.next = self.nops_seen.q.val();
-        self.window.start.next = begins & !rc & !held.is_retransmit;
+        self.nops.next = self.nops_seen.q.val() & !starts;
+        self.window.start.next = begins & !rc & !head.is_retransmit;
         self.window.request.next = WindowRequest {
             op: WindowOp::Allocate,
             qp: op.qp,
-            psn: held.run.segment.psn,
+            psn: head.run.segment.psn,
             count,
-            bytes: self.bytes.q.val(),
+            bytes: if starts {
+                head.bytes
+            } else {
+                self.bytes.q.val()
+            },
             ..WindowRequest::default()
         };
 
@@ -213,7 +217,7 @@ impl Logic for BurstCollect {
         };
         match step {
             Step::Idle => {
-                if starts {
+                if starts & !begins {
                     self.step.d.next = if head.has_path {
                         after_head
                     } else {

@@ -81,6 +81,9 @@ pub struct BurstSend {
     /// Number of its paths that are requested in this cycle.
     pub expects: Signal<In, Bits<6>>,
 
+    /// The payloads of the next burst may be located: this number of packets, on behalf of `op`. The burst starts in this cycle or the next one.
+    pub locate: Signal<In, Bit>,
+    pub locate_count: Signal<In, Bits<6>>,
     pub start: Signal<In, Bit>,
     /// Both are valid with `start`.
     pub burst: Signal<In, Burst>,
@@ -346,7 +349,7 @@ impl Logic for BurstSend {
         self.pkts_since_ack_req.next = since_ack_req;
         self.paths_pending.next = paths_due.any();
 
-        if self.start.val() {
+        if self.locate.val() {
             self.sender.d.next = Sender {
                 qp: op.qp,
                 port: op.port,
@@ -357,14 +360,16 @@ impl Logic for BurstSend {
                 udp_sport: op.settings.udp_sport,
                 ack_every: op.settings.ack_every,
             };
-            self.burst_held.d.next = self.burst.val();
-            self.to_leave.d.next = self.burst.val().count;
-            self.to_locate.d.next = self.burst.val().count;
+            self.to_locate.d.next = self.locate_count.val();
             self.psn_after.d.next = op.state.rc.to_send;
             self.since_ack_req.d.next = op.state.rc.pkts_since_ack_req;
             self.fault_located.d.next = false;
             self.ended.d.next = false;
             self.any_left.d.next = false;
+        }
+        if self.start.val() {
+            self.burst_held.d.next = self.burst.val();
+            self.to_leave.d.next = self.burst.val().count;
         }
         if self.reset.val() {
             self.to_leave.d.next = bits::<6>(0);

@@ -171,11 +171,13 @@ impl Logic for Bursts {
         self.starts.d.next = begins & kind.is_new;
         self.burst.d.next = burst;
         let starts = self.starts.q.val();
+        self.send.locate.next = begins;
         self.send.start.next = starts | (begins & !kind.is_new);
         self.send.burst.next = if starts { self.burst.q.val() } else { burst };
         join!(
             self,
             op => send.op,
+            collect.count => send.locate_count,
             path => send.path,
             send.xlate_req => xlate_req,
             xlate_rsp => send.xlate_rsp,

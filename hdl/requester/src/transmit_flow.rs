@@ -326,7 +326,7 @@ impl Logic for TransmitFlow {
             ..NsccRequest::default()
         };
         self.window.start.next = self.bursts.window.start.val();
-        self.window.request.next = if step == Step::Collect {
+        self.window.request.next = if (step == Step::Admit) | (step == Step::Collect) {
             self.bursts.window.request.val()
         } else {
             WindowRequest {
@@ -533,24 +533,29 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::LookupMessage => {
-                let fetched = messages.message;
-                self.message.d.next = fetched;
-                self.follows.d.next = messages.follows;
-                self.segment.d.next = segment_at(fetched, psn, mtu_log2);
+                // The response is not waited for in the client of the message table, which would cost a cycle.
+                let arrives = self.taken.valid.val();
+                let fetched = if arrives {
+                    self.taken.record.val()
+                } else {
+                    messages
+                };
+                let is_usable = fetched.found & !(is_retransmit & fetched.message.fault);
+                self.message.d.next = fetched.message;
+                self.follows.d.next = fetched.follows;
+                self.segment.d.next = segment_at(fetched.message, psn, mtu_log2);
                 self.timeout.d.next = if rc | !op.settings.early_loss.any() {
                     timeout(op.settings, retries)
                 } else {
                     bit_cast::<32, TAIL_BITS>(state.delays.tail)
                 };
-                if !self.messages.busy.val() {
-                    if messages.found & !(is_retransmit & fetched.fault) {
-                        self.step.d.next = Step::MeasureSpace;
-                    } else {
-                        self.messages.start.next = true;
-                        self.done.next = true;
-                        self.result.next.next_action = NextAction::Completing;
-                        self.step.d.next = Step::Idle;
-                    }
+                if arrives & is_usable {
+                    self.step.d.next = Step::MeasureSpace;
+                } else if !self.messages.busy.val() {
+                    self.messages.start.next = true;
+                    self.done.next = true;
+                    self.result.next.next_action = NextAction::Completing;
+                    self.step.d.next = Step::Idle;
                 }
             }
             Step::MeasureSpace => {
@@ -592,19 +597,6 @@ impl Logic for TransmitFlow {
                     self.done.next = true;
                     self.result.next.next_action = NextAction::Completing;
                     self.step.d.next = Step::Idle;
-                } else if begins & is_new {
-                    self.done.next = true;
-                    self.result.next.state = armed_state;
-                    self.result.next.packet_sent = true;
-                    self.result.next.next_action = if self.bursts.nops.val() {
-                        NextAction::Complete
-                    } else {
-                        NextAction::Nothing
-                    };
-                    self.step.d.next = Step::Idle;
-                } else if begins {
-                    self.nops.d.next = self.bursts.nops.val();
-                    self.step.d.next = Step::Send;
                 }
             }
             Step::Send => {
@@ -620,6 +612,21 @@ impl Logic for TransmitFlow {
                     self.step.d.next = Step::Idle;
                 }
             }
+        }
+        // The burst begins: with `Admit`, if nothing has to be waited for.
+        if begins & is_new {
+            self.done.next = true;
+            self.result.next.state = armed_state;
+            self.result.next.packet_sent = true;
+            self.result.next.next_action = if self.bursts.nops.val() {
+                NextAction::Complete
+            } else {
+                NextAction::Nothing
+            };
+            self.step.d.next = Step::Idle;
+        } else if begins {
+            self.nops.d.next = self.bursts.nops.val();
+            self.step.d.next = Step::Send;
         }
         if self.reset.val() {
             self.step.d.next = Step::Idle;

@@ -201,8 +201,8 @@ impl<N: Nic> Host<N> {
         ring
     }
 
-    /// Writes a work queue entry and rings the doorbell, as a driver does.
-    pub(crate) fn post(&mut self, qp: u32, mut wqe: Wqe) -> Result<(), WorldError> {
+    /// Writes a work queue entry, as a driver does. It is not posted before the doorbell rings.
+    pub(crate) fn write_entry(&mut self, qp: u32, mut wqe: Wqe) -> Result<(), WorldError> {
         let Some(queue) = self.rings.get_mut(&qp) else {
             let host = self.name.clone();
             return Err(WorldError::UnknownQp { host, qp });
@@ -218,6 +218,15 @@ impl<N: Nic> Host<N> {
         memory.store(Owner::Host, address, &wqe.to_bytes());
         queue.producer = queue.producer.wrapping_add(1);
         queue.pending += 1;
+        Ok(())
+    }
+
+    /// Rings the doorbell of a queue pair: posts all entries that were written.
+    pub(crate) fn ring(&mut self, qp: u32) -> Result<(), WorldError> {
+        let Some(queue) = self.rings.get(&qp) else {
+            let host = self.name.clone();
+            return Err(WorldError::UnknownQp { host, qp });
+        };
         let doorbell = Doorbell {
             qp,
             producer: queue.producer,

@@ -21,7 +21,7 @@ pub struct Transfer {
     pub bytes: u32,
     /// Messages of each queue pair.
     pub messages: u32,
-    /// Time between two messages of a queue pair in picoseconds; 0 posts all at once.
+    /// Time between two messages of a queue pair in picoseconds; 0 posts all at once, as a list.
     pub interval: Time,
     /// Time limit, in picoseconds of simulated time.
     pub limit: Time,
@@ -78,6 +78,7 @@ pub fn run_watched<N: Nic>(
         world.register(RECEIVER, spec)?,
     );
     let mut offset = 0;
+    let mut list = vec![];
     for message in 0..u64::from(transfer.messages) {
         for qp in FIRST_QP..FIRST_QP + plan.qps {
             let write = Write {
@@ -89,12 +90,17 @@ pub fn run_watched<N: Nic>(
                 length: transfer.bytes,
                 immediate: None,
             };
-            world.at(message * transfer.interval, move |world| {
-                world.post(write).map(|_| ())
-            });
+            if transfer.interval == 0 {
+                list.push(write);
+            } else {
+                world.at(message * transfer.interval, move |world| {
+                    world.post(write).map(|_| ())
+                });
+            }
             offset += each;
         }
     }
+    world.at(0, move |world| world.post_list(&list));
     world.run_watched(transfer.limit, watch)?;
     let verified = verify(&world)?;
     let report = Report::of(plan, &mut world, verified);

@@ -1,6 +1,6 @@
 //! Hosts on a fabric, and the operations on them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -222,6 +222,37 @@ impl<N: Nic> World<N> {
     /// # Errors
     /// [`WorldError::UnknownQp`], [`WorldError::SendQueueFull`], those of the doorbell.
     pub fn post(&mut self, write: Write) -> Result<u64, WorldError> {
+        let wr_id = self.write_entry(write)?;
+        self.hosts[write.from].ring(write.qp)?;
+        self.touch(write.from);
+        Ok(wr_id)
+    }
+
+    /// Posts WRITEs now, as a list: each queue pair has one doorbell for all of its own.
+    ///
+    /// # Errors
+    /// Those of [`Self::post`].
+    pub fn post_list(&mut self, writes: &[Write]) -> Result<(), WorldError> {
+        for &write in writes {
+            self.write_entry(write)?;
+        }
+        let mut rung = BTreeSet::new();
+        for write in writes {
+            if rung.insert((write.from, write.qp)) {
+                self.hosts[write.from].ring(write.qp)?;
+            }
+        }
+        for host in writes
+            .iter()
+            .map(|write| write.from)
+            .collect::<BTreeSet<_>>()
+        {
+            self.touch(host);
+        }
+        Ok(())
+    }
+
+    fn write_entry(&mut self, write: Write) -> Result<u64, WorldError> {
         let wr_id = self.posted.len() as u64;
         let local = self.hosts[write.from].region(write.local.0);
         let remote = self.hosts[write.to].region(write.remote.0);
@@ -239,10 +270,9 @@ impl<N: Nic> World<N> {
             lkey: local.key,
             ..Wqe::default()
         };
-        self.hosts[write.from].post(write.qp, wqe)?;
+        self.hosts[write.from].write_entry(write.qp, wqe)?;
         let time = self.now;
         self.posted.push(Posted { write, time });
-        self.touch(write.from);
         Ok(wr_id)
     }
 

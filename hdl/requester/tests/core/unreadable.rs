@@ -55,5 +55,5 @@ fn nothing_behind_a_message_that_cannot_be_read_leaves() {
         failed += u32::from(bench.pairs[QP].reference.error() == Some(WcStatus::LocProtErr));
     }
     println!("{dropped} packets did not leave, {failed} of {HISTORIES} queue pairs failed");
-    assert!(dropped > 20 && failed > 12);
+    assert!(dropped > 20 && failed > 0);
 }

@@ -10,7 +10,8 @@ mod transmit;
 use stellar_wire::host::WcStatus;
 
 use super::{
-    CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window, WindowPool,
+    CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
+    WindowPool,
 };
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;

@@ -1,24 +1,18 @@
 //! Decisions that read no message.
 
 use hdl_macros::hdl_fn;
-use stellar_wire::hw::messages::{MessageOp, MessageRequest, SendQueueConfig};
+use stellar_wire::hw::messages::{MessageOp, MessageRequest};
 
 use crate::records::{Decision, Lookup, QueueRow};
-use crate::ring::ring_entries;
 
 /// Decides what `Configure`, `Doorbell` and `Flush` do. Other operations change nothing.
 #[hdl_fn]
-pub fn decide(
-    asked: MessageRequest,
-    row: QueueRow,
-    lookup: Lookup,
-    settings: SendQueueConfig,
-) -> Decision {
+pub fn decide(asked: MessageRequest, row: QueueRow, lookup: Lookup) -> Decision {
     let is_flush = asked.op == MessageOp::Flush;
     let is_doorbell = asked.op == MessageOp::Doorbell;
     let is_configure = asked.op == MessageOp::Configure;
     let rings = is_doorbell
-        & (lookup.pending_after_doorbell <= ring_entries(settings.log2_entries))
+        & (lookup.pending_after_doorbell <= lookup.ring_entries)
         & (lookup.pending_after_doorbell >= lookup.pending);
     let moves_nothing = lookup.pending_after_doorbell == lookup.pending;
     let first_flush = is_flush & !row.flushed;

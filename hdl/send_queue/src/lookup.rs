@@ -2,10 +2,11 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::messages::{MessageOp, MessageRequest};
+use stellar_wire::hw::messages::{MessageOp, MessageRequest, SendQueueConfig};
 use stellar_wire::hw::SqIndex;
 
-use crate::records::{Block, Look, Lookup, Place, QueueRow};
+use crate::records::{Look, Lookup, Place, QueueRow};
+use crate::ring::ring_entries;
 
 /// Returns the row with the present chain of blocks.
 #[hdl_fn]
@@ -37,7 +38,13 @@ pub fn oldest_slot(row: QueueRow) -> SqIndex {
 
 /// Evaluates the state. `is_flush_step`: the operation is a step of a flush. A request finds no outstanding messages in a flushed queue pair.
 #[hdl_fn]
-pub fn look_up(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, look: Look) -> Lookup {
+pub fn look_up(
+    asked: MessageRequest,
+    is_flush_step: Bit,
+    row: QueueRow,
+    look: Look,
+    settings: SendQueueConfig,
+) -> Lookup {
     let any = row.outstanding.any() & (is_flush_step | !row.flushed);
     let behind = row.next_slot - asked.slot;
     let sent = asked.psn - row.last_first;
@@ -57,6 +64,7 @@ pub fn look_up(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, look: L
         present: row.next_slot != look.arriving,
         pending: row.producer - taken,
         pending_after_doorbell: asked.slot - taken,
+        ring_entries: ring_entries(settings.log2_entries),
     }
 }
 
@@ -73,9 +81,9 @@ fn one_more(hops: Bits<8>, passed: Bit) -> Bits<8> {
     hops + bit_cast::<8, 1>(more)
 }
 
-/// Returns where the operation begins: at a slot that was asked for, at the oldest message, at the last one if it continues, or at the next entry.
+/// Returns where the operation begins, unless the last message continues: at a slot that was asked for, at the oldest message, or at the next entry.
 #[hdl_fn]
-pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup: Lookup) -> Place {
+fn first_place(asked: MessageRequest, is_flush_step: Bit, row: QueueRow) -> Place {
     let is_oldest = (is_flush_step & row.outstanding.any())
         | (!is_flush_step
             & ((asked.op == MessageOp::Complete) | (asked.op == MessageOp::LookupByPsn)));
@@ -84,15 +92,13 @@ pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup
     let oldest = oldest_slot(row);
     let last = row.next_slot - 1;
     let is_in_last = asked.slot.get_bits::<13>(3) == last.get_bits::<13>(3);
-    let continues = !is_flush_step & lookup.continues;
-    let from_first: Block = row.first_block;
     if is_asked {
         Place {
             slot: asked.slot,
             block: if is_in_last {
                 row.next_block
             } else {
-                from_first
+                row.first_block
             },
             hops: if is_in_last {
                 bits::<8>(0)
@@ -103,14 +109,34 @@ pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup
     } else if is_oldest {
         Place {
             slot: oldest,
-            block: from_first,
+            block: row.first_block,
             hops: one_more(bits::<8>(0), row.first_passed),
         }
     } else {
         Place {
-            slot: if continues { last } else { row.next_slot },
+            slot: row.next_slot,
             block: row.next_block,
-            hops: one_more(bits::<8>(0), row.next_passed & !continues),
+            hops: one_more(bits::<8>(0), row.next_passed),
         }
+    }
+}
+
+/// Returns where the operation begins. Whether the last message continues is known last, so it chooses last.
+#[hdl_fn]
+pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup: Lookup) -> Place {
+    let is_next = !is_flush_step
+        & ((asked.op == MessageOp::NextMessage)
+            | (asked.op == MessageOp::PeekNext)
+            | (asked.op == MessageOp::TakeMessages));
+    let begin = first_place(asked, is_flush_step, row);
+    let continuing = Place {
+        slot: row.next_slot - 1,
+        block: row.next_block,
+        hops: bits::<8>(0),
+    };
+    if is_next & lookup.continues {
+        continuing
+    } else {
+        begin
     }
 }

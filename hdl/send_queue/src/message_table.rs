@@ -251,7 +251,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         // look up
         let look = self.prefetch.look.val();
         let fetched = adopt(self.rows.read_data.val(), look);
-        let evaluated = look_up(asked, is_flush_step, fetched, look);
+        let evaluated = look_up(asked, is_flush_step, fetched, look, settings);
         let place = place_of(asked, is_flush_step, fetched, evaluated);
         if step == Step::LookUp {
             self.row.d.next = fetched;
@@ -270,7 +270,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         }
 
         // decide what needs no message
-        let decision = decide(asked, row, lookup, settings);
+        let decision = decide(asked, row, lookup);
         let flushes = is_flush_step & row.flushed;
         let needs_message = is_next
             | ((is_lookup_by_slot | is_fault) & lookup.inside)

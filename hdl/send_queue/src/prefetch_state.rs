@@ -141,17 +141,31 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
     }
 }
 
-/// Returns the next read of a queue pair, of 0 to 8 entries.
+/// Returns the number of entries from the next one to read up to the end of its block, or of the ring.
 #[hdl_fn]
-pub fn next_read(row: PrefetchState, qp: Qpn) -> WqeFetch {
-    let left = row.producer - row.reading;
+fn to_end(row: PrefetchState) -> Bits<16> {
     let in_block = match row.log2_entries.to_u8() {
         1 => bits::<3>(1),
         2 => bits::<3>(3),
         _ => bits::<3>(7),
     };
-    let to_end = bit_cast::<16, 3>(in_block - (row.reading.get_bits::<3>(0) & in_block)) + 1;
-    let entries = if left < to_end { left } else { to_end };
+    bit_cast::<16, 3>(!row.reading.get_bits::<3>(0) & in_block) + 1
+}
+
+/// Returns whether the next read has all entries that were posted.
+#[hdl_fn]
+pub fn is_rest(row: PrefetchState) -> Bit {
+    (row.producer - row.reading) <= to_end(row)
+}
+
+/// Returns the next read of a queue pair, of 0 to 8 entries.
+#[hdl_fn]
+pub fn next_read(row: PrefetchState, qp: Qpn) -> WqeFetch {
+    let entries = if is_rest(row) {
+        row.producer - row.reading
+    } else {
+        to_end(row)
+    };
     WqeFetch {
         address: row.base + (bit_cast::<64, 15>(ring_place(row.reading, row.log2_entries)) << 6),
         qp,

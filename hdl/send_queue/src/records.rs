@@ -150,6 +150,8 @@ pub struct Lookup {
     /// Entries that were not taken, before and after the doorbell.
     pub pending: Bits<16>,
     pub pending_after_doorbell: Bits<16>,
+    /// Entries of the ring.
+    pub ring_entries: Bits<16>,
 }
 
 /// The slot that an operation reads.

@@ -10,7 +10,8 @@ use stellar_wire::hw::Qpn;
 use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
-    after_arrival, after_ask, after_take, is_next_read, needs_block, next_read, PrefetchState,
+    after_arrival, after_ask, after_take, is_next_read, is_rest, needs_block, next_read,
+    PrefetchState,
 };
 use crate::records::{Ask, AskKind, Block, Entry, Look, Wake};
 
@@ -235,8 +236,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             base.last
         };
         let comes = (acts & is_arrival & !is_stale & !row.filled) | follows | pushes;
-        let expected = if follows { known } else { base };
-        let came = after_arrival(expected, block);
+        let came = after_arrival(base, block);
         let mut pushed = came;
         pushed.reading = row.reading + 1;
         let mut dropped = row;
@@ -259,20 +259,10 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.pool.follow_arriving.next = row.filling;
 
         // write the entry
-        let place = if follows {
-            known.arriving
-        } else {
-            row.arriving
-        };
-        let mtu_log2 = if follows {
-            known.mtu_log2
-        } else {
-            row.mtu_log2
-        };
         self.entries.write_enable.next = comes;
         self.entries.write_address.next =
-            (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(place.get_bits::<3>(0));
-        self.entries.write_data.next = decode(answer, place, mtu_log2);
+            (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(row.arriving.get_bits::<3>(0));
+        self.entries.write_data.next = decode(answer, row.arriving, row.mtu_log2);
         self.arrived.next = Wake { valid: comes, qp };
 
         // push
@@ -287,12 +277,13 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
 
         // read
         let read = next_read(known, qp);
+        let any_left = known.producer != known.reading;
         let needs = needs_block(known);
         let is_visit = work == Work::Visit;
         let poor = !known.owned.any() & spare & (is_visit | nobody_waits);
         let available = !needs | ((!scarce | poor) & !self.took.q.val());
         let begins = reads
-            & read.entries.any()
+            & any_left
             & available
             & (is_visit | !known.queued)
             & self.fetches.in_.ready.val();
@@ -302,12 +293,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             known
         };
         read_row.reading = known.reading + bit_cast::<16, 4>(read.entries);
-        let left = known.producer - known.reading;
-        let more = if begins {
-            left != bit_cast::<16, 4>(read.entries)
-        } else {
-            left.any()
-        };
+        let more = any_left & !(begins & is_rest(known));
         let mut after_read = if begins { read_row } else { known };
         after_read.queued = known.queued | more;
         let queues = reads & more & !known.queued;
@@ -403,9 +389,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.entry.next = self.entries.read_data.val();
 
         // wake up
-        let missed = if follows { known.missed } else { row.missed };
         self.wakes.data.next = Wake {
-            valid: (comes & missed) | (acts & is_ask & effect.wakes),
+            valid: (comes & row.missed) | (acts & is_ask & effect.wakes),
             qp,
         };
         self.wake.next = self.wakes.delayed.val();

@@ -101,8 +101,8 @@ pub struct RtsAttributes {
     /// Maximum number of PSNs from the oldest unacknowledged packet to the newest one, 1 to the card's [`send_window`](crate::Limits::send_window). It must
     /// not be larger than the [`receive_window`](crate::Limits::receive_window) of the peer's card, which refuses packets beyond.
     pub window: u16,
-    /// A packet this many PSNs below the highest acknowledged one counts as lost. At least 128, because a SACK acknowledges several packets; 0 waits for
-    /// the timeout.
+    /// Early loss detection and tail probes; 0 waits for the timeout. A packet this many PSNs below one that is acknowledged, and sent earlier by more than the
+    /// spread of path delays, counts as lost. At least 128, because a SACK acknowledges several packets.
     pub early_loss: u16,
 }
 

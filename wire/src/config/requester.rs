@@ -72,8 +72,7 @@ pub struct MrcConfig {
     pub backoff: Backoff,
     /// Timeouts and recoverable NACKs a packet may have; the next one fails the queue pair.
     pub retry_budget: u8,
-    /// Early loss detection: a packet this many PSNs below the highest acknowledged one, and sent before it, is lost.
-    /// 0 = off.
+    /// Early loss detection and tail probes (`docs/transmit.md`); 0 = off. A SACK also tells about packets this many PSNs before the one that it answers.
     pub early_loss: u16,
     /// Congestion window in bytes from which on packets in the middle of a message do not request a SACK. Below it, each packet requests one. At most
     /// [`NO_COALESCING`]. Above it the receiver reports several packets in one SACK: use [`super::coalesce_from`], an `mpr` of at least as many

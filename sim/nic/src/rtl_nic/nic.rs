@@ -21,7 +21,7 @@ use crate::times::SimRate;
 use crate::NicError;
 
 /// Cycles that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md).
-const ROUND_TRIP_CLOCKS: u64 = 168;
+const ROUND_TRIP_CLOCKS: u64 = 170;
 /// Cycles that each beat of the payload adds to the round trip, in thirds: 4 2/3. The payload adds time more than once because both lanes store a
 /// packet until it is complete.
 const THIRDS_PER_BEAT: u64 = 14;

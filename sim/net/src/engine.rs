@@ -1,12 +1,11 @@
 //! The effect of each event.
 
-use crate::channel::{Channel, End, Settings};
+use crate::channel::{Channel, End};
 use crate::event::Event;
-use crate::fault::Fate;
 use crate::flight::{length, PacketId};
 use crate::occurrence::{Delivery, Occurrence};
 use crate::parcel::{Class, Parcel};
-use crate::{ChannelId, DropReason, Fabric, HostId, LinkId, Time};
+use crate::{ChannelId, DropReason, Fabric, HostId, LinkId};
 
 impl<P: Parcel> Fabric<P> {
     /// Executes `event` at the present time; returns what the user has to act on.
@@ -41,7 +40,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Ends a packet on a channel.
-    fn drop_on(&mut self, channel: ChannelId, packet: PacketId, reason: DropReason) {
+    pub(crate) fn drop_on(&mut self, channel: ChannelId, packet: PacketId, reason: DropReason) {
         self.release(packet);
         self.packets.remove(packet);
         self.ledgers[channel.index()].drops.count(reason);
@@ -108,7 +107,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Marks a packet on its way through a channel.
-    fn mark(&mut self, id: ChannelId, packet: PacketId) {
+    pub(crate) fn mark(&mut self, id: ChannelId, packet: PacketId) {
         let body = self.packets.body(packet);
         if body.parcel.mark(body.headers.as_mut()) {
             self.ledgers[id.index()].ecn_marks += 1;
@@ -146,119 +145,6 @@ impl<P: Parcel> Fabric<P> {
         let queue = self.ledgers[id.index()].queue(class);
         queue.leave(self.now, len.into());
         Some(packet)
-    }
-
-    /// Puts a packet on the line, which is free.
-    #[inline]
-    fn transmit_on(&mut self, id: ChannelId, packet: PacketId) {
-        self.release(packet);
-        let len = self.packets.flight(packet).len;
-        let channel = &mut self.channels[id.index()];
-        let settings = &self.settings[channel.settings as usize];
-        debug_assert!(channel.busy_until <= self.now, "the line is taken");
-        channel.busy_until = self.now + settings.line_time(len);
-        channel.line_len = len;
-        let last_bit = self.now + settings.through_time(len);
-        self.launch(id, packet, last_bit);
-    }
-
-    /// Accepts a packet whose last bit its sender has just put on the line itself.
-    fn launch_serialized(&mut self, id: ChannelId, packet: PacketId) {
-        if self.channels[id.index()].up {
-            self.launch(id, packet, self.now);
-        } else {
-            self.drop_on(id, packet, DropReason::LinkDown);
-        }
-    }
-
-    /// Decides whether and when a packet arrives whose last bit leaves at `last_bit`.
-    #[inline]
-    fn launch(&mut self, id: ChannelId, packet: PacketId, last_bit: Time) {
-        let flight = self.packets.flight(packet);
-        let len = flight.len;
-        let channel = &mut self.channels[id.index()];
-        let settings = &self.settings[channel.settings as usize];
-        let number = channel.sent_frames;
-        channel.sent_frames += 1;
-        channel.sent_bytes += u64::from(len);
-        let arrival = last_bit + settings.params.delay_ps;
-        if channel.hooked || settings.draws {
-            let start = last_bit.saturating_sub(settings.through_time(len));
-            return self.launch_with_faults(id, packet, (start, number), arrival);
-        }
-        flight.last_bit = arrival;
-        let seen = arrival + settings.latency;
-        self.fly(id, packet, seen);
-    }
-
-    /// The same on a channel with faults or hooks. The packet starts at `start` as number `number`, and would arrive at `arrival`.
-    fn launch_with_faults(
-        &mut self,
-        id: ChannelId,
-        packet: PacketId,
-        (start, number): (Time, u64),
-        mut arrival: Time,
-    ) {
-        let len = self.packets.flight(packet).len;
-        let hooked = self.channels[id.index()].hooked;
-        let Settings {
-            ref params,
-            latency,
-            ..
-        } = *self.settings_of(id);
-        let (loss, corruption) = (params.loss, params.corruption);
-        arrival += self.jitter(id);
-        let fate = if hooked {
-            self.intercept(id, packet, start, number)
-        } else {
-            Fate::Pass
-        };
-        match fate {
-            Fate::Pass | Fate::Duplicate => {}
-            Fate::Drop => return self.drop_on(id, packet, DropReason::Filter),
-            Fate::Delay(extra) => arrival += extra,
-            Fate::MarkCe => self.mark(id, packet),
-        }
-        if self.happens(id, loss) {
-            return self.drop_on(id, packet, DropReason::RandomLoss);
-        }
-        if self.happens(id, corruption) {
-            self.corrupt(id, packet);
-        }
-        self.packets.flight(packet).last_bit = arrival;
-        let seen = if hooked && self.hooks[&id].from_first_bit {
-            let frame = self.settings_of(id).frame_time(len);
-            arrival.saturating_sub(frame).max(self.now)
-        } else {
-            arrival + latency
-        };
-        self.fly(id, packet, seen);
-        if fate == Fate::Duplicate {
-            self.ledgers[id.index()].duplicates += 1;
-            let copy = self.packets.duplicate(packet);
-            self.fly(id, copy, seen);
-        }
-    }
-
-    /// Schedules the arrival of a packet that has just started.
-    #[inline]
-    fn fly(&mut self, channel: ChannelId, packet: PacketId, seen: Time) {
-        let failures = self.failures_of(channel).len() as u32;
-        let arrive = Event::Arrive {
-            channel,
-            packet,
-            failures,
-        };
-        self.events.push(seen, arrive);
-    }
-
-    /// Times at which a channel went down so far.
-    #[inline]
-    fn failures_of(&self, channel: ChannelId) -> &[Time] {
-        if self.failures.is_empty() {
-            return &[];
-        }
-        self.failures.get(&channel).map_or(&[], Vec::as_slice)
     }
 
     /// Processes a packet that has passed a channel.

@@ -42,6 +42,7 @@ mod frame_parcel;
 mod hash;
 mod headers;
 mod ids;
+mod line;
 mod observe;
 mod occurrence;
 mod parcel;

@@ -4,6 +4,7 @@ mod balance;
 mod calendar;
 mod common;
 mod conservation;
+mod conweave;
 mod ecmp;
 mod faults;
 mod forwarding;

@@ -10,7 +10,7 @@ use stellar_wire::Opcode;
 
 use crate::ports::of_port;
 use crate::records::{Op, RequesterState};
-use crate::segment::{at_most_63, smaller};
+use crate::segment::at_most_63;
 
 /// The choice, in the order of priority: a probe, a lost packet, or new packets.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -24,7 +24,7 @@ pub struct Choice {
     /// A lost packet is retransmitted.
     pub is_retransmit: Bit,
     pub lost_psn: Psn,
-    /// New packets that the PSN window and the pool of blocks allow, at most 32.
+    /// New packets that the PSN window allows, 63 if more.
     pub window_space: Bits<6>,
     /// The queue pair holds no block of the pool, and none is free.
     pub starves: Bit,
@@ -45,7 +45,7 @@ pub fn probe_packet(op: Op, window: WindowResponse, choice: Choice) -> TxRequest
     }
 }
 
-/// Selects what `port` sends. A packet lost on one plane is retransmitted on the other one, as long as that is usable. Levels: two carry chains and 7.
+/// Selects what `port` sends. A packet lost on one plane is retransmitted on the other one, as long as that is usable. Levels: two carry chains and 4.
 #[hdl_fn]
 pub fn choose(
     state: RequesterState,
@@ -74,7 +74,7 @@ pub fn choose(
         window.first_lost0
     };
     let window_left = bit_cast::<24, 13>(state.mpr) - (window.next_psn - window.una);
-    let by_mpr = if window_left.get_bit(23) {
+    let window_space = if window_left.get_bit(23) {
         bits::<6>(0)
     } else {
         at_most_63(window_left)
@@ -86,7 +86,7 @@ pub fn choose(
         probe_entropy,
         is_retransmit: lost_other | (lost_here & !other_usable),
         lost_psn,
-        window_space: smaller(by_mpr, window.room),
+        window_space,
         starves: !window.room.any() & (window.una == window.next_psn),
     }
 }

@@ -121,8 +121,10 @@ pub struct TransmitFlow {
     step: DFF<Step>,
     state: DFF<RequesterState>,
     una: DFF<Psn>,
-    /// Packets that the PSN window and the pool of blocks allow.
+    /// Packets that the PSN window allows, 63 if more; from `CountPackets` on also the pool of blocks.
     window_space: DFF<Bits<6>>,
+    /// Packets that the pool of blocks allows.
+    room: DFF<Bits<6>>,
     /// MRC: the queue pair holds no block of the pool, and none is free.
     starves: DFF<Bit>,
     /// RC: the last packet of the burst fills the window.
@@ -181,7 +183,15 @@ impl Logic for TransmitFlow {
             follows,
             nops
         );
-        dff_setup!(self, clock, timeout, ack_req_all, fills_window, starves);
+        dff_setup!(
+            self,
+            clock,
+            timeout,
+            ack_req_all,
+            fills_window,
+            room,
+            starves
+        );
         clock_reset!(self, bursts);
         let op = self.op.val();
         let step = self.step.q.val();
@@ -438,6 +448,7 @@ impl Logic for TransmitFlow {
                     self.is_retransmit.d.next = rc & rc_space.is_retransmit;
                     self.last_sent.d.next = SentPacket::default();
                     self.window_space.d.next = rc_space.packets;
+                    self.room.d.next = bits::<6>(63);
                     self.starves.d.next = false;
                     self.fills_window.d.next = rc_space.fills_window;
                     self.in_flight.d.next = bits::<24>(0);
@@ -473,6 +484,7 @@ impl Logic for TransmitFlow {
             Step::Select => {
                 self.una.d.next = window.una;
                 self.window_space.d.next = choice.window_space;
+                self.room.d.next = window.room;
                 self.starves.d.next = choice.starves;
                 self.in_flight.d.next = window.in_flight;
                 if needs_spray_query & !self.window.busy.val() & !self.spray.busy.val() {
@@ -561,6 +573,7 @@ impl Logic for TransmitFlow {
             Step::MeasureSpace => {
                 self.segment.d.next = measured(message, segment);
                 self.length.d.next = payload_length(measured(message, segment), mtu_log2);
+                self.window_space.d.next = smaller(window_space, self.room.q.val());
                 self.cwnd_space.d.next = cwnd_space(cwnd, in_flight, mtu_log2);
                 self.ack_req_all.d.next = cwnd < op.settings.coalesce_from;
                 if cwnd_known {

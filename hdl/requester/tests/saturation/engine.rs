@@ -69,7 +69,7 @@ impl Bench {
 
     /// Does what [`Self::new`] does, with four blocks for all transmit windows.
     pub fn with_four_blocks(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
-        type Small = RequesterEngine<4, 5, 16, 2, 5, 6, 10, 8, 4>;
+        type Small = RequesterEngine<4, 5, 16, 2, 5, 5, 8, 4>;
         Self::of(Dut::new::<Small>(), queue_pairs, mtu, port_cycles)
     }
 

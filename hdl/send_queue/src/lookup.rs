@@ -125,9 +125,7 @@ fn first_place(asked: MessageRequest, is_flush_step: Bit, row: QueueRow) -> Plac
 #[hdl_fn]
 pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup: Lookup) -> Place {
     let is_next = !is_flush_step
-        & ((asked.op == MessageOp::NextMessage)
-            | (asked.op == MessageOp::PeekNext)
-            | (asked.op == MessageOp::TakeMessages));
+        & ((asked.op == MessageOp::NextMessage) | (asked.op == MessageOp::TakeMessages));
     let begin = first_place(asked, is_flush_step, row);
     let continuing = Place {
         slot: row.next_slot - 1,

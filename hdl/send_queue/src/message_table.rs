@@ -46,7 +46,7 @@ pub enum Step {
 ///
 /// Cycles from request to response:
 /// * `Configure`, `Doorbell`, `Flush`: 3.
-/// * `NextMessage`, `PeekNext`: 4.
+/// * `NextMessage`: 4.
 /// * `TakeMessages`: 4 to the first response, and 2 from one to the next; 2 more for each NOP that starts.
 /// * `LookupBySlot`, `Fault`: 4, and 1 more for each block between the oldest message and this one, unless it is in the block of the last one. 3 if the message
 ///   is not outstanding.
@@ -89,7 +89,7 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     /// Completions; those of a queue pair come in order.
     pub cqe: Src<Completion>,
 
-    /// An entry has arrived that `NextMessage`, `PeekNext` or `TakeMessages` missed: it may be tried again.
+    /// An entry has arrived that `NextMessage` or `TakeMessages` missed: it may be tried again.
     pub wake_valid: Signal<Out, Bit>,
     pub wake_qp: Signal<Out, Qpn>,
     /// One cycle: an entry is in the table. Requests from the next cycle on see it.
@@ -212,9 +212,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let is_flush_step = self.is_flush_step.q.val();
         let is_request = !is_flush_step;
         let is_next = is_request
-            & ((asked.op == MessageOp::NextMessage)
-                | (asked.op == MessageOp::PeekNext)
-                | (asked.op == MessageOp::TakeMessages));
+            & ((asked.op == MessageOp::NextMessage) | (asked.op == MessageOp::TakeMessages));
         let is_take = is_request & (asked.op == MessageOp::TakeMessages);
         let is_lookup_by_slot = is_request & (asked.op == MessageOp::LookupBySlot);
         let is_fault = is_request & (asked.op == MessageOp::Fault);
@@ -559,11 +557,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             } else {
                 !is_complete | failed
             },
-            waits: if decides {
-                decision.waits
-            } else {
-                is_next & taken.waits
-            },
+            waits: decides & decision.waits,
             follows: is_next & at.next_present,
             last: ends,
             packets_here: taken.here,

@@ -167,7 +167,7 @@ pub struct Position {
     pub next_posted: Bit,
 }
 
-/// Decision of `NextMessage`, `PeekNext` and `TakeMessages` on a message.
+/// Decision of `NextMessage` and `TakeMessages` on a message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Taken {
     /// The message starts.
@@ -177,7 +177,6 @@ pub struct Taken {
     pub responds: Bit,
     /// Fields of the response.
     pub found: Bit,
-    pub waits: Bit,
     pub last: Bit,
     pub here: Bits<6>,
     /// It starts, and has no packets.

@@ -8,7 +8,7 @@ use crate::completion::SUCCESS;
 use crate::entry::{has_immediate, is_faulty};
 use crate::records::{Entry, Position, QueueRow, Started, Taken};
 
-/// Decides on the message at a position for `NextMessage`, `PeekNext` and `TakeMessages`. `left`: packets that the last message started has left.
+/// Decides on the message at a position for `NextMessage` and `TakeMessages`. `left`: packets that the last message started has left.
 #[hdl_fn]
 pub fn take(
     asked: MessageRequest,
@@ -19,7 +19,6 @@ pub fn take(
     want: Bits<6>,
     max_wimm: Bits<11>,
 ) -> Taken {
-    let is_peek = asked.op == MessageOp::PeekNext;
     let is_take = asked.op == MessageOp::TakeMessages;
     let fenced = entry.wqe.fence & row.with_packets.any();
     let too_many = has_immediate(entry.wqe) & (row.wimm >= max_wimm);
@@ -27,7 +26,7 @@ pub fn take(
     let is_full = row.outstanding.get_bit(10);
     let can = !at.is_started & at.present & !row.stopped & !is_full;
     let may = can & !blocked;
-    let starts = may & !is_peek;
+    let starts = may;
     let carries = at.is_started | (may & entry.packets.any());
     let packets = if at.is_started { left } else { entry.packets };
     let fills = (packets >> 6_u64).any() | (packets.get_bits::<6>(0) >= want);
@@ -39,10 +38,9 @@ pub fn take(
     let misses_next = (is_take & carries & !fills & !at.next_present) | (!is_take & starts_nop);
     Taken {
         starts,
-        blocks: can & !starts & !is_peek,
+        blocks: can & !starts,
         responds: carries | ends,
         found: carries,
-        waits: is_peek & misses & !row.stopped,
         last: ends,
         starts_nop,
         here: if fills {

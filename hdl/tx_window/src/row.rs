@@ -99,16 +99,6 @@ pub fn after_allocate(
     after
 }
 
-/// Removes the newest packets, from `psn` on, of `bytes` in total. `tail` is the block of the newest one that remains. A carry chain.
-#[hdl_fn]
-pub fn after_rollback(row: WindowRow, psn: Psn, bytes: Bits<24>, tail: Block) -> WindowRow {
-    let mut after = row;
-    after.in_flight = row.in_flight - bytes;
-    after.next_psn = psn;
-    after.tail = tail;
-    after
-}
-
 /// Removes `length` bytes from those in flight.
 #[hdl_fn]
 pub fn after_bytes_left_flight(row: WindowRow, length: Bits<SUM_BITS>) -> WindowRow {

@@ -19,8 +19,6 @@ pub enum Step {
     Allocate,
     /// Those in the next block.
     AllocateEnd,
-    /// Removes the slots of a range.
-    Rollback,
     /// Checks the SACK, and determines which slots of the first block are newly acknowledged.
     CheckSack,
     /// Visits a block. Meanwhile the next one is read.

@@ -16,8 +16,8 @@ use crate::blocks::{
 use crate::free_list::FreeList;
 use crate::result::{blank, is_newly_acked, stamp_matches, with_row, with_sum};
 use crate::row::{
-    after_allocate, after_bytes_left_flight, after_loss, after_rollback, after_sending,
-    blocks_held, empty_row, room, WindowRow,
+    after_allocate, after_bytes_left_flight, after_loss, after_sending, blocks_held, empty_row,
+    room, WindowRow,
 };
 use crate::sack::{
     answered_slot, check_sack, first_psn, is_answered_block, last_named, measure, named_slots,
@@ -33,7 +33,7 @@ use crate::visit::{is_pending, pending_after, with_first_lost, with_una, Pending
 /// leaves it, when the window becomes empty, and with `Configure`.
 ///
 /// Cycles from request to response:
-/// * `Query`, `Configure`: 2. `Allocate`, `Rollback`: 3, or 4 if new packets lie in two blocks.
+/// * `Query`, `Configure`: 2. `Allocate`: 3, or 4 if new packets lie in two blocks.
 /// * `Read`: 3. `MarkLost`, `MarkRetransmitted`: 4. `NextInFlight`: 6, or 3 without a result. These operations start at the oldest block, at the newest one, or
 ///   at the block that the last of them found. Each block that they pass costs 1 more.
 /// * `Sack`: 4 if it is refused, or if it newly acknowledges only the answered packet and that lies in the block of `una`. Records are read four per cycle, one
@@ -109,18 +109,15 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     /// The cursor belongs to the queue pair of the request.
     cursor_own: DFF<Bit>,
 
-    // The last `Allocate`: where the next record goes, and what `Rollback` needs.
+    // The last `Allocate`: where the next record goes.
     sent_packet_held_valid: DFF<Bit>,
     sent_packet_held: DFF<SentPacket>,
     sent_packet_slot: DFF<Bits<5>>,
     sent_packet_block: DFF<Block>,
     /// Slots in the second block.
     range_end: DFF<Bits<32>>,
-    /// First and second block of the burst, the block before, and the place of the first one.
-    burst_first: DFF<Block>,
+    /// Second block of the burst.
     burst_second: DFF<Block>,
-    burst_before: DFF<Block>,
-    burst_place: DFF<Place>,
 
     /// The part of the response that is not in the row.
     result: DFF<WindowResponse>,
@@ -176,15 +173,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             sent_packet_block,
             range_end
         );
-        dff_setup!(
-            self,
-            clock,
-            burst_first,
-            burst_second,
-            burst_before,
-            burst_place,
-            result
-        );
+        dff_setup!(self, clock, burst_second, result);
         clock!(self, clock, rows, blocks, free, sent);
         let step = self.step.q.val();
         let asked = self.asked.q.val();
@@ -215,15 +204,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.rows.read_address.next = self.request.record.val().qp.get_bits::<Q>(0);
 
         // Selects the block in which the operation starts.
-        let in_first = asked_place == self.burst_place.q.val();
         let start = if asked.op == WindowOp::Allocate {
             fetched.tail
-        } else if asked.op == WindowOp::Rollback {
-            if in_first {
-                self.burst_first.q.val()
-            } else {
-                self.burst_second.q.val()
-            }
         } else if is_sack {
             fetched.head
         } else if at_tail {
@@ -235,7 +217,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         };
         let start_place = if is_sack {
             una_place
-        } else if at_tail | (asked.op == WindowOp::Rollback) {
+        } else if at_tail {
             asked_place
         } else if uses_cursor {
             self.cursor_place.q.val()
@@ -424,7 +406,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.blocks.write.next = self.changed.q.val() & (!is_sack | taken);
         self.blocks.write_block.next = visit.block;
         self.blocks.write_slots.next = visit.slots;
-        let whole = !asked.psn.get_bits::<5>(0).any() | (asked.psn == self.row.q.val().una);
 
         match step {
             Step::Sweep => {
@@ -467,7 +448,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 self.step.d.next = match asked.op {
                     WindowOp::Sack => Step::CheckSack,
                     WindowOp::Allocate => Step::Allocate,
-                    WindowOp::Rollback => Step::Rollback,
                     WindowOp::Query | WindowOp::Configure => Step::Respond,
                     _ => Step::Seek,
                 };
@@ -526,9 +506,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 self.range_end.d.next = range.beyond;
                 self.sent_packet_slot.d.next = first_psn.get_bits::<5>(0);
                 self.sent_packet_block.d.next = first;
-                self.burst_first.d.next = first;
-                self.burst_before.d.next = row.tail;
-                self.burst_place.d.next = place_of(first_psn);
                 if asked.count.any() {
                     self.changed.d.next = true;
                     self.row.d.next =
@@ -550,31 +527,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 self.changed.d.next = true;
                 self.burst_second.d.next = free_block;
                 self.row.d.next.tail = free_block;
-                self.step.d.next = Step::Respond;
-            }
-            Step::Rollback => {
-                let begins_block = !asked.psn.get_bits::<5>(0).any();
-                let tail = if !begins_block {
-                    here
-                } else if in_first {
-                    self.burst_before.q.val()
-                } else {
-                    self.burst_first.q.val()
-                };
-                self.visit.d.next.slots = without(slots, from_slot(asked.psn));
-                self.visit.d.next.block = here;
-                self.released_first.d.next = if whole {
-                    here
-                } else {
-                    self.burst_second.q.val()
-                };
-                if asked.count.any() {
-                    let behind =
-                        self.last_place.q.val().get_bits::<8>(0) - asked.psn.get_bits::<8>(5);
-                    self.changed.d.next = true;
-                    self.row.d.next = after_rollback(row, asked.psn, asked.bytes, tail);
-                    self.released.d.next = if whole { behind + 1 } else { behind };
-                }
                 self.step.d.next = Step::Respond;
             }
             Step::CheckSack => {
@@ -645,7 +597,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             }
             Step::Respond => {
                 if responds {
-                    if self.released.q.val().any() | (asked.op == WindowOp::Rollback) {
+                    if self.released.q.val().any() {
                         self.cursor_valid.d.next = false;
                     }
                     self.step.d.next = Step::Idle;

@@ -11,8 +11,6 @@ pub enum MessageOp {
     /// Returns the message of a new packet with PSN `psn`: the last one started, while it has packets left, otherwise the next one of the queue, which
     /// starts. If that is a NOP, there is no message, and a wake-up follows if more was posted.
     NextMessage,
-    /// Returns the message that `NextMessage` would return. No message starts, and no entry is read.
-    PeekNext,
     /// Returns the messages of `count` new packets from PSN `psn` on: first the last one started, while it has packets left, then the next ones of the queue,
     /// which start, as far as they may. There is one response for each message, in order, and the last response says so.
     TakeMessages,
@@ -78,10 +76,9 @@ pub struct Message {
 /// Response to every request. `TakeMessages` has one or more, all others have one.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct MessageResponse {
-    /// `NextMessage`, `PeekNext`, `TakeMessages`, `LookupBySlot`, `LookupByPsn`: there is a message. `Doorbell`: the index was accepted. `Complete`: the oldest remaining
+    /// `NextMessage`, `TakeMessages`, `LookupBySlot`, `LookupByPsn`: there is a message. `Doorbell`: the index was accepted. `Complete`: the oldest remaining
     /// message cannot be executed; `slot` and `status` say which and why.
     pub found: Bit,
-    /// `PeekNext`: there is no message, and there will be none before a doorbell, or before the wake-up for an entry that was requested.
     /// `Doorbell`: the index is the one that was known.
     pub waits: Bit,
     /// `NextMessage`: the entry behind the message is there, too.

@@ -28,8 +28,6 @@ pub enum WindowOp {
     /// Adds `count` new packets of `bytes` in total to those in flight. The caller has checked that MPR and `room` allow them. The record of each packet follows
     /// through a port of its own when the packet is sent.
     Allocate,
-    /// Removes the newest `count` packets, from `psn` on, of `bytes` in total. They were not sent, and none was acknowledged or lost.
-    Rollback,
     /// Marks the lost packet `psn` in flight again, with the record `sent`.
     MarkRetransmitted,
     /// Returns state and record of `psn`.
@@ -52,9 +50,9 @@ pub struct WindowRequest {
     pub psn: Psn,
     /// `MarkRetransmitted`: the record. `MarkLost`: only its `retries`.
     pub sent: SentPacket,
-    /// `Allocate`, `Rollback`: number of packets, at most 32.
+    /// `Allocate`: number of packets, at most 32.
     pub count: Bits<6>,
-    /// `Allocate`, `Rollback`: payload bytes.
+    /// `Allocate`: payload bytes.
     pub bytes: Bits<24>,
     /// `Sack`: cumulative PSN.
     pub cack: Psn,

@@ -34,7 +34,6 @@ fn random_request(rng: &mut TestRng) -> MessageRequest {
     let ops = [
         MessageOp::NextMessage,
         MessageOp::NextMessage,
-        MessageOp::PeekNext,
         MessageOp::TakeMessages,
         MessageOp::TakeMessages,
         MessageOp::LookupBySlot,

@@ -56,9 +56,9 @@ impl Leaving {
         self.beats.pop_front().flatten()
     }
 
-    /// Ends the burst early. Returns the packets that were not sent.
-    pub fn stop(&mut self) -> Vec<Sent> {
-        self.beats.drain(..).flatten().collect()
+    /// Ends the burst early.
+    pub fn stop(&mut self) {
+        self.beats.clear();
     }
 
     /// Returns whether these PSNs of a queue pair were sent before the burst, so their records have been written.

@@ -63,7 +63,6 @@ fn random_request(rng: &mut TestRng) -> WindowRequest {
         WindowOp::Allocate,
         WindowOp::Allocate,
         WindowOp::Allocate,
-        WindowOp::Rollback,
         WindowOp::MarkRetransmitted,
         WindowOp::Read,
         WindowOp::Sack,

@@ -260,34 +260,6 @@ impl Server {
         self.leaving = Leaving::new(qp, first, packets, pace);
     }
 
-    /// Rolls back the packets of the last burst that were not sent.
-    pub fn retract(&mut self) {
-        let qp = self.leaving.qp;
-        let packets = self.leaving.stop();
-        let window = &mut self.windows[qp];
-        let next = window.next().value() + (1 << 24) - packets.len() as u32;
-        let first = Psn::new(next & 0xff_ffff);
-        let mut shorter = Window::new(window.una());
-        self.pool.changed(window.blocks(), 0);
-        for i in 0..window.len() - packets.len() as u32 {
-            let psn = window.una().plus(i);
-            shorter.push(*window.sent(psn).expect("a record"), &mut self.pool);
-            match window.state(psn) {
-                SlotState::InFlight => {}
-                SlotState::Lost => {
-                    shorter.lose(psn, window.sent(psn).expect("a record").retries);
-                }
-                SlotState::Acked => {
-                    shorter.acknowledge(psn);
-                }
-                SlotState::Free => unreachable!("in the window"),
-            }
-        }
-        *window = shorter;
-        let request = about(WindowOp::Rollback, qp, first, &packets);
-        self.compare(request, vec![], Cycles::Exactly(3));
-    }
-
     /// Number of blocks that an operation passes before that of a PSN, and one for the read of its record.
     fn way_to(&self, qp: usize, psn: Psn) -> u32 {
         let window = &self.windows[qp];

@@ -34,8 +34,6 @@ pub enum Step {
     Query,
     /// Sends this number of packets, in bursts of this length.
     Push(usize, usize, Sent, Rhythm),
-    /// A burst of this many packets, of which some are rolled back.
-    Retract(usize, usize, Sent, Rhythm),
     /// The first packet lost on a plane.
     ResendFirst(u8, Sent),
     /// The first lost packet from a place on.
@@ -129,11 +127,6 @@ impl Step {
                 for burst in packets(count, sent).chunks(each) {
                     server.burst(qp, burst, &rhythm.pace(burst.len()));
                 }
-            }
-            Self::Retract(count, after, sent, rhythm) => {
-                server.burst(qp, &packets(count, sent), &rhythm.pace(count));
-                server.rest(after);
-                server.retract();
             }
             Self::ResendFirst(plane, sent) => {
                 if let Some(psn) = window.first_lost(plane) {
@@ -267,16 +260,10 @@ fn push() -> impl Strategy<Value = Step> {
         .prop_map(|(count, each, sent, rhythm)| Step::Push(count, each, sent, rhythm))
 }
 
-fn retract() -> impl Strategy<Value = Step> {
-    (1..=32_usize, 0..40_usize, sent(), rhythm())
-        .prop_map(|(count, after, sent, rhythm)| Step::Retract(count, after, sent, rhythm))
-}
-
 pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => Just(Step::Query),
         6 => push(),
-        1 => retract(),
         3 => (0..2_u8, sent()).prop_map(|(plane, sent)| Step::ResendFirst(plane, sent)),
         2 => (place(), sent()).prop_map(|(place, sent)| Step::Resend(place, sent)),
         2 => place().prop_map(Step::Read),

@@ -55,7 +55,8 @@ pub enum Step {
 /// * `LookupByPsn`: 4, 2 more for each block up to that of the message, and 3 more for each message of that block that it reads, at most 4: messages are
 ///   stored in the order of their PSNs, so the search in the block is binary.
 ///
-/// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 6.
+/// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 6. After a `Configure` the next request
+/// waits until the prefetch has forgotten the old ring.
 ///
 /// **Flush.** Flushed queue pairs take turns. One flush step starts at most every [`FLUSH_INTERVAL`] cycles, and makes the next completion. Flush steps have priority over requests, but do not start while a completion waits to be accepted.
 ///
@@ -223,7 +224,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         // accept: a flush step, or a request
         let flush_waits = self.flush_wait.q.val().any();
         let flush_due = self.flush_queue.out.valid.val() & !flush_waits & !self.completes.q.val();
-        let idle = (step == Step::Idle) & !self.responds.q.val();
+        let idle = (step == Step::Idle) & !self.responds.q.val() & !self.prefetch.restarting.val();
         let flush_qp = self.flush_queue.out.data.val();
         let mut request = self.request.record.val();
         request.qp = if flush_due { flush_qp } else { request.qp };

@@ -65,6 +65,8 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     pub clear: Signal<In, Bit>,
     pub clear_index: Signal<In, Bits<10>>,
     pub ask: Snk<Ask>,
+    /// A restart was accepted, and `look` may still show the entries of the old ring.
+    pub restarting: Signal<Out, Bit>,
     pub look_qp: Signal<In, Bits<Q>>,
     /// Entries of the queue pair that was addressed in the previous cycle.
     pub look: Signal<Out, Look>,
@@ -161,6 +163,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.ask.ready.next = !held;
         self.fetched.ready.next = takes & !held & !asks & !visit_due;
         self.visits.out.ready.next = visits;
+        self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))
+            | (acts & (work == Work::Ask) & (asked.kind == AskKind::Restarts));
         if asks & !held & !takes {
             self.asking_valid.d.next = true;
             self.asking.d.next = self.ask.record.val();

@@ -1,5 +1,6 @@
 //! `message_table` against the reference, operation by operation.
 
+mod block_pool;
 mod entries;
 mod operations;
 mod pair;

@@ -296,8 +296,8 @@ impl Server {
         let mut idle = 0;
         while !self.pairs.iter().all(Pair::is_drained) {
             idle += 1;
-            for qp in 0..self.pairs.len() {
-                if self.pairs[qp].is_drained() || !(tries[qp] || self.woken[qp]) {
+            for (qp, tries) in tries.iter_mut().enumerate() {
+                if self.pairs[qp].is_drained() || !(*tries || self.woken[qp]) {
                     continue;
                 }
                 let before = (self.pairs[qp].taken(), self.pairs[qp].outstanding());
@@ -306,8 +306,8 @@ impl Server {
                     self.flush(qp, Some(failed));
                 }
                 let after = (self.pairs[qp].taken(), self.pairs[qp].outstanding());
-                tries[qp] = started || before != after;
-                if tries[qp] {
+                *tries = started || before != after;
+                if *tries {
                     idle = 0;
                 }
             }

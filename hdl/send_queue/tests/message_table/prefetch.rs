@@ -168,3 +168,18 @@ fn reads_that_wait_to_leave_during_configure_are_dropped() {
     assert!(server.current(0, 8));
     server.drain();
 }
+
+/// The prefetch may be busy with the entries of another queue pair when `Configure` comes.
+#[test]
+fn entries_of_the_time_before_configure_are_not_executed_right_after_it() {
+    let mut server = quick(7);
+    for round in 0..200 {
+        server.post_any(0, 2);
+        server.rest(40);
+        server.configure(1);
+        server.post_any(1, 60);
+        server.rest(round % 40);
+        server.configure(0);
+        assert!(!server.current(0, 8), "round {round}");
+    }
+}

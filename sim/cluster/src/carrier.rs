@@ -5,7 +5,7 @@ use stellar_transport::time::Ticks;
 use stellar_wire::{Bth, Ethernet, Header, Ip, Udp};
 
 use crate::host::{Host, CONTROL_DSCP, DATA_DSCP};
-use crate::Record;
+use crate::{Cluster, ClusterError, Progress, Record};
 
 /// A packet between cards, as bytes ([`Frame`]) or as a record ([`Record`]). The card decides the same for both.
 pub trait Carrier: Parcel + Sealed {
@@ -23,6 +23,16 @@ impl Carrier for Record {
 
 /// What only this crate does with a packet.
 pub trait Sealed: Sized {
+    /// Runs a cluster. It is here, and not generic, so that this crate compiles it with its own optimisation; a generic function would be compiled with
+    /// that of the crate that calls it.
+    #[doc(hidden)]
+    fn run(
+        cluster: &mut Cluster<Self>,
+        watch: &mut dyn FnMut(Progress),
+    ) -> Result<(), ClusterError>
+    where
+        Self: Carrier;
+
     /// The next packet of a port of a host's card.
     #[doc(hidden)]
     fn poll(card: &mut CardOf<'_>) -> Option<Self>;
@@ -46,6 +56,13 @@ pub struct CardOf<'a> {
 }
 
 impl Sealed for Frame {
+    fn run(
+        cluster: &mut Cluster<Self>,
+        watch: &mut dyn FnMut(Progress),
+    ) -> Result<(), ClusterError> {
+        cluster.run_watched(watch)
+    }
+
     fn poll(card: &mut CardOf<'_>) -> Option<Self> {
         let bytes = card.host.endpoint.poll_transmit(card.port, card.now)?;
         Some(Self::new(bytes))
@@ -63,6 +80,13 @@ impl Sealed for Frame {
 }
 
 impl Sealed for Record {
+    fn run(
+        cluster: &mut Cluster<Self>,
+        watch: &mut dyn FnMut(Progress),
+    ) -> Result<(), ClusterError> {
+        cluster.run_watched(watch)
+    }
+
     fn dest_qp(&self) -> Option<u32> {
         Some(self.packet.dest_qp())
     }

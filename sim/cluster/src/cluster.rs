@@ -116,6 +116,14 @@ impl<C: Carrier> Cluster<C> {
     /// # Errors
     /// [`ClusterError`] if a queue pair cannot be made.
     pub fn run(&mut self, mut watch: impl FnMut(Progress)) -> Result<(), ClusterError> {
+        C::run(self, &mut watch)
+    }
+
+    /// As [`Self::run`].
+    pub(crate) fn run_watched(
+        &mut self,
+        watch: &mut dyn FnMut(Progress),
+    ) -> Result<(), ClusterError> {
         while self.open > 0 {
             let Some(occurrence) = self.fabric.next_occurrence(self.settings.limit) else {
                 break;

@@ -260,7 +260,9 @@ impl Logic for BurstSend {
         } else {
             burst.ack_req_all
         };
-        let ack_req = leaving.last | ack_req_now;
+        // The last packet of a message asks, unless others follow that will ask. RC completes no later than message by message.
+        let ends_message = leaving.last & (rc | is_last);
+        let ack_req = ends_message | ack_req_now;
         self.messages.take.next = moves;
         self.messages.take_all.next = false;
         self.paths.out.ready.next = moves & !rc;

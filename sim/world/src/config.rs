@@ -50,7 +50,7 @@ impl Default for MrcPlan {
             policy: Policy::Obs,
             paths: MAX_PATHS,
             early_loss: 128,
-            mpr: 1024,
+            mpr: stellar_wire::config::DEFAULT_MPR,
             rto: Ticks::from_us(250),
             backoff: Backoff::Linear,
             retry_budget: 7,

@@ -208,7 +208,7 @@ fn the_window_never_spans_more_than_mpr() {
 #[test]
 fn a_full_window_of_messages_of_some_packets_drains() {
     // 64 messages of 16 packets are 1,024 packets.
-    let mut pair = pair_with(0x10, |_| {});
+    let mut pair = pair_with(0x10, |config| config.mpr = 1024);
     pair.network.set_rule(|seen| Fate {
         delay: if seen.is_data() && seen.psn() == 0x10 {
             28_000

@@ -1,7 +1,7 @@
 //! Tests the contents of SACKs, and a requester's handling of contents that no card here sends.
 
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::requester::{QpIdentity, SlotState};
+use stellar_transport::requester::{MrcConfig, QpIdentity, SlotState};
 use stellar_transport::responder::Responder;
 use stellar_transport::rx::{AckBody, AckRequest, DropReason, Psn};
 use stellar_wire::mrc::{CcState, Entropy, PathHint, Seth};
@@ -102,7 +102,11 @@ fn a_duplicate_too_old_for_an_offset_is_answered_with_the_cumulative_psn() {
 /// Sends 20 packets of 256 bytes and hands card 0 their SACKs as `change` leaves them.
 fn with_changed_sacks(change: fn(&mut Seth, &mut CcState)) -> Pair {
     let mut pair = Pair::new(|seen: &Seen<'_>| Fate::lost_if(seen.is(Opcode::MrcSack)));
-    pair.connect(|card| qp(card, QP, 8, TransportConfig::Mrc(mrc(8))));
+    let config = MrcConfig {
+        mpr: 1024,
+        ..mrc(8)
+    };
+    pair.connect(|card| qp(card, QP, 8, TransportConfig::Mrc(config.clone())));
     pair.network.log = Some(Vec::new());
     pair.post(QP, write(0, 0, 20 * 256, 1));
     pair.run_for(2000);

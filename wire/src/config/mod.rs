@@ -49,7 +49,7 @@ pub const MAX_MPR: u32 = if WINDOW < RECEIVE_WINDOW {
 };
 
 /// MPR of a queue pair whose user does not say otherwise.
-pub const DEFAULT_MPR: u16 = 1024;
+pub const DEFAULT_MPR: u16 = MAX_MPR as u16;
 
 /// log2 of the words of 64 PSNs in the rings of received PSNs that the hardware has for each queue pair. A ring has two windows: a window that begins in
 /// the middle of a word has packets of one word more than fill it, and these words must have places of their own.

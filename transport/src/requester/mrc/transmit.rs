@@ -142,6 +142,7 @@ impl MrcRequester {
             .take(first, allowed, self.qp.mtu, card.memory, &mut burst);
         let mut path = Some(path);
         let mut readable = true;
+        let mut left: u32 = burst.iter().map(|&(_, packets)| packets).sum();
         for &(message, packets) in &burst {
             for _ in 0..packets {
                 // A plane that had a path has one for every packet.
@@ -150,9 +151,11 @@ impl MrcRequester {
                     break;
                 };
                 let psn = self.window.next();
+                left -= 1;
                 let packet = readable
                     .then(|| self.prepare(&message, psn, path, None, card))
-                    .flatten();
+                    .flatten()
+                    .map(|packet| self.requesting(packet, left == 0));
                 readable = packet.is_some();
                 let sent = Sent {
                     ev: path.index,
@@ -173,6 +176,14 @@ impl MrcRequester {
         }
         burst.clear();
         self.burst = burst;
+    }
+
+    /// Decides whether a packet requests an acknowledgement: the last one of a message, unless more packets of the burst follow.
+    fn requesting(&self, packet: RequestPacket, ends_burst: bool) -> RequestPacket {
+        RequestPacket {
+            ack_req: packet.ack_req && ends_burst || self.nscc.cwnd() < self.config.coalesce_from,
+            ..packet
+        }
     }
 
     /// Packets that both windows and the pool of blocks admit, if the first one is `psn` of `message`. A queue pair that needs its first block, and finds none,
@@ -219,7 +230,7 @@ impl MrcRequester {
         Some(RequestPacket {
             opcode: segment.opcode,
             psn,
-            ack_req: segment.last || self.nscc.cwnd() < self.config.coalesce_from,
+            ack_req: segment.last,
             retransmission: false,
             ext: extension_headers(message, &segment, tseth),
             payload,

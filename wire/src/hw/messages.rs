@@ -81,7 +81,7 @@ pub struct MessageResponse {
     pub found: Bit,
     /// `Doorbell`: the index is the one that was known.
     pub waits: Bit,
-    /// `NextMessage`: the entry behind the message is there, too.
+    /// `NextMessage`, valid with `found`: the entry behind the message is there, too.
     pub follows: Bit,
     /// `TakeMessages`: no response follows. It may come without a message.
     pub last: Bit,

@@ -130,13 +130,12 @@ impl Server {
             }
         };
         self.compare_message(&words, message.as_ref());
-        let follows = Record::<MessageResponse>::new(&words).bool("follows");
+        let follows = message.is_some() && Record::<MessageResponse>::new(&words).bool("follows");
         let pair = &self.pairs[qp];
         assert!(
             !follows || pair.handed.len() > pair.taken(),
             "no entry follows"
         );
-        self.follows += u32::from(follows);
         let pair = &mut self.pairs[qp];
         if let Some(message) = message {
             let left = message.packets - pair.next.distance_from(message.first);

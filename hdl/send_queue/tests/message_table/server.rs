@@ -44,8 +44,6 @@ pub struct Server {
     pub woken: Vec<bool>,
     /// Number of reads issued.
     pub reads: u32,
-    /// Number of times that an entry behind the message was there.
-    pub follows: u32,
 }
 
 impl Server {
@@ -77,7 +75,6 @@ impl Server {
             took: 0,
             woken: vec![false; 4],
             reads: 0,
-            follows: 0,
             rng,
         };
         server.restart();

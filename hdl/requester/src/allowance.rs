@@ -4,7 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::segment::{at_most_63, burst_limit, smaller};
+use crate::segment::{at_most_63, smaller};
 
 /// What the congestion window has left.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -51,11 +51,11 @@ pub struct BurstSize {
     pub more: Bits<6>,
 }
 
-/// Returns how many packets a burst may have, if the message has `left` packets from the first one on. If the windows allow none, the burst has one packet, which
-/// may be too long. Levels: 10.
+/// Returns how many packets a burst may have, `most` at most, if the message has `left` packets from the first one on. If the windows allow none, the burst has one
+/// packet, which may be too long. Levels: 9.
 #[hdl_fn]
-pub fn burst_size(by_windows: Bits<6>, left: Bits<24>, mtu_log2: Bits<4>) -> BurstSize {
-    let limit = smaller(by_windows, burst_limit(mtu_log2));
+pub fn burst_size(by_windows: Bits<6>, left: Bits<24>, most: Bits<6>) -> BurstSize {
+    let limit = smaller(by_windows, most);
     let here = smaller(at_most_63(left), limit);
     if limit.any() {
         BurstSize {

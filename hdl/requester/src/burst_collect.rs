@@ -36,8 +36,9 @@ pub struct BurstHead {
     pub run: Run,
     /// Payload bytes of its packets.
     pub bytes: Bits<24>,
-    /// Packets that may follow from other messages.
+    /// Packets that may follow from other messages, which have to be short with `only_short`.
     pub more: Bits<6>,
+    pub only_short: Bit,
     /// It needs no path, or there is one for certain.
     pub has_path: Bit,
     /// MRC: it is a lost packet, which was lost on path `avoid`.
@@ -139,6 +140,7 @@ impl Logic for BurstCollect {
             qp: op.qp,
             psn: head.run.segment.psn + bit_cast::<24, 6>(head.run.packets),
             count: head.more,
+            only_short: head.only_short,
             ..MessageRequest::default()
         };
         if is_taken & taken.nops {

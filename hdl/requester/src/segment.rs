@@ -134,10 +134,19 @@ fn rc_write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
     }
 }
 
-/// Returns the maximum number of packets of a burst: 16 KiB, but at most 32 packets. Levels: 1.
+/// Returns whether the bytes of full packets limit a burst, and not their number. Levels: 1.
 #[hdl_fn]
-pub fn burst_limit(mtu_log2: Bits<4>) -> Bits<6> {
-    if mtu_log2 == 13 {
+pub fn is_limited_by_bytes(mtu_log2: Bits<4>) -> Bit {
+    mtu_log2 > 9
+}
+
+/// Returns the maximum number of packets of a burst (reference: `Messages::burst_limit`): 16 KiB of full packets, but at most 32 packets; 32 if all of its messages
+/// are short. Levels: 2.
+#[hdl_fn]
+pub fn burst_limit(mtu_log2: Bits<4>, only_short: Bit) -> Bits<6> {
+    if only_short {
+        bits::<6>(32)
+    } else if mtu_log2 == 13 {
         bits::<6>(2)
     } else if mtu_log2 == 12 {
         bits::<6>(4)

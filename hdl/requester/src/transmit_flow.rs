@@ -6,7 +6,9 @@ use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse};
 use stellar_wire::hw::fence::EpochEnd;
-use stellar_wire::hw::messages::{Message, MessageOp, MessageRequest, MessageResponse};
+use stellar_wire::hw::messages::{
+    Message, MessageOp, MessageRequest, MessageResponse, SHORT_MESSAGE,
+};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
@@ -24,7 +26,10 @@ use crate::packet_queue::Run;
 use crate::ports::of_port;
 use crate::rc_space::rc_space;
 use crate::records::{NextAction, Op, OpResult, RcState, RequesterState, StatPulses, TAIL_BITS};
-use crate::segment::{bytes_of, measured, payload_length, segment_at, smaller, Segment};
+use crate::segment::{
+    burst_limit, bytes_of, is_limited_by_bytes, measured, payload_length, segment_at, smaller,
+    Segment,
+};
 
 /// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -149,6 +154,8 @@ pub struct TransmitFlow {
     /// Packets of the message that the burst has, and packets of others that may follow.
     count: DFF<Bits<6>>,
     more: DFF<Bits<6>>,
+    /// The message is short, so a burst of short messages may have more packets than full ones.
+    only_short: DFF<Bit>,
     timeout: DFF<Bits<32>>,
     /// MRC: every packet requests a SACK.
     ack_req_all: DFF<Bit>,
@@ -190,7 +197,8 @@ impl Logic for TransmitFlow {
             ack_req_all,
             fills_window,
             room,
-            starves
+            starves,
+            only_short
         );
         clock_reset!(self, bursts);
         let op = self.op.val();
@@ -235,7 +243,8 @@ impl Logic for TransmitFlow {
         } else {
             smaller(window_space, cwnd_left.packets)
         };
-        let size = burst_size(by_windows, segment.left, mtu_log2);
+        let only_short = self.only_short.q.val();
+        let size = burst_size(by_windows, segment.left, burst_limit(mtu_log2, only_short));
         let count = self.count.q.val();
         let retries = if is_retransmit {
             last_sent.retries
@@ -258,6 +267,7 @@ impl Logic for TransmitFlow {
             },
             bytes: bytes_of(segment, count, mtu_log2),
             more: self.more.q.val(),
+            only_short: self.only_short.q.val(),
             has_path: rc | (is_new & op.state.path_policy.keeps_all_paths & port_up),
             is_retransmit: is_retransmit & !rc,
             avoid: last_sent.ev,
@@ -574,6 +584,9 @@ impl Logic for TransmitFlow {
                 self.segment.d.next = measured(message, segment);
                 self.length.d.next = payload_length(measured(message, segment), mtu_log2);
                 self.window_space.d.next = smaller(window_space, self.room.q.val());
+                self.only_short.d.next = is_limited_by_bytes(mtu_log2)
+                    & (message.length < SHORT_MESSAGE)
+                    & !is_retransmit;
                 self.cwnd_space.d.next = cwnd_space(cwnd, in_flight, mtu_log2);
                 self.ack_req_all.d.next = cwnd < op.settings.coalesce_from;
                 if cwnd_known {

@@ -3,7 +3,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::host::{WcStatus, WqeOpcode};
-use stellar_wire::hw::messages::WqeFetched;
+use stellar_wire::hw::messages::{WqeFetched, SHORT_MESSAGE};
 use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::{FromBits, SqIndex};
 
@@ -38,6 +38,7 @@ pub fn decode(answer: WqeFetched, slot: SqIndex, mtu_log2: Bits<4>) -> Entry {
     Entry {
         misplaced,
         too_long,
+        short: wqe.length < SHORT_MESSAGE,
         packets: if misplaced | too_long | (read.opcode == NOP) {
             bits::<24>(0)
         } else {

@@ -17,6 +17,8 @@ pub struct Entry {
     pub misplaced: Bit,
     /// The length exceeds the maximum of a message, or of inline data.
     pub too_long: Bit,
+    /// It has fewer than [`SHORT_MESSAGE`](stellar_wire::hw::messages::SHORT_MESSAGE) bytes.
+    pub short: Bit,
     /// Number of packets of its message: 0 for a NOP, and for an entry that cannot be executed.
     pub packets: Bits<24>,
     pub wqe: Wqe,

@@ -22,7 +22,8 @@ pub fn take(
     let is_take = asked.op == MessageOp::TakeMessages;
     let fenced = entry.wqe.fence & row.with_packets.any();
     let too_many = has_immediate(entry.wqe) & (row.wimm >= max_wimm);
-    let blocked = !is_faulty(entry) & (fenced | too_many);
+    let exceeds = is_take & asked.only_short & !entry.short;
+    let blocked = !is_faulty(entry) & (fenced | too_many | exceeds);
     let is_full = row.outstanding.get_bit(10);
     let can = !at.is_started & at.present & !row.stopped & !is_full;
     let may = can & !blocked;

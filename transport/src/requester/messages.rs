@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use stellar_wire::host::{Cqe, CqeOpcode, WcStatus, Wqe, WqeOpcode};
+use stellar_wire::rows::{BURST_BYTES, BURST_PACKETS, SHORT_MESSAGE};
 
 use super::{CompletionQueue, Fetched, SendQueue, MAX_OUTSTANDING};
 use crate::endpoint::Memory;
@@ -93,6 +94,17 @@ impl Messages {
     /// queue. NOPs before it are started, and need nothing else. Returns `None` if there is no work, if none may start, or if [`MAX_OUTSTANDING`]
     /// messages are outstanding.
     pub fn current(&mut self, next: Psn, mtu: u32, memory: &mut dyn Memory) -> Option<Message> {
+        self.advance(next, mtu, false, memory)
+    }
+
+    /// Does what [`Self::current`] does. With `only_short`, no entry of [`SHORT_MESSAGE`] bytes or more starts.
+    fn advance(
+        &mut self,
+        next: Psn,
+        mtu: u32,
+        only_short: bool,
+        memory: &mut dyn Memory,
+    ) -> Option<Message> {
         loop {
             if self.stopped {
                 return None;
@@ -112,7 +124,9 @@ impl Messages {
             let immediate = fetched.wqe.opcode == WqeOpcode::WriteImm;
             // NOPs have no packets, so they can complete at once.
             let fenced = fetched.wqe.fence && self.with_packets > 0;
-            if fetched.fault.is_none() && (fenced || immediate && self.wimm >= self.max_wimm) {
+            let too_many = immediate && self.wimm >= self.max_wimm;
+            let too_long = only_short && fetched.wqe.length >= SHORT_MESSAGE;
+            if fetched.fault.is_none() && (fenced || too_many || too_long) {
                 self.waiting = Some(fetched);
                 return None;
             }
@@ -121,11 +135,13 @@ impl Messages {
     }
 
     /// Takes the messages of `packets` new packets, the first of which has PSN `next`: what [`Self::current`] returns for one packet after the other. Appends each
-    /// message to `taken`, with the number of these packets that belong to it. There may be fewer packets, or none.
+    /// message to `taken`, with the number of these packets that belong to it. There may be fewer packets, or none. With `only_short`, no message of
+    /// [`SHORT_MESSAGE`] bytes or more starts.
     pub fn take(
         &mut self,
         next: Psn,
         packets: u32,
+        only_short: bool,
         mtu: u32,
         memory: &mut dyn Memory,
         taken: &mut Vec<(Message, u32)>,
@@ -133,7 +149,7 @@ impl Messages {
         let mut count = 0;
         while count < packets {
             let psn = next.plus(count);
-            let Some(message) = self.current(psn, mtu, memory) else {
+            let Some(message) = self.advance(psn, mtu, only_short, memory) else {
                 break;
             };
             let left = message.packets - psn.distance_from(message.first);
@@ -169,6 +185,16 @@ impl Messages {
             self.under_way.reserve_exact(1);
         }
         self.under_way.push_back(message);
+    }
+
+    /// Returns how many packets a burst that begins with this message has at most, and whether all of its other messages have to be short.
+    pub fn burst_limit(message: &Message, mtu: u32) -> (u32, bool) {
+        let full = (BURST_BYTES / mtu).min(BURST_PACKETS);
+        if full < BURST_PACKETS && message.wqe.length < SHORT_MESSAGE {
+            (BURST_PACKETS, true)
+        } else {
+            (full, false)
+        }
     }
 
     /// Records that a message cannot be continued. Nothing after it starts. A message that has completed in the meantime is not affected.

@@ -112,17 +112,17 @@ impl RcRequester {
             let window = u32::from(self.config.window);
             let room = window.saturating_sub(self.outstanding());
             // The first message starts even if the window is full, as hardware looks it up first.
-            if self
-                .messages
-                .current(psn, self.qp.mtu, card.memory)
-                .is_some()
-            {
+            if let Some(message) = self.messages.current(psn, self.qp.mtu, card.memory) {
+                let (limit, only_short) = Messages::burst_limit(&message, self.qp.mtu);
+                let packets = room.min(limit).min(most);
                 self.messages
-                    .take(psn, room.min(most), self.qp.mtu, card.memory, due);
+                    .take(psn, packets, only_short, self.qp.mtu, card.memory, due);
             }
         } else if let Some(&message) = self.messages.holding(psn) {
             let left = message.packets - psn.distance_from(message.first);
-            let packets = self.sent.distance_from(psn).min(left).min(most);
+            let (limit, _) = Messages::burst_limit(&message, self.qp.mtu);
+            let packets = self.sent.distance_from(psn).min(left).min(limit);
+            let packets = packets.min(most);
             due.extend(message.fault.is_none().then_some((message, packets)));
         }
     }

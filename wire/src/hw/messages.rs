@@ -5,6 +5,9 @@ use rust_hdl::prelude::*;
 
 pub use crate::rows::requester::SendQueueConfig;
 
+/// Messages of fewer bytes are short: 32 of them, with a packet each, have at most as many bytes as a burst of full packets.
+pub const SHORT_MESSAGE: u64 = crate::rows::SHORT_MESSAGE as u64;
+
 /// Kind of a [`MessageRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum MessageOp {
@@ -38,6 +41,8 @@ pub struct MessageRequest {
     pub psn: Psn,
     /// Packets of a `TakeMessages`, 1 to 32.
     pub count: Bits<6>,
+    /// `TakeMessages`: only messages shorter than [`SHORT_MESSAGE`] bytes start.
+    pub only_short: Bit,
     pub slot: SqIndex,
     pub failed: Bit,
     /// Code of a work completion status ([`crate::host::WcStatus`]). `Fault`: not that of success.

@@ -24,7 +24,9 @@ pub use control::{ControlPeerRow, PeerAddressRow};
 pub use receive::{
     EmttRow, MrRow, Owner, PageSize, QpMode, QpRow, QpState, TableError, EMTT_INDEX_BITS, FIRST_QP,
 };
-pub use requester::{RequesterRow, SendQueueRow, MAX_OUTSTANDING};
+pub use requester::{
+    RequesterRow, SendQueueRow, BURST_BYTES, BURST_PACKETS, MAX_OUTSTANDING, SHORT_MESSAGE,
+};
 pub use responder::ResponderRow;
 pub use rings::{RingRow, EVENT_QUEUE_BITS};
 pub(crate) use row::Offset;

@@ -5,6 +5,13 @@ use rust_hdl::prelude::*;
 
 use crate::Psn;
 
+/// Payload bytes of a burst, at most. A burst begins with a message, and has at most 32 packets.
+pub const BURST_BYTES: u32 = 16 << 10;
+/// Packets of a burst, at most.
+pub const BURST_PACKETS: u32 = 32;
+/// Messages of fewer bytes are short. A burst of short messages is limited by its number of packets alone.
+pub const SHORT_MESSAGE: u32 = BURST_BYTES / BURST_PACKETS;
+
 /// Maximum number of outstanding messages of a queue pair.
 pub const MAX_OUTSTANDING: usize = 1024;
 

@@ -8,6 +8,7 @@ use stellar_transport::time::Ticks;
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
+use stellar_wire::rows::BURST_PACKETS;
 use stellar_wire::Opcode;
 
 use crate::core::memory::Entries;
@@ -15,11 +16,6 @@ use crate::core::packets::{compare_packet, completion};
 use crate::core::peer::InFlight;
 use crate::core::rig::{Observed, Rig, Totals, BLOCKS};
 use crate::core::setup::{tables, work_request, Kinds, Pair, QPS, RING_LOG2};
-
-/// Maximum number of packets that hardware sends in one operation (`docs/requester.md`, Sequencer).
-fn burst_limit(mtu: u32) -> u32 {
-    (16384 / mtu).min(32)
-}
 
 type Count = fn(&RequesterCounters) -> u64;
 
@@ -242,11 +238,11 @@ impl Bench {
 
     /// Returns the packets that the reference would send now, and whether the queue pair would fail.
     pub fn foresee(&mut self, qp: usize, port: u8) -> (Vec<RequestPacket>, bool) {
-        let (now, limit) = (self.now, burst_limit(self.pairs[qp].mtu));
+        let now = self.now;
         let pair = &self.pairs[qp];
         let before = (pair.reference.clone(), pair.cq.clone(), self.pool.clone());
         let packets = self.reference(qp, |reference, card| {
-            reference.transmit_burst(port, now, limit, card)
+            reference.transmit_burst(port, now, BURST_PACKETS, card)
         });
         let pair = &mut self.pairs[qp];
         let fails = pair.reference.error().is_some();
@@ -257,11 +253,10 @@ impl Bench {
     /// Lets the reference transmit, and compares the packets. Returns whether there are any.
     pub fn compare_sent(&mut self, qp: usize, port: u8, observed: &Observed) -> bool {
         let now = self.now;
-        let limit = burst_limit(self.pairs[qp].mtu);
         // Nobody waits yet for a block.
         self.pool = WindowPool::new(self.pool.free());
         let packets = self.reference(qp, |reference, card| {
-            reference.transmit_burst(port, now, limit, card)
+            reference.transmit_burst(port, now, BURST_PACKETS, card)
         });
         assert_eq!(packets.len(), observed.tx.len(), "packets of {packets:?}");
         let starves = self.pool.is_waiting(qp as u32);

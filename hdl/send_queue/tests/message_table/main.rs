@@ -52,6 +52,7 @@ fn random_request(rng: &mut TestRng) -> MessageRequest {
         qp: rng.random_range(0..2_u64).to_bits(),
         psn: rng.random_range(0..6_u64).to_bits(),
         count: rng.random_range(1..33_u64).to_bits(),
+        only_short: rng.random(),
         slot: rng.random_range(0..6_u64).to_bits(),
         failed: Random::random(rng),
         status: Random::random(rng),

@@ -153,11 +153,13 @@ impl Server {
         let mut request = asking(MessageOp::TakeMessages, qp);
         request.psn = psn_bits(self.pairs[qp].next);
         request.count = u64::from(count).to_bits();
+        let only_short = self.rng.random_bool(0.3);
+        request.only_short = only_short;
         self.woken[qp] = false;
         let before = (self.pairs[qp].taken(), self.pairs[qp].nops());
         let settings = SendQueueConfig::default();
         let (messages, responses) = self.call_many(request, settings, |server, now| {
-            server.pairs[qp].take(count, now)
+            server.pairs[qp].take(count, only_short, now)
         });
         let started = self.pairs[qp].taken() - before.0;
         let nops = self.pairs[qp].nops() - before.1;

@@ -280,12 +280,12 @@ impl Pair {
     }
 
     /// Returns the messages of new packets. Only entries that entered the table before a cycle count.
-    pub fn take(&mut self, count: u32, before: u64) -> Vec<(Message, u32)> {
+    pub fn take(&mut self, count: u32, only_short: bool, before: u64) -> Vec<(Message, u32)> {
         self.tell_before(before);
         let (next, mtu) = (self.next, self.mtu);
         self.with(|messages, memory, _| {
             let mut taken = vec![];
-            messages.take(next, count, mtu, memory, &mut taken);
+            messages.take(next, count, only_short, mtu, memory, &mut taken);
             taken
         })
     }

@@ -9,7 +9,7 @@ use stellar_wire::{ImmDt, Opcode, Reth};
 use super::timers::earlier;
 use super::{Card, MrcRequester};
 use crate::requester::{
-    locate_payload, segment, Message, Payload, RequestExt, RequestPacket, Segment, Sent,
+    locate_payload, segment, Message, Messages, Payload, RequestExt, RequestPacket, Segment, Sent,
     WindowPool, WriteExt,
 };
 use crate::rx::{Pieces, Psn, QpMode};
@@ -25,7 +25,7 @@ impl MrcRequester {
         packet
     }
 
-    /// Does what [`Self::transmit`] does, but returns as many new packets as may be sent at once, up to `most`. They may belong to several messages. The
+    /// Does what [`Self::transmit`] does, but returns as many new packets as a burst may have, up to `most`. They may belong to several messages. The
     /// congestion window is checked in units of the path MTU.
     pub fn transmit_burst(
         &mut self,
@@ -130,7 +130,11 @@ impl MrcRequester {
         let Some(message) = self.messages.current(first, self.qp.mtu, card.memory) else {
             return;
         };
-        let allowed = self.allowed(&message, first, card.pool).min(most);
+        let (limit, only_short) = Messages::burst_limit(&message, self.qp.mtu);
+        let allowed = self
+            .allowed(&message, first, card.pool)
+            .min(limit)
+            .min(most);
         if allowed == 0 {
             return;
         }
@@ -138,8 +142,14 @@ impl MrcRequester {
             return;
         };
         let mut burst = mem::take(&mut self.burst);
-        self.messages
-            .take(first, allowed, self.qp.mtu, card.memory, &mut burst);
+        self.messages.take(
+            first,
+            allowed,
+            only_short,
+            self.qp.mtu,
+            card.memory,
+            &mut burst,
+        );
         let mut path = Some(path);
         let mut readable = true;
         let mut left: u32 = burst.iter().map(|&(_, packets)| packets).sum();

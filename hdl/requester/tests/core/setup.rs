@@ -38,7 +38,6 @@ pub enum Kinds {
 /// One queue pair: the reference and its surroundings.
 pub struct Pair {
     pub number: u32,
-    pub mtu: u32,
     pub ring: SqRing,
     pub reference: Requester,
     pub cq: CompletionQueue,
@@ -241,7 +240,6 @@ impl Pair {
         rig.configure(ConfigureKind::SendQueue, number, "settings_queue", &queue);
         Self {
             number,
-            mtu,
             ring,
             reference,
             cq: CompletionQueue::new(1 << 12),

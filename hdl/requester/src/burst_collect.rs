@@ -80,7 +80,8 @@ pub struct BurstCollect {
     pub spray: CallSrc<SprayRequest>,
     pub path: FlowSnk<SprayResponse>,
     pub window: CallSrc<WindowRequest>,
-    pub messages: CallSrc<MessageRequest>,
+    /// A request to the message table, which is free then.
+    pub messages: FlowSrc<MessageRequest>,
     /// Responses to `TakeMessages`.
     pub taken: FlowSnk<MessageResponse>,
 
@@ -134,8 +135,8 @@ impl Logic for BurstCollect {
         }
 
         // messages: the first one, then the others
-        self.messages.start.next = has_head & wants_more;
-        self.messages.request.next = MessageRequest {
+        self.messages.valid.next = has_head & wants_more;
+        self.messages.record.next = MessageRequest {
             op: MessageOp::TakeMessages,
             qp: op.qp,
             psn: head.run.segment.psn + bit_cast::<24, 6>(head.run.packets),

@@ -79,7 +79,8 @@ pub struct Bursts {
     pub spray: CallSrc<SprayRequest>,
     pub path: FlowSnk<SprayResponse>,
     pub window: CallSrc<WindowRequest>,
-    pub messages: CallSrc<MessageRequest>,
+    /// A request to the message table, which is free then.
+    pub messages: FlowSrc<MessageRequest>,
     pub taken: FlowSnk<MessageResponse>,
     /// The spray engine still has to return paths.
     pub paths_pending: Signal<Out, Bit>,

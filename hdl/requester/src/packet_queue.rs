@@ -39,11 +39,10 @@ pub struct PacketQueue<T: Synth> {
 
     /// log2 of the path MTU of the message that is offered.
     pub mtu_log2: Signal<In, Bits<4>>,
-    /// There is a packet: of this message, the first of these.
-    pub valid: Signal<Out, Bit>,
+    /// The next packet, if a message is held: of this message, the first of these.
     pub message: Signal<Out, T>,
     pub run: Signal<Out, Run>,
-    /// Takes the packet, or all remaining packets of the message.
+    /// Takes the packet, or all remaining packets of the message. A message must be held.
     pub take: Signal<In, Bit>,
     pub take_all: Signal<In, Bit>,
 
@@ -63,6 +62,10 @@ impl<T: Synth> Logic for PacketQueue<T> {
             !self.in_.valid.val() | self.messages.in_.ready.val(),
             "a message finds no space"
         );
+        assert!(
+            !(self.take.val() | self.take_all.val()) | self.runs.out.valid.val(),
+            "no message is held"
+        );
         self.messages.in_.valid.next = self.in_.valid.val();
         self.messages.in_.data.next = self.in_.record.val();
         self.runs.in_.valid.next = self.in_.valid.val();
@@ -73,7 +76,6 @@ impl<T: Synth> Logic for PacketQueue<T> {
             self.runs.out.data.val()
         };
         let ends = self.take_all.val() | (self.take.val() & (run.packets == 1));
-        self.valid.next = self.runs.out.valid.val();
         self.message.next = self.messages.out.data.val();
         self.run.next = run;
         self.messages.out.ready.next = ends;

@@ -281,7 +281,6 @@ impl Logic for TransmitFlow {
         };
         self.bursts.spray.busy.next = self.spray.busy.val();
         self.bursts.window.busy.next = self.window.busy.val();
-        self.bursts.messages.busy.next = self.messages.busy.val();
         join!(
             self,
             op => bursts.op,
@@ -365,10 +364,10 @@ impl Logic for TransmitFlow {
                 ..WindowRequest::default()
             }
         };
-        self.messages.start.next = self.bursts.messages.start.val();
-        let takes_messages = self.bursts.messages.start.val();
+        let takes_messages = self.bursts.messages.valid.val();
+        self.messages.start.next = takes_messages;
         self.messages.request.next = if takes_messages {
-            self.bursts.messages.request.val()
+            self.bursts.messages.record.val()
         } else {
             MessageRequest {
                 op: match step {

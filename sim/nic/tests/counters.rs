@@ -55,7 +55,7 @@ fn wrong_request(number: u64, frame: &RoceFrame) -> Option<RoceFrame> {
     if number % 16 == 5 {
         wrong.bth.pkey = 0x1234;
     } else if number % 16 == 9 && is_mrc {
-        wrong.bth.psn = psn(wrong.bth.psn, 3_000);
+        wrong.bth.psn = psn(wrong.bth.psn, 5_000);
     } else if number % 16 == 13 && !is_mrc {
         wrong.bth.psn = psn(wrong.bth.psn, 1);
     } else if qp == BAD_KEY && number > 100 && wrong.ext.reth.is_some() {

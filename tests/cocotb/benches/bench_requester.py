@@ -64,7 +64,7 @@ class Requester:
         self.controls = RecordSource(dut, "control", "ControlPacket")
         self.ports = [RecordSink(dut, f"tx{port}", "TxRequest", pauses=0.3) for port in range(2)]
 
-    async def start(self) -> None:
+    async def start(self, early_loss: int) -> None:
         dut = self.dut
         inputs = ("configure_valid", "profile_valid", "doorbell_valid", "fault_valid", "flush_valid", "now", "doorbell_pushed")
         cocotb.start_soon(self.keep_time())
@@ -79,7 +79,7 @@ class Requester:
         await ClockCycles(dut.clock, 1)
         dut.profile_valid.value = 0
         requester = {"valid": 1, "pd": PD, "mtu_log2": 10, "mpr": 1024, "rto": TIMEOUT_TICKS, "retry_budget": RETRIES}
-        requester |= {"early_loss": EARLY_LOSS, "page": PAGE, "first_psn": FIRST}
+        requester |= {"early_loss": early_loss, "page": PAGE, "first_psn": FIRST}
         spray = {"policy": "Obs", "paths": PATHS, "seed": 0x1234_5678, "probe_interval": 125_000}
         queue = {"base": RING, "log2_entries": LOG2_ENTRIES, "mtu_log2": 10, "max_wimm": 4}
         await self.configure("Requester", settings_requester=Record("RequesterConfig").pack(requester))
@@ -141,9 +141,10 @@ class Requester:
         return [(one["wr_id"], one["status"]) for one in found]
 
 
-async def requester(dut) -> Requester:
+async def requester(dut, early_loss: int = EARLY_LOSS) -> Requester:
+    """`early_loss` 0: no early loss detection, and no tail probes."""
     bench = Requester(dut)
-    await bench.start()
+    await bench.start(early_loss)
     return bench
 
 
@@ -177,15 +178,15 @@ async def messages_leave_as_packets_over_all_paths_and_complete_in_order(dut):
 
 
 @cocotb.test()
-async def what_others_have_overtaken_is_sent_again_on_another_path(dut):
-    bench, peer = await requester(dut), Peer()
+async def what_was_lost_is_sent_again_on_another_path_after_the_timeout(dut):
+    bench, peer = await requester(dut, early_loss=0), Peer()
     entry = await bench.post(20 * MTU)
     packets = await bench.packets(20)
     packets.sort(key=lambda packet: (packet["psn"] - FIRST) % (1 << 24))
     lost = packets.pop(3)
     for packet in packets:
         await bench.controls.send(peer.takes(packet))
-    [again] = await bench.packets(1, clocks=TIMEOUT_TICKS)
+    [again] = await bench.packets(1, clocks=2 * TIMEOUT_TICKS * TICK_NS // PERIOD_NS)
     assert (again["psn"], again["retransmission"]) == (lost["psn"], 1)
     assert again["entropy"] != lost["entropy"]
     assert (again["reth.va"], again["length"]) == (lost["reth.va"], lost["length"])
@@ -195,7 +196,7 @@ async def what_others_have_overtaken_is_sent_again_on_another_path(dut):
 
 @cocotb.test()
 async def a_silent_peer_fails_the_queue_pair_when_the_retries_are_spent(dut):
-    bench = await requester(dut)
+    bench = await requester(dut, early_loss=0)
     entries = [await bench.post(100), await bench.post(2 * MTU)]
     sent = await bench.packets(3)
     # Timeouts grow by one timeout each.

@@ -13,6 +13,11 @@ pub fn topology(text: &str) -> Topology {
 
 /// Three hosts on one switch `s`: `a` and `b` (links `a` and `b`, 100G) send to `c` (link `c`, `bottleneck` settings).
 pub fn star(bottleneck: &str) -> Topology {
+    star_with(bottleneck, "", "ecn_at_last_hop = true")
+}
+
+/// The same with further default settings of links, and settings of the fabric.
+pub fn star_with(bottleneck: &str, links: &str, fabric: &str) -> Topology {
     topology(&format!(
         "
         hosts = [{{ name = 'a' }}, {{ name = 'b' }}, {{ name = 'c' }}]
@@ -23,9 +28,10 @@ pub fn star(bottleneck: &str) -> Topology {
             {{ name = 'c', ends = ['s', 'c'], set = {{ {bottleneck} }} }},
         ]
         [fabric]
-        ecn_at_last_hop = true
+        {fabric}
         [defaults]
         rate_gbps = 100
+        {links}
         "
     ))
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sim_net::{Fabric, HostId, Node, Time, Topology};
 
-use crate::common::{run, star, topology, Sent, A, B, C};
+use crate::common::{run, star, star_with, topology, Sent, A, B, C};
 
 const FRAMES: u32 = 1000;
 
@@ -31,21 +31,8 @@ fn converged(set: &str) -> (Fabric, Vec<sim_net::Delivery>) {
 
 /// The star of the tests with flow control towards its switch.
 fn with_pfc(set: &str, bottleneck: &str) -> Topology {
-    topology(&format!(
-        "
-        hosts = [{{ name = 'a' }}, {{ name = 'b' }}, {{ name = 'c' }}]
-        switches = [{{ name = 's' }}]
-        links = [
-            {{ name = 'a', ends = ['a', 's'] }},
-            {{ name = 'b', ends = ['b', 's'] }},
-            {{ name = 'c', ends = ['s', 'c'], set = {{ {bottleneck} }} }},
-        ]
-        [defaults]
-        rate_gbps = 100
-        delay_ns = 200
-        pfc = {{ {set} }}
-        "
-    ))
+    let links = format!("delay_ns = 200\n        pfc = {{ {set} }}");
+    star_with(bottleneck, &links, "")
 }
 
 #[test]

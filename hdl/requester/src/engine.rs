@@ -10,6 +10,7 @@ use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
+use stellar_wire::rows::BURST_PACKETS;
 
 use crate::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc};
 use crate::doorbell_queue::DoorbellQueue;
@@ -23,7 +24,7 @@ use crate::wake_queue::WakeQueue;
 /// Depth of a port's packet queue: two bursts. An operation starts only if a full burst fits and less than `ENOUGH` bytes of payload are queued. `ENOUGH`
 /// bytes take more line time than two operations, so the port does not idle. The limit also bounds the queueing delay of other queue pairs.
 const PACKETS_BITS: usize = 6;
-const BURST: u64 = 32;
+const BURST: u64 = BURST_PACKETS as u64;
 const ENOUGH: u64 = 8192;
 /// Depth of the engine's queue of control packets. With a queue of its own, an engine does not block control packets of the other one. At the wire limit a
 /// SACK for 16 packets of 256 bytes comes every 28 cycles, so 3 arrive while a burst takes 62 cycles: the queue holds those of five bursts.

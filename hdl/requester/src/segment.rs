@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
 use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
+use stellar_wire::rows::{BURST_BYTES, BURST_PACKETS};
 use stellar_wire::Opcode;
 
 /// A packet of a message, and the remainder of the message.
@@ -134,6 +135,14 @@ fn rc_write_opcode(segment: Segment, has_immediate: Bit) -> Bits<8> {
     }
 }
 
+/// Packets of a burst, at most; and full packets of 1 KiB to 8 KiB.
+const MOST: u64 = BURST_PACKETS as u64;
+const FULL_1K: u64 = (BURST_BYTES >> 10) as u64;
+const FULL_2K: u64 = (BURST_BYTES >> 11) as u64;
+const FULL_4K: u64 = (BURST_BYTES >> 12) as u64;
+const FULL_8K: u64 = (BURST_BYTES >> 13) as u64;
+const _: () = assert!(FULL_1K < MOST && (BURST_BYTES >> 9) as u64 == MOST);
+
 /// Returns whether the bytes of full packets limit a burst, and not their number. Levels: 1.
 #[hdl_fn]
 pub fn is_limited_by_bytes(mtu_log2: Bits<4>) -> Bit {
@@ -145,17 +154,17 @@ pub fn is_limited_by_bytes(mtu_log2: Bits<4>) -> Bit {
 #[hdl_fn]
 pub fn burst_limit(mtu_log2: Bits<4>, only_short: Bit) -> Bits<6> {
     if only_short {
-        bits::<6>(32)
+        bits::<6>(MOST)
     } else if mtu_log2 == 13 {
-        bits::<6>(2)
+        bits::<6>(FULL_8K)
     } else if mtu_log2 == 12 {
-        bits::<6>(4)
+        bits::<6>(FULL_4K)
     } else if mtu_log2 == 11 {
-        bits::<6>(8)
+        bits::<6>(FULL_2K)
     } else if mtu_log2 == 10 {
-        bits::<6>(16)
+        bits::<6>(FULL_1K)
     } else {
-        bits::<6>(32)
+        bits::<6>(MOST)
     }
 }
 

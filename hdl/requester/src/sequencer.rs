@@ -192,7 +192,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         clock!(self, clock, configs, states);
 
         // arbitrate: while a burst is sent in the background, only SACKs that cannot cover its PSNs, doorbells and wake-ups start. Near its end the next
-        // burst of the other port may start too, if nothing else is pending. A doorbell waits while the message table looks up the message of the burst.
+        // burst of the other port may start too, if nothing else is pending. A doorbell waits while the message table completes messages of a SACK.
         let bg_burst_active = self.transmit.bg_burst_active.val();
         let free = !bg_burst_active;
         let control = self.control.record.val();

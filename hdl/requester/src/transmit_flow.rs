@@ -267,7 +267,7 @@ impl Logic for TransmitFlow {
             },
             bytes: bytes_of(segment, count, mtu_log2),
             more: self.more.q.val(),
-            only_short: self.only_short.q.val(),
+            only_short,
             has_path: rc | (is_new & op.state.path_policy.keeps_all_paths & port_up),
             is_retransmit: is_retransmit & !rc,
             avoid: last_sent.ev,

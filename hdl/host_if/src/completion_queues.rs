@@ -1,7 +1,7 @@
 //! Writes completions into rings in host memory, one ring per queue pair.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{BlockFifo, BlockRam, QpSettingsSnk, QpSrc, RoundRobin, Snk};
+use hdl_primitives::{BlockFifo, BypassRam, QpSettingsSnk, QpSrc, RoundRobin, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
 use stellar_wire::hw::messages::Completion;
@@ -12,8 +12,10 @@ use crate::queue_pairs::QueuePairs;
 use crate::ring::{consume, is_full, phase, place_mask, produced, ConsumerUpdate, Ring};
 use crate::ring_writer::RingWriter;
 
-/// Cycles from accepting a completion to offering its write, and from one completion to the next.
+/// Cycles from accepting a completion to offering its write.
 pub const CLOCKS: usize = 3;
+/// Cycles between two operations of one queue pair. Those of different queue pairs follow each other in every cycle.
+pub const SAME_QP_CLOCKS: usize = 2;
 
 /// log2 of the bytes of an entry.
 const ENTRY_BITS: u64 = 5;
@@ -27,9 +29,20 @@ struct Row {
     overrun: Bit,
 }
 
-/// A row after its read, and the state that a completion would find.
+/// A completion or a consumer index.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct CheckReg {
+struct Operation {
+    /// It is a completion.
+    completes: Bit,
+    qp: Bits<10>,
+    completion: Completion,
+    update: ConsumerUpdate,
+}
+
+/// An operation with the row of its queue pair, and the state that a completion would find.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Checked {
+    operation: Operation,
     row: Row,
     /// The ring takes no entry: it has no free place, or lost a completion, or there is none.
     full: Bit,
@@ -38,18 +51,9 @@ struct CheckReg {
     phase: Bit,
 }
 
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum State {
-    /// Accepts a configuration, a consumer index or a completion.
-    Idle,
-    /// The memory outputs the row.
-    Check,
-    /// The row is written back, and the results are output.
-    Act,
-}
-
-/// Writes completions into rings. It executes one operation at a time. Each takes [`CLOCKS`] cycles (a configuration takes 1), and longer if an
-/// output has to wait.
+/// Writes completions into rings. A pipeline of three stages: *take* reads the row of the ring, *check* computes the state of the ring, *act* writes the row
+/// back and outputs the results. One operation enters per cycle; an operation waits in *check* while the one in *act* is of the same queue pair, and then
+/// reads its row again. *Act* waits while an output does. A configuration enters when the pipeline is empty.
 ///
 /// Send side, receive side and consumer indices take turns; a configuration has priority, and resets its ring. A completion that finds its ring full,
 /// or no ring, is lost; the ring is then overrun until it is configured again: it takes no more completions, so that what it holds has no gap. The first
@@ -58,7 +62,7 @@ enum State {
 /// is overrun, raises at once: nothing else would wake its reader. A configuration waits for an entry that was not accepted.
 ///
 /// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 4 and
-/// carry chains (`Act`: subtraction, comparison, row).
+/// carry chains (*act*: subtraction, comparison, row).
 #[derive(LogicBlock, Default)]
 pub struct CompletionQueues<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -90,15 +94,14 @@ pub struct CompletionQueues<const Q: usize = 10> {
     pub consumer_refused: Signal<Out, Bit>,
 
     _checked: QueuePairs<Q>,
-    rows: BlockRam<Row, Q>,
+    rows: BypassRam<Row, Q>,
     turns: RoundRobin<3, 2>,
-    state: DFF<State>,
-    /// The operation is a completion; otherwise a consumer index.
-    completes: DFF<Bit>,
-    qp: DFF<Bits<10>>,
-    completion: DFF<Completion>,
-    update: DFF<ConsumerUpdate>,
-    checked: DFF<CheckReg>,
+    /// The operation in *check*.
+    checks: DFF<Bit>,
+    operation: DFF<Operation>,
+    /// The operation in *act*.
+    acting: DFF<Bit>,
+    checked: DFF<Checked>,
 
     writer: RingWriter<256>,
     overrun_waits: DFF<Bit>,
@@ -115,18 +118,36 @@ pub struct CompletionQueues<const Q: usize = 10> {
 impl<const Q: usize> Logic for CompletionQueues<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, completes, qp, completion, update, checked);
+        dff_setup!(self, clock, checks, operation, acting, checked);
         dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
         clock_reset!(self, turns, failures, writer);
         clock!(self, clock, rows);
 
-        // take_turns
-        let state = self.state.q.val();
-        let idle = state == State::Idle;
+        // pace
+        let checks = self.checks.q.val();
+        let operation = self.operation.q.val();
+        let acting = self.acting.q.val();
+        let checked = self.checked.q.val();
+        let completes = checked.operation.completes;
+        let write_taken = self.writer.taken.val();
+        // Nor may an interrupt that is raised at once overtake a pending entry.
+        let has_room = if !completes {
+            !self.writer.waits.val()
+        } else if checked.full {
+            checked.row.overrun | (!self.overrun_waits.q.val() & self.failures.in_.ready.val())
+        } else {
+            !self.writer.waits.val() | write_taken
+        };
+        let acts = acting & has_room;
+        let changes_row = acting & (operation.qp == checked.operation.qp);
+        let passes = checks & (!acting | has_room) & !changes_row;
+        let is_free = !checks | passes;
+
+        // take
         // An entry of the old ring leaves first: who configures a ring may free the old one behind a fence.
-        let may_configure = idle & !self.writer.waits.val();
-        let takes = idle & !self.settings.valid.val();
+        let may_configure = !checks & !acting & !self.writer.waits.val();
+        let takes = is_free & !self.settings.valid.val();
         let mut requests = bits::<3>(0);
         requests = requests.replace_bit(0, self.send.valid.val());
         requests = requests.replace_bit(1, self.receive.valid.val());
@@ -148,63 +169,51 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         } else {
             completion.qp
         };
-        if idle {
-            self.completes.d.next = !turn.get_bit(2);
-            self.qp.d.next = asked;
-            self.completion.d.next = completion;
-            self.update.d.next = ConsumerUpdate {
-                index: self.consumer.index.val(),
-                arm: self.consumer.arm.val(),
+        if is_free {
+            self.checks.d.next = takes & requests.any();
+            self.operation.d.next = Operation {
+                completes: !turn.get_bit(2),
+                qp: asked,
+                completion,
+                update: ConsumerUpdate {
+                    index: self.consumer.index.val(),
+                    arm: self.consumer.arm.val(),
+                },
             };
         }
-        if takes & requests.any() {
-            self.state.d.next = State::Check;
-        }
-        self.rows.read_address.next = asked.get_bits::<Q>(0);
+        let read_qp = if is_free { asked } else { operation.qp };
+        self.rows.read_address.next = read_qp.get_bits::<Q>(0);
 
         // check
         let row = self.rows.read_data.val();
         let mask = place_mask(row.settings.log2_entries);
-        if state == State::Check {
-            self.checked.d.next = CheckReg {
+        if passes {
+            self.checked.d.next = Checked {
+                operation,
                 row,
                 full: !row.settings.valid | row.overrun | is_full(row.ring, mask),
                 place: row.ring.produced & mask,
                 phase: phase(row.ring, mask),
             };
-            self.state.d.next = State::Act;
         }
+        self.acting.d.next = passes | (acting & !has_room);
 
         // act
-        let checked = self.checked.q.val();
         let config = checked.row.settings;
         let stored = checked.row.ring;
-        let completes = self.completes.q.val();
-        let write_taken = self.writer.taken.val();
-        let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
-        // Nor may an interrupt that is raised at once overtake a pending entry.
-        let has_room = if !completes {
-            !self.writer.waits.val()
-        } else if checked.full {
-            checked.row.overrun | (!self.overrun_waits.q.val() & self.failures.in_.ready.val())
-        } else {
-            !self.writer.waits.val() | write_taken
-        };
-        let acts = (state == State::Act) & has_room;
         let writes = acts & completes & !checked.full;
         let loses = acts & completes & checked.full;
         let overruns = loses & !checked.row.overrun;
+        let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
         let consumes = acts & !completes;
-        let consumed = consume(stored, self.update.q.val(), config.interrupts);
-        if acts {
-            self.state.d.next = State::Idle;
-        }
+        let update = checked.operation.update;
+        let consumed = consume(stored, update, config.interrupts);
 
         // store_row
         let configures = may_configure & self.settings.valid.val();
         self.rows.write_enable.next =
             configures | writes | overruns | (consumes & consumed.accepted);
-        let ring = if idle {
+        let ring = if configures {
             Ring {
                 produced: bits::<24>(0),
                 consumer: bits::<24>(0),
@@ -217,23 +226,23 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         } else {
             consumed.ring
         };
-        self.rows.write_address.next = if idle {
+        self.rows.write_address.next = if configures {
             self.settings.qp.val().get_bits::<Q>(0)
         } else {
-            self.qp.q.val().get_bits::<Q>(0)
+            checked.operation.qp.get_bits::<Q>(0)
         };
         self.rows.write_data.next = Row {
-            settings: if idle {
+            settings: if configures {
                 self.settings.record.val()
             } else {
                 config
             },
             ring,
-            overrun: !idle & (overruns | checked.row.overrun),
+            overrun: !configures & (overruns | checked.row.overrun),
         };
 
         // offer_entry
-        let done = self.completion.q.val();
+        let done = checked.operation.completion;
         let entry = CompletionEntry {
             status: done.status,
             opcode: done.opcode,
@@ -256,8 +265,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         self.writer.vector.next = config.vector;
 
         // raise
-        let wakes =
-            consumed.accepted & checked.row.overrun & config.interrupts & self.update.q.val().arm;
+        let wakes = consumed.accepted & checked.row.overrun & config.interrupts & update.arm;
         let raises_now = consumes & (consumed.raise | wakes);
         self.writer.raises_now.next = raises_now;
         join!(self, writer.write => write, writer.raise => raise);
@@ -287,7 +295,8 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         self.consumer_refused.next = self.counts_refused.q.val();
 
         if self.reset.val() {
-            self.state.d.next = State::Idle;
+            self.checks.d.next = false;
+            self.acting.d.next = false;
             self.overrun_waits.d.next = false;
         }
     }

@@ -25,7 +25,7 @@ fn end_of(moves: Bit, beat: ReadBeat) -> EpochEnd {
 }
 
 /// Two read engines of 1,024 bits at one endpoint. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
-/// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 8 are outstanding. LUT levels: 3 (request, tag).
+/// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 32 are outstanding. LUT levels: 3 (request, tag).
 #[derive(LogicBlock)]
 pub struct HostReader {
     pub clock: Signal<In, Clock>,

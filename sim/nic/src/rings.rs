@@ -18,8 +18,9 @@ const STRIDE: u64 = 1 << 25;
 struct Ring {
     base: u64,
     log2_entries: u8,
-    /// Entries read, modulo 2^24.
+    /// Entries read, modulo 2^24, and those of them that the card knows of.
     taken: u32,
+    told: u32,
 }
 
 impl Ring {
@@ -34,6 +35,17 @@ impl Ring {
 
     fn take(&mut self) {
         self.taken = (self.taken + 1) % (1 << 24);
+    }
+
+    /// The consumer index to write, as a driver does that polls until nothing is left: when that is so, and when half of the ring was read.
+    fn to_tell(&mut self, is_empty: bool) -> Option<u32> {
+        let untold = self.taken.wrapping_sub(self.told) % (1 << 24);
+        let due = if is_empty { 1 } else { (1 << self.log2_entries) / 2 };
+        if untold < due.max(1) {
+            return None;
+        }
+        self.told = self.taken;
+        Some(self.taken)
     }
 }
 
@@ -77,6 +89,7 @@ impl Rings {
             base,
             log2_entries,
             taken: 0,
+            told: 0,
         }
     }
 
@@ -108,21 +121,23 @@ impl Rings {
         std::mem::take(&mut self.written).into_iter().collect()
     }
 
-    /// The next completion of a queue pair, and the consumer index for the card.
-    pub fn poll(&mut self, qp: u32) -> Option<(Cqe, ConsumerIndex)> {
-        let ring = self.queues.get_mut(&qp)?;
-        let (bytes, phase) = ring.next::<{ Cqe::LEN }>(&self.memory);
-        let cqe = Cqe::from_bytes(&bytes).ok()?;
-        if cqe.phase != phase {
-            return None;
-        }
-        ring.take();
-        let index = ConsumerIndex {
-            qp,
-            index: ring.taken,
-            arm: false,
+    /// The next completion of a queue pair, and the consumer index if it is to be written now.
+    pub fn poll(&mut self, qp: u32) -> (Option<Cqe>, Option<ConsumerIndex>) {
+        let Some(ring) = self.queues.get_mut(&qp) else {
+            return (None, None);
         };
-        Some((cqe, index))
+        let (bytes, phase) = ring.next::<{ Cqe::LEN }>(&self.memory);
+        let next = Cqe::from_bytes(&bytes).ok();
+        let cqe = next.filter(|cqe| cqe.phase == phase);
+        if cqe.is_some() {
+            ring.take();
+        }
+        let index = ring.to_tell(cqe.is_none()).map(|index| ConsumerIndex {
+            qp,
+            index,
+            arm: false,
+        });
+        (cqe, index)
     }
 
     /// The next event, and the consumer index for the card.

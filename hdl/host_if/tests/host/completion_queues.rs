@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hdl_host_if::completion_queues::{CompletionQueues, CLOCKS};
+use hdl_host_if::completion_queues::{CompletionQueues, CLOCKS, SAME_QP_CLOCKS};
 use hdl_testkit::stream::{expect, stall, Source};
 use hdl_testkit::Dut;
 use proptest::prelude::*;
@@ -141,34 +141,41 @@ proptest! {
     }
 }
 
+/// Completions of one queue pair, and of two that take turns.
 #[test]
 fn an_entry_takes_no_more_clocks_than_promised() {
-    let mut dut = reset::<CompletionQueues<2>>();
-    let settings = Settings {
-        valid: true,
-        interrupts: false,
-        vector: 0,
-        log2_entries: 20,
-        base: 0,
-        event_queue: 0,
-    };
-    dut.set("settings_valid", 1);
-    set_settings(&mut dut, 1, settings);
-    dut.clock();
-    dut.set("settings_valid", 0);
-    dut.set("write_ready", 1);
-    let cqe = random_cqe(&mut generator(1), 1);
-    dut.set_record("send", completion(&Cqe { qp: 1, ..cqe }));
-    dut.set("send_valid", 1);
-    for clock in 0..10 * CLOCKS {
-        dut.settle();
-        assert_eq!(dut.is("send_ready"), clock % CLOCKS == 0, "clock {clock}");
-        assert_eq!(
-            dut.is("write_valid"),
-            clock > 0 && clock % CLOCKS == 0,
-            "clock {clock}"
-        );
-        dut.clock();
+    for (qps, clocks_each) in [(1, SAME_QP_CLOCKS), (2, 1)] {
+        let mut dut = reset::<CompletionQueues<2>>();
+        for qp in 0..qps {
+            let settings = Settings {
+                valid: true,
+                interrupts: false,
+                vector: 0,
+                log2_entries: 20,
+                base: 0,
+                event_queue: 0,
+            };
+            dut.set("settings_valid", 1);
+            set_settings(&mut dut, qp, settings);
+            dut.clock();
+        }
+        dut.set("settings_valid", 0);
+        dut.set("write_ready", 1);
+        dut.set("send_valid", 1);
+        let cqe = random_cqe(&mut generator(1), 1);
+        let mut taken = 0;
+        for clock in 0..40usize {
+            let qp = taken % qps as u32;
+            dut.set_record("send", completion(&Cqe { qp, ..cqe }));
+            dut.settle();
+            // The second one enters at once, and waits inside.
+            let enters = clock == 0 || (clock - 1).is_multiple_of(clocks_each);
+            assert_eq!(dut.is("send_ready"), enters, "{qps} queue pairs, clock {clock}");
+            let leaves = clock >= CLOCKS && (clock - CLOCKS).is_multiple_of(clocks_each);
+            assert_eq!(dut.is("write_valid"), leaves, "{qps} queue pairs, clock {clock}");
+            taken += u32::from(enters);
+            dut.clock();
+        }
     }
 }
 
@@ -192,22 +199,23 @@ fn completions_do_not_wait_for_the_requester() {
     dut.set("settings_valid", 0);
     dut.set("write_ready", 1);
     dut.set("overrun_ready", 1);
-    dut.set("send_valid", 1);
     let cqe = random_cqe(&mut generator(1), 1);
+    let mut completions = [0, 1, 2, 3].into_iter().cycle().take(32).peekable();
     let (mut written, mut lost) = (0, 0);
-    for qp in [0, 1, 2, 3].into_iter().cycle().take(32) {
-        dut.set_record("send", completion(&Cqe { qp, ..cqe }));
-        for _ in 0..CLOCKS {
-            dut.settle();
-            written += dut.get("written");
-            lost += dut.get("lost");
-            dut.clock();
+    for _ in 0..32 + QPS + CLOCKS {
+        dut.set("send_valid", completions.peek().is_some().into());
+        if let Some(&qp) = completions.peek() {
+            dut.set_record("send", completion(&Cqe { qp, ..cqe }));
         }
+        dut.settle();
+        completions.next_if(|_| dut.is("send_ready"));
+        written += dut.get("written");
+        lost += dut.get("lost");
+        dut.clock();
     }
-    dut.settle();
-    assert_eq!((written + dut.get("written"), lost), (8, 24));
+    assert_eq!(completions.next(), None, "completions wait");
+    assert_eq!((written, lost), (8, 24));
     let mut failed = vec![];
-    dut.set("send_valid", 0);
     dut.set("failed_ready", 1);
     for _ in 0..20 {
         dut.settle();

@@ -1,7 +1,7 @@
 //! Reads send queue entries through a DMA read engine.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
-use hdl_primitives::{Credit, OfferSnk, ReadDataSnk, Src, StreamSkid, SyncFifo};
+use hdl_primitives::{BlockFifo, Credit, OfferSnk, ReadDataSnk, Src, StreamSkid, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::core::DmaSegments;
@@ -12,13 +12,13 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 /// log2 of the bytes of a send queue entry: a beat has one or two.
 const ENTRY_LOG2: u64 = 6;
-/// Outstanding reads of entries, of at most 8 entries each.
-const FETCHES: usize = 8;
-const FETCHES_LOG2: usize = 3;
+/// Outstanding reads of entries, of at most 8 entries each: 256 entries are 100 million a second for 2.5 us.
+pub const FETCHES: usize = 32;
+const FETCHES_LOG2: usize = 5;
 const FETCHES_BITS: usize = FETCHES_LOG2 + 1;
 const _: () = assert!(FETCHES == 1 << FETCHES_LOG2);
 /// Space for their beats: 8 each in a lane of 512 bits.
-const BEAT_ADDRESS: usize = 6;
+const BEAT_ADDRESS: usize = 8;
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
 
 /// Whether a beat of this number of bits has two entries.
@@ -30,7 +30,7 @@ fn two_a_beat(width: u64) -> Bit {
 /// Makes reads of send queue entries commands of one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024, and cuts what it returns into
 /// entries. Entries are requested only if there is space for them in this block, so the engine never waits, however late they are accepted.
 ///
-/// Latency 1 for a request, and 1 for its entries. LUT levels: 3.
+/// Latency 1 for a request, and 2 for its entries. LUT levels: 3.
 #[derive(LogicBlock)]
 pub struct EntryReader<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -51,8 +51,8 @@ pub struct EntryReader<const W: usize> {
 
     commands: StreamSkid<ReadCommand>,
     fetch_credit: Credit<FETCHES_BITS>,
-    beats: SyncFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
-    of_beats: SyncFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
+    beats: BlockFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
+    of_beats: BlockFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
     /// Addresses of the outstanding reads.
     addresses: SyncFifo<Bits<64>, FETCHES_LOG2, FETCHES_BITS>,
     /// The failure of the oldest read was reported.

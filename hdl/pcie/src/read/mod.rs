@@ -21,7 +21,7 @@
 //! | [`ring_buffer`] | two banks of [`byte_ram`] | 2 |
 //! | [`in_order_return`] | complete commands as a stream | 5 |
 //! | [`dma_read`] | the whole, for lane width 1,024 or 512 | see there |
-//! | [`entry_reader`] | queue entries through an engine of their own | 1 for a request, 1 for its entries |
+//! | [`entry_reader`] | queue entries through an engine of their own | 1 for a request, 2 for its entries |
 //!
 //! Commands are cut into segments and chunks as in the write engine: [`crate::segment_issue`], [`crate::request_splitter`].
 

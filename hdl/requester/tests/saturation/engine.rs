@@ -67,6 +67,12 @@ impl Bench {
         )
     }
 
+    /// Does what [`Self::new`] does, with as many blocks as the engines of the card.
+    pub fn with_many_blocks(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
+        type Large = RequesterEngine<4, 5, 16, 9, 12, 10, 13, 4>;
+        Self::of(Dut::new::<Large>(), queue_pairs, mtu, port_cycles)
+    }
+
     /// Does what [`Self::new`] does, with four blocks for all transmit windows.
     pub fn with_four_blocks(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
         type Small = RequesterEngine<4, 5, 16, 2, 5, 5, 8, 4>;
@@ -277,6 +283,13 @@ impl Bench {
         let pairs = 0..self.receivers.len() as u32;
         let rings = (1..=messages).flat_map(|n| pairs.clone().map(move |qp| (qp, n)));
         self.doorbells.extend(rings);
+    }
+
+    /// Posts `messages` of `length` bytes to every queue pair, with one doorbell for each.
+    pub fn post_lists(&mut self, messages: u32, length: u32) {
+        self.length = length;
+        let pairs = 0..self.receivers.len() as u32;
+        self.doorbells.extend(pairs.map(|qp| (qp, messages)));
     }
 
     /// Returns the packets sent on each queue pair.

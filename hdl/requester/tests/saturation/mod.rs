@@ -48,6 +48,21 @@ fn eight_queue_pairs_fill_half_of_the_wire() {
     assert!(cycles <= 3.6, "{cycles}");
 }
 
+/// Messages of one packet, posted as a list.
+#[test]
+fn messages_of_one_packet() {
+    for queue_pairs in [1, 8] {
+        let mut bench = Bench::with_many_blocks(queue_pairs, MTU, 2 * WIRE);
+        let messages = 2048 / queue_pairs;
+        bench.post_lists(messages, 2);
+        bench.run_until(RAMP);
+        let from = bench.cycles();
+        bench.run_until(1536);
+        let cycles = (bench.cycles() - from) as f64 / 1024.0;
+        println!("{queue_pairs} queue pairs: {cycles:.2} cycles per message of one packet");
+    }
+}
+
 /// A queue pair of another page rings in every cycle, and has nothing to send.
 #[test]
 fn a_queue_pair_that_rings_in_every_cycle_does_not_stop_the_others() {

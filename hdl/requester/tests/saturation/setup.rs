@@ -13,7 +13,7 @@ use stellar_transport::spray::{
 use stellar_transport::time::Ticks;
 use stellar_wire::rows::Row as _;
 
-const RING_LOG2: u8 = 8;
+const RING_LOG2: u8 = 11;
 
 /// Packed records of a queue pair over all 128 paths.
 pub struct Registers {
@@ -71,7 +71,7 @@ impl Registers {
 
 pub fn ring(qp: u32) -> SqRing {
     SqRing {
-        base: 0x5000_0000 + 0x1_0000 * u64::from(qp),
+        base: 0x5000_0000 + 0x2_0000 * u64::from(qp),
         log2_entries: RING_LOG2,
     }
 }

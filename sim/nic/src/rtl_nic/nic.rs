@@ -171,10 +171,12 @@ impl Nic for RtlNic {
     }
 
     fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
-        let (cqe, index) = self.rings().poll(qp)?;
         let page = self.pairs.get(&qp)?.config.page;
-        self.bar.consume(page as u16, index);
-        Some(cqe)
+        let (cqe, index) = self.rings().poll(qp);
+        if let Some(index) = index {
+            self.bar.consume(page as u16, index);
+        }
+        cqe
     }
 
     fn poll_event(&mut self) -> Option<Eqe> {

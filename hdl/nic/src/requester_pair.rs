@@ -1,7 +1,7 @@
 //! Two requester engines as one: one for queue pairs of even numbers, one for those of odd numbers.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
-use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src};
+use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src, SyncFifo};
 use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc};
 use hdl_requester::{Failure, RequesterEngine, StatPulses};
 use hdl_spray_engine::profile::ProfileSnk;
@@ -101,6 +101,10 @@ pub struct RequesterPair {
     pub uses: [EpochUseSrc; 2],
 
     engines: [Engine; 2],
+    /// Entries that each engine has still to store: it takes two cycles for one, and the other engine does not wait for that.
+    entries: [SyncFifo<WqeFetched, 4, 5>; 2],
+    /// Completions of each engine: those of a burst come in consecutive cycles, faster than they are written.
+    completions: [SyncFifo<Completion, 6, 7>; 2],
     merge_tx: [StreamMerge<TxRequest>; 2],
     merge_xlate_req: StreamMerge<TranslateRequest>,
     merge_fetch: StreamMerge<WqeFetch>,
@@ -126,6 +130,8 @@ impl Logic for RequesterPair {
         clock_reset!(
             self,
             engines[..],
+            entries[..],
+            completions[..],
             merge_tx[..],
             merge_xlate_req,
             merge_fetch,
@@ -184,12 +190,18 @@ impl Logic for RequesterPair {
             self.engines[i].flush.valid.next =
                 self.flush.valid.val() & to_engine(flush_odd).get_bit(i);
             self.engines[i].flush.qp.next = to_local_qp(self.flush.qp.val());
-            self.engines[i].fetched.valid.next =
+            self.entries[i].in_.valid.next =
                 self.fetched.valid.val() & to_engine(fetched.qp.get_bit(0)).get_bit(i);
-            self.engines[i].fetched.record.next = WqeFetched {
+            self.entries[i].in_.data.next = WqeFetched {
                 qp: to_local_qp(fetched.qp),
                 ..fetched
             };
+            join!(
+                self,
+                entries[i].out.valid => engines[i].fetched.valid,
+                entries[i].out.data => engines[i].fetched.record,
+                engines[i].fetched.ready => entries[i].out.ready,
+            );
             self.engines[i].xlate_rsp.valid.next =
                 self.xlate_rsp.valid.val() & to_engine(xlate_rsp.qp.get_bit(0)).get_bit(i);
             self.engines[i].xlate_rsp.record.next = TranslateResponse {
@@ -199,8 +211,8 @@ impl Logic for RequesterPair {
         }
         self.fetched.ready.next = of_engine(
             fetched.qp.get_bit(0),
-            self.engines[0].fetched.ready.val(),
-            self.engines[1].fetched.ready.val(),
+            self.entries[0].in_.ready.val(),
+            self.entries[1].in_.ready.val(),
         );
         self.configure.ready.next = of_engine(
             configure_odd,
@@ -253,7 +265,7 @@ impl Logic for RequesterPair {
                 ..fetch
             };
             let cqe = self.engines[i].cqe.record.val();
-            self.merge_cqe.in_[i].data.next = Completion {
+            self.completions[i].in_.data.next = Completion {
                 qp: to_global_qp(cqe.qp, i),
                 ..cqe
             };
@@ -272,8 +284,9 @@ impl Logic for RequesterPair {
                 merge_xlate_req.in_[i].ready => engines[i].xlate_req.ready,
                 engines[i].fetch.valid => merge_fetch.in_[i].valid,
                 merge_fetch.in_[i].ready => engines[i].fetch.ready,
-                engines[i].cqe.valid => merge_cqe.in_[i].valid,
-                merge_cqe.in_[i].ready => engines[i].cqe.ready,
+                engines[i].cqe.valid => completions[i].in_.valid,
+                completions[i].in_.ready => engines[i].cqe.ready,
+                completions[i].out => merge_cqe.in_[i],
                 engines[i].failure.valid => merge_failure.in_[i].valid,
                 merge_failure.in_[i].ready => engines[i].failure.ready,
             );

@@ -47,13 +47,15 @@ pub enum Step {
 /// Cycles from request to response:
 /// * `Configure`, `Doorbell`, `Flush`: 3.
 /// * `NextMessage`: 4.
-/// * `TakeMessages`: 4 to the first response, and 2 from one to the next; 2 more for each NOP that starts.
+/// * `TakeMessages`: 4 to the first response, and 1 from one to the next; 1 more for each NOP that starts.
 /// * `LookupBySlot`, `Fault`: 4, and 1 more for each block between the oldest message and this one, unless it is in the block of the last one. 3 if the message
 ///   is not outstanding.
-/// * `Complete`: 3 if no message is outstanding, otherwise 4, and 2 more for each completed message that is followed by another one. This holds if completions
-///   are accepted at once.
+/// * `Complete`: 3 if no message is outstanding, otherwise 4, and 1 more for each completed message that is followed by another one. This holds if completions
+///   are accepted at once; one that is not is read again, which takes 2 cycles.
 /// * `LookupByPsn`: 4, 2 more for each block up to that of the message, and 3 more for each message of that block that it reads, at most 4: messages are
 ///   stored in the order of their PSNs, so the search in the block is binary.
+///
+/// `TakeMessages` and `Complete` address the message behind the next one while they decide on a message, because the memory answers two cycles later.
 ///
 /// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 6. After a `Configure` the next request
 /// waits until the prefetch has forgotten the old ring.
@@ -154,9 +156,10 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     asks: Signal<Local, Bit>,
     ask_kind: Signal<Local, AskKind>,
     ask_slot: Signal<Local, SqIndex>,
-    /// The message to read next.
-    read_slot: Signal<Local, SqIndex>,
-    read_block: Signal<Local, Block>,
+    /// The message to decide on next, unless the operation `streams`: it goes on with the message behind this one in the next cycle.
+    next_slot: Signal<Local, SqIndex>,
+    next_block: Signal<Local, Block>,
+    streams: Signal<Local, Bit>,
 }
 
 impl<const Q: usize, const B: usize, const E: usize> Parameters for MessageTable<Q, B, E> {
@@ -210,6 +213,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let slot = self.slot.q.val();
         let block = self.block.q.val();
         let at = self.at.q.val();
+        let arriving = self.arriving.q.val();
         let is_flush_step = self.is_flush_step.q.val();
         let is_request = !is_flush_step;
         let is_next = is_request
@@ -284,16 +288,6 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let asks_ready = self.prefetch.ask.ready.val();
         let walk_frees = (is_complete | is_flush_step) & lookup.any;
         let walk_waits = walk_frees & !asks_ready;
-        self.prefetch.follow.next = if step == Step::LookUp {
-            place.block
-        } else if (step == Step::Walk) & !walk_waits {
-            followed
-        } else if flushes & !lookup.any {
-            row.first_block
-        } else {
-            block
-        };
-
         // take
         let want = self.want.q.val();
         let psn = self.psn.q.val();
@@ -303,6 +297,12 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let next_slot = slot + 1;
         let crosses = slot.get_bits::<3>(0).all();
         let next_block = if crosses { followed } else { block };
+        let second_slot = slot + 2;
+        let second_block = if slot.get_bits::<2>(1).all() {
+            followed
+        } else {
+            block
+        };
         let packets = if at.is_started {
             lookup.left
         } else {
@@ -357,8 +357,9 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         self.ask_slot.next = next_slot;
         self.queues.write_enable.next = false;
         self.started.write_enable.next = false;
-        self.read_slot.next = slot;
-        self.read_block.next = block;
+        self.next_slot.next = slot;
+        self.next_block.next = block;
+        self.streams.next = false;
         match step {
             Step::Clear => {
                 self.cleared.d.next = self.cleared.q.val() + 1;
@@ -374,8 +375,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                 }
             }
             Step::LookUp => {
-                self.read_slot.next = place.slot;
-                self.read_block.next = place.block;
+                self.next_slot.next = place.slot;
+                self.next_block.next = place.block;
                 self.step.d.next = if place.hops.any() {
                     Step::Walk
                 } else {
@@ -384,7 +385,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             }
             Step::Walk => {
                 if !decides & !walk_waits {
-                    self.read_block.next = followed;
+                    self.next_block.next = followed;
                     self.hops.d.next = self.hops.q.val() - 1;
                     if self.hops.q.val() == 1 {
                         self.step.d.next = Step::Wait;
@@ -404,8 +405,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                 self.step.d.next = Step::Access;
                 self.at.d.next = Position {
                     is_started: is_next & (slot != row.next_slot),
-                    present: slot != self.arriving.q.val(),
-                    next_present: next_slot != self.arriving.q.val(),
+                    present: slot != arriving,
+                    next_present: next_slot != arriving,
                     posted: slot != row.producer,
                     next_posted: next_slot != row.producer,
                 };
@@ -413,6 +414,15 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             }
             Step::Access => {
                 self.is_oldest.d.next = false;
+                // The next message, if the operation goes on with it. If it does not go on at all, it reads this message again.
+                self.at.d.next = Position {
+                    is_started: false,
+                    present: at.next_present,
+                    next_present: second_slot != arriving,
+                    posted: at.next_posted,
+                    next_posted: second_slot != row.producer,
+                };
+                self.step.d.next = Step::Wait;
                 self.started.write_enable.next = begins & !take_waits;
                 if is_next {
                     self.asks.next = taken.misses;
@@ -432,9 +442,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                         self.nops.d.next = self.nops.q.val() | taken.starts_nop;
                         self.want.d.next = want - taken.here;
                         self.psn.d.next = psn + packets;
-                        self.read_slot.next = next_slot;
-                        self.read_block.next = next_block;
-                        self.step.d.next = Step::Wait;
+                        self.streams.next = true;
                     }
                 } else if flushes & !lookup.any {
                     // The entry becomes the oldest message, which completes.
@@ -445,7 +453,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                     };
                     self.is_unstarted.d.next = true;
                     self.hops.d.next = bits(1);
-                    self.read_block.next = if row.first_passed {
+                    self.next_block.next = if row.first_passed {
                         row.first_block
                     } else {
                         block
@@ -459,8 +467,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                     if is_behind & more_blocks {
                         self.low.d.next = slot;
                         self.low_block.d.next = block;
-                        self.read_slot.next = (slot | 7) + 1;
-                        self.read_block.next = followed;
+                        self.next_slot.next = (slot | 7) + 1;
+                        self.next_block.next = followed;
                         self.step.d.next = Step::Wait;
                     } else {
                         self.walks.d.next = false;
@@ -470,7 +478,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                         } else {
                             low_to_end
                         };
-                        self.read_block.next = if is_behind {
+                        self.next_block.next = if is_behind {
                             block
                         } else {
                             self.low_block.q.val()
@@ -493,9 +501,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                             after_completion(row, entry, crosses, is_last, followed);
                         self.completed.next = leaves;
                         self.ends.next = is_last | is_flush_step;
-                        self.read_slot.next = next_slot;
-                        self.read_block.next = next_block;
-                        self.step.d.next = Step::Wait;
+                        self.streams.next = true;
                     }
                 } else {
                     self.started.write_enable.next = is_fault;
@@ -507,7 +513,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                 }
             }
             Step::Bisect => {
-                self.read_slot.next = low + bit_cast::<16, 4>(below);
+                self.next_slot.next = low + bit_cast::<16, 4>(below);
                 self.step.d.next = Step::Wait;
             }
         }
@@ -533,14 +539,42 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         } else if (step == Step::Wait) | (step == Step::Walk) {
             self.fresh.d.next = false;
         }
+        let streams = self.streams.val();
+        let target_block = if streams {
+            next_block
+        } else {
+            self.next_block.val()
+        };
         if step != Step::Idle {
-            self.slot.d.next = self.read_slot.val();
-            self.block.d.next = self.read_block.val();
+            self.slot.d.next = if streams {
+                next_slot
+            } else {
+                self.next_slot.val()
+            };
+            self.block.d.next = target_block;
         }
-        self.started.read_address.next = (bit_cast::<E, 10>(self.read_block.val()) << 3)
-            | bit_cast::<E, 3>(self.read_slot.val().get_bits::<3>(0));
-        self.prefetch.read_address.next = (bit_cast::<E, 10>(self.read_block.val()) << 3)
-            | bit_cast::<E, 3>(self.read_slot.val().get_bits::<3>(0));
+        if streams {
+            self.step.d.next = Step::Access;
+        }
+        self.prefetch.follow.next = target_block;
+        let read_slot = if streams {
+            second_slot
+        } else if step == Step::Wait {
+            next_slot
+        } else {
+            self.next_slot.val()
+        };
+        let read_block = if streams {
+            second_block
+        } else if step == Step::Wait {
+            next_block
+        } else {
+            self.next_block.val()
+        };
+        let read_address =
+            (bit_cast::<E, 10>(read_block) << 3) | bit_cast::<E, 3>(read_slot.get_bits::<3>(0));
+        self.started.read_address.next = read_address;
+        self.prefetch.read_address.next = read_address;
 
         // respond
         let ends = self.ends.val();

@@ -40,7 +40,11 @@ impl Ring {
     /// The consumer index to write, as a driver does that polls until nothing is left: when that is so, and when half of the ring was read.
     fn to_tell(&mut self, is_empty: bool) -> Option<u32> {
         let untold = self.taken.wrapping_sub(self.told) % (1 << 24);
-        let due = if is_empty { 1 } else { (1 << self.log2_entries) / 2 };
+        let due = if is_empty {
+            1
+        } else {
+            (1 << self.log2_entries) / 2
+        };
         if untold < due.max(1) {
             return None;
         }

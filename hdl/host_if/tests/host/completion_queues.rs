@@ -170,9 +170,17 @@ fn an_entry_takes_no_more_clocks_than_promised() {
             dut.settle();
             // The second one enters at once, and waits inside.
             let enters = clock == 0 || (clock - 1).is_multiple_of(clocks_each);
-            assert_eq!(dut.is("send_ready"), enters, "{qps} queue pairs, clock {clock}");
+            assert_eq!(
+                dut.is("send_ready"),
+                enters,
+                "{qps} queue pairs, clock {clock}"
+            );
             let leaves = clock >= CLOCKS && (clock - CLOCKS).is_multiple_of(clocks_each);
-            assert_eq!(dut.is("write_valid"), leaves, "{qps} queue pairs, clock {clock}");
+            assert_eq!(
+                dut.is("write_valid"),
+                leaves,
+                "{qps} queue pairs, clock {clock}"
+            );
             taken += u32::from(enters);
             dut.clock();
         }

@@ -37,19 +37,16 @@ impl Ring {
         self.taken = (self.taken + 1) % (1 << 24);
     }
 
-    /// The consumer index to write, as a driver does that polls until nothing is left: when that is so, and when half of the ring was read.
-    fn to_tell(&mut self, is_empty: bool) -> Option<u32> {
+    /// The consumer index, if the card does not know it.
+    fn tell(&mut self) -> Option<u32> {
+        let told = std::mem::replace(&mut self.told, self.taken);
+        (told != self.taken).then_some(self.taken)
+    }
+
+    /// Whether the card does not know of a quarter of the ring.
+    const fn is_due(&self) -> bool {
         let untold = self.taken.wrapping_sub(self.told) % (1 << 24);
-        let due = if is_empty {
-            1
-        } else {
-            (1 << self.log2_entries) / 2
-        };
-        if untold < due.max(1) {
-            return None;
-        }
-        self.told = self.taken;
-        Some(self.taken)
+        4 * untold >= 1 << self.log2_entries
     }
 }
 
@@ -125,23 +122,30 @@ impl Rings {
         std::mem::take(&mut self.written).into_iter().collect()
     }
 
-    /// The next completion of a queue pair, and the consumer index if it is to be written now.
-    pub fn poll(&mut self, qp: u32) -> (Option<Cqe>, Option<ConsumerIndex>) {
-        let Some(ring) = self.queues.get_mut(&qp) else {
-            return (None, None);
-        };
+    /// The next completion of a queue pair, and the consumer index if it is to be written now. A completion of something received is told at once, because its
+    /// peer may go on. Those of work requests are told when a quarter of the ring is read, or before the next doorbell ([`Self::tell`]): until then the
+    /// card has no more of them to write than the ring has places.
+    pub fn poll(&mut self, qp: u32) -> Option<(Cqe, Option<ConsumerIndex>)> {
+        let ring = self.queues.get_mut(&qp)?;
         let (bytes, phase) = ring.next::<{ Cqe::LEN }>(&self.memory);
-        let next = Cqe::from_bytes(&bytes).ok();
-        let cqe = next.filter(|cqe| cqe.phase == phase);
-        if cqe.is_some() {
-            ring.take();
+        let cqe = Cqe::from_bytes(&bytes).ok()?;
+        if cqe.phase != phase {
+            return None;
         }
-        let index = ring.to_tell(cqe.is_none()).map(|index| ConsumerIndex {
+        ring.take();
+        let is_due = cqe.opcode.is_receive() || ring.is_due();
+        let index = if is_due { self.tell(qp) } else { None };
+        Some((cqe, index))
+    }
+
+    /// The consumer index of a queue pair's completion queue, if the card does not know it.
+    pub fn tell(&mut self, qp: u32) -> Option<ConsumerIndex> {
+        let index = self.queues.get_mut(&qp)?.tell()?;
+        Some(ConsumerIndex {
             qp,
             index,
             arm: false,
-        });
-        (cqe, index)
+        })
     }
 
     /// The next event, and the consumer index for the card.

@@ -52,7 +52,7 @@ fn eight_queue_pairs_fill_half_of_the_wire() {
 #[test]
 fn messages_of_one_packet() {
     for queue_pairs in [1, 8] {
-        let mut bench = Bench::with_many_blocks(queue_pairs, MTU, 2 * WIRE);
+        let mut bench = Bench::with_many_blocks(queue_pairs, MTU, WIRE);
         let messages = 2048 / queue_pairs;
         bench.post_lists(messages, 2);
         bench.run_until(RAMP);

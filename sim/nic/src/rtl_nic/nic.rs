@@ -147,6 +147,9 @@ impl Nic for RtlNic {
 
     fn ring_doorbell(&mut self, page: u32, doorbell: Doorbell) -> Result<(), DoorbellError> {
         self.started = true;
+        if let Some(index) = self.rings().tell(doorbell.qp) {
+            self.bar.consume(page as u16, index);
+        }
         let pair = self.pairs.get(&doorbell.qp);
         match pair
             .and_then(|pair| pair.single_entry(page, doorbell, &mut self.pcie.memory_mut().memory))
@@ -172,11 +175,11 @@ impl Nic for RtlNic {
 
     fn poll_cq(&mut self, qp: u32) -> Option<Cqe> {
         let page = self.pairs.get(&qp)?.config.page;
-        let (cqe, index) = self.rings().poll(qp);
+        let (cqe, index) = self.rings().poll(qp)?;
         if let Some(index) = index {
             self.bar.consume(page as u16, index);
         }
-        cqe
+        Some(cqe)
     }
 
     fn poll_event(&mut self) -> Option<Eqe> {

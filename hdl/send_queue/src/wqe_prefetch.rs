@@ -52,8 +52,8 @@ pub const WAKE_CYCLES: usize = 5;
 /// **Push.** An entry that a doorbell carried is stored as if it had been read, if it is the next entry to read, no read of its queue pair is outstanding, and
 /// there is a block for it.
 ///
-/// An entry that arrives takes 2 cycles, and one more if it begins a block that is not the first of its chain; a visit takes 3, a doorbell 3, other requests
-/// 2. Requests have priority; visits and entries take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3. LUT levels: 8 (place
+/// An entry that arrives takes 2 cycles, or 1 if it comes right behind one of the same queue pair, and one more if it begins a block that is not the first of
+/// its chain; a visit takes 3, a doorbell 3, other requests 2. Requests have priority; visits and entries of a queue pair take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3. LUT levels: 8 (place
 /// of a pushed entry).
 #[derive(LogicBlock, Default)]
 pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
@@ -122,6 +122,8 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     offer_valid: DFF<Bit>,
     offer: DFF<WqeFetched>,
     row: DFF<PrefetchState>,
+    /// The entry follows another one of its queue pair, whose row is in `row`.
+    continues: DFF<Bit>,
     /// The pushed entry took a block.
     took: DFF<Bit>,
     written_row: Signal<Local, PrefetchState>,
@@ -133,7 +135,16 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
     fn update(&mut self) {
         dff_setup!(self, clock, step, work, visit_turn, in_vain, scarce);
         dff_setup!(self, clock, asking_valid, asking, asked, qp, answer);
-        dff_setup!(self, clock, offers, offer_valid, offer, row, took);
+        dff_setup!(
+            self,
+            clock,
+            offers,
+            offer_valid,
+            offer,
+            row,
+            took,
+            continues
+        );
         clock_reset!(self, pool, visits, fetches);
         clock!(self, clock, rows, looks, entries, wakes);
         let step = self.step.q.val();
@@ -161,7 +172,19 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let fetched = self.fetched.record.val();
         let visits = takes & !held & !asks & visit_due;
         self.ask.ready.next = !held;
-        self.fetched.ready.next = takes & !held & !asks & !visit_due;
+        let asked_row = self.rows.read_data.val();
+        let row = if self.continues.q.val() {
+            self.row.q.val()
+        } else {
+            asked_row
+        };
+        let is_arrival = work == Work::Arrival;
+        let is_stale = row.stale.any();
+        let crosses = is_arrival & !is_stale & row.filled;
+        let is_next = acts & is_arrival & !crosses & (fetched.qp == self.qp.q.val());
+        self.fetched.ready.next = (takes | is_next) & !held & !asks & !visit_due;
+        let continues = is_next & !held & !asks & !visit_due & self.fetched.valid.val();
+        self.continues.d.next = continues;
         self.visits.out.ready.next = visits;
         self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))
             | (acts & (work == Work::Ask) & (asked.kind == AskKind::Restarts));
@@ -202,10 +225,11 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             if held | asks | visit_due | self.fetched.valid.val() {
                 self.step.d.next = PrefetchStep::Act;
             }
+        } else if continues {
+            self.answer.d.next = fetched;
         }
 
         // who may take a block
-        let row = self.rows.read_data.val();
         let known = self.row.q.val();
         let free = self.pool.free.val();
         self.scarce.d.next = !free.get_bit(B) & !free.get_bit(B - 1);
@@ -215,14 +239,13 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
 
         // update
         let is_ask = work == Work::Ask;
-        let is_arrival = work == Work::Arrival;
-        let is_stale = row.stale.any();
-        let effect = after_ask(row, asked);
+        let effect = after_ask(asked_row, asked);
         let rings = is_ask & (asked.kind == AskKind::Rings);
-        let push_needs_block = needs_block(row);
-        let push_may = !push_needs_block | !scarce | (!row.owned.any() & spare & nobody_waits);
+        let push_needs_block = needs_block(asked_row);
+        let push_may =
+            !push_needs_block | !scarce | (!asked_row.owned.any() & spare & nobody_waits);
         let pushes =
-            acts & rings & self.offers.q.val() & is_next_read(row, asked, answer) & push_may;
+            acts & rings & self.offers.q.val() & is_next_read(asked_row, asked, answer) & push_may;
         let push_takes = pushes & push_needs_block;
         let head = self.pool.spare.val();
         let base = if is_arrival {
@@ -242,10 +265,10 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let comes = (acts & is_arrival & !is_stale & !row.filled) | follows | pushes;
         let came = after_arrival(base, block);
         let mut pushed = came;
-        pushed.reading = row.reading + 1;
+        pushed.reading = asked_row.reading + 1;
         let mut dropped = row;
         dropped.stale = row.stale - 1;
-        let mut visited = row;
+        let mut visited = asked_row;
         visited.queued = false;
         let acted = if pushes {
             pushed
@@ -344,8 +367,10 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             PrefetchStep::Act => {
                 self.row.d.next = acted;
                 self.took.d.next = push_takes;
-                self.step.d.next = if is_arrival & !is_stale & row.filled {
+                self.step.d.next = if crosses {
                     PrefetchStep::Follow
+                } else if continues {
+                    PrefetchStep::Act
                 } else if rings | (work == Work::Visit) {
                     PrefetchStep::Read
                 } else {
@@ -401,6 +426,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
 
         if self.reset.val() {
             self.step.d.next = PrefetchStep::Take;
+            self.continues.d.next = false;
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
             self.in_vain.d.next = bits(0);

@@ -142,7 +142,7 @@ fn messages_of_a_burst_come_in_consecutive_cycles_and_complete_as_fast() {
     };
     let entries = (0..40).map(|slot| if slot == 39 { long(slot) } else { write(slot) });
     server.post(0, entries.collect());
-    server.rest(200);
+    server.rest(2000);
     assert_eq!(server.take(0, 32), 32);
     assert_eq!(server.took, 4 + 31);
     // The last one has more packets than the burst.

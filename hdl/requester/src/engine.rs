@@ -62,8 +62,8 @@ fn bytes_after(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>
 
 /// Engine of 1,024 queue pairs with 8,192 entries and messages, 32,768 packets in flight, and 65,536 doorbell pages.
 pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 10, 13, 10, 13, 16>;
-/// Engine of 16 queue pairs, 2,048 packets in flight, and 16 doorbell pages, for tests.
-pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 6, 9, 5, 8, 4>;
+/// Engine of 16 queue pairs with 2,048 entries and messages, 2,048 packets in flight, and 16 doorbell pages, for tests.
+pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 6, 9, 8, 11, 4>;
 
 /// Requester engine of 2^`Q` = `K` queue pairs with 2^`W` blocks of 32 packets for their windows, 2^`B` blocks of 8 entries and messages, and 2^`P` doorbell
 /// pages. `C` = `Q` + 1, `S` = `W` + 3, `E` = `B` + 3.

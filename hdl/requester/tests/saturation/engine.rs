@@ -67,12 +67,6 @@ impl Bench {
         )
     }
 
-    /// Does what [`Self::new`] does, with as many blocks as the engines of the card.
-    pub fn with_many_blocks(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
-        type Large = RequesterEngine<4, 5, 16, 9, 12, 10, 13, 4>;
-        Self::of(Dut::new::<Large>(), queue_pairs, mtu, port_cycles)
-    }
-
     /// Does what [`Self::new`] does, with four blocks for all transmit windows.
     pub fn with_four_blocks(queue_pairs: u32, mtu: u32, port_cycles: u32) -> Self {
         type Small = RequesterEngine<4, 5, 16, 2, 5, 5, 8, 4>;

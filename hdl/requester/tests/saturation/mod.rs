@@ -48,18 +48,19 @@ fn eight_queue_pairs_fill_half_of_the_wire() {
     assert!(cycles <= 3.6, "{cycles}");
 }
 
-/// Messages of one packet, posted as a list.
+/// Messages of one packet, posted as lists. The ports accept more packets than the engine sends. Two engines send 100 million messages a second at 250 MHz if
+/// each takes 5 cycles for one.
 #[test]
-fn messages_of_one_packet() {
+fn messages_of_one_packet_take_less_than_four_cycles() {
     for queue_pairs in [1, 8] {
-        let mut bench = Bench::with_many_blocks(queue_pairs, MTU, WIRE);
-        let messages = 2048 / queue_pairs;
-        bench.post_lists(messages, 2);
+        let mut bench = Bench::new(queue_pairs, MTU, WIRE);
+        bench.post_lists(2048 / queue_pairs, 2);
         bench.run_until(RAMP);
         let from = bench.cycles();
-        bench.run_until(1536);
-        let cycles = (bench.cycles() - from) as f64 / 1024.0;
+        bench.run_until(3 * RAMP);
+        let cycles = (bench.cycles() - from) as f64 / f64::from(2 * RAMP);
         println!("{queue_pairs} queue pairs: {cycles:.2} cycles per message of one packet");
+        assert!(cycles < 4.0, "{cycles}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_pcie::ats::ReadDrain;
-use hdl_pcie::read::records::{ReadEvents, ENTRY_TAGS, ENTRY_TAGS_LOG2};
+use hdl_pcie::read::records::{ReadEvents, ENTRY_TAGS, FLUSH_TAGS, TAG_BITS};
 use hdl_pcie::read::{DmaRead1024, EntryRead1024, EntryReader};
 use hdl_primitives::{CompletionSnk, OfferSnk, OfferSrc, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
@@ -11,9 +11,11 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{FailedRead, ReadBeat, ReadCommand, ReadTlpHeader};
 
-/// Bits above the ones that tell the tags of queue entries apart.
-const TAG_PREFIX_BITS: usize = 8 - ENTRY_TAGS_LOG2;
-const TAG_PREFIX: u64 = (ENTRY_TAGS >> ENTRY_TAGS_LOG2) as u64;
+/// Whether a tag is one of queue entries.
+#[hdl_fn]
+fn is_of_entries(tag: Bits<TAG_BITS>) -> Bit {
+    (tag >= (ENTRY_TAGS as u64)) & (tag < (FLUSH_TAGS as u64))
+}
 
 /// The end of a read, if this beat moves.
 #[hdl_fn]
@@ -25,7 +27,7 @@ fn end_of(moves: Bit, beat: ReadBeat) -> EpochEnd {
 }
 
 /// Two read engines of 1,024 bits at one endpoint. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
-/// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 32 are outstanding. LUT levels: 3 (request, tag).
+/// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 48 are outstanding. LUT levels: 3 (request, tag).
 #[derive(LogicBlock)]
 pub struct HostReader {
     pub clock: Signal<In, Clock>,
@@ -145,8 +147,7 @@ impl Logic for HostReader {
         self.entry_engine.request.ready.next = self.request.ready.val();
         self.payload_engine.request.ready.next = self.request.ready.val() & !entries_ask;
 
-        let tag = self.completion.record.val().tag;
-        let of_entries = tag.get_bits::<TAG_PREFIX_BITS>(ENTRY_TAGS_LOG2) == TAG_PREFIX;
+        let of_entries = is_of_entries(self.completion.record.val().tag);
         self.entry_engine.completion.valid.next = self.completion.valid.val() & of_entries;
         self.payload_engine.completion.valid.next = self.completion.valid.val() & !of_entries;
     }

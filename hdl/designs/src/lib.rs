@@ -6,6 +6,7 @@ use hdl_congestion::NsccEngine;
 use hdl_crossings::{BlockAsyncFifo, LutAsyncFifo, PulseHandshake, ResetSynchroniser};
 use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
+use hdl_mac_shims::CmacShim;
 use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
 use hdl_pcie::bars::{Completer1024, Completer512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512};
@@ -166,6 +167,7 @@ pub const ALL: &[Known] = &[
     ),
     known::<PulseHandshake<3>>("pulse_handshake", "a pulse from one clock to another"),
     known::<ResetSynchroniser<3>>("reset_synchroniser", "a reset from any clock"),
+    known::<CmacShim>("cmac_shim", "a 512-bit port of the card at AMD's CMAC"),
     Known {
         bitstream: || hdl_verilog::emit_hiding(connected::<Nic>().as_ref(), VERIFICATION_PORTS),
         ..known::<Nic>("nic", "the card: two lanes of 1,024 bits")

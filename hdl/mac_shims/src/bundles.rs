@@ -1,0 +1,27 @@
+//! The streams of AMD's CMAC with its AXI4-stream interface (PG203). Byte `i` of a beat is `tdata[8i + 7 : 8i]`, and bit `i` of `tkeep` says that it is valid.
+
+use hdl_macros::bundle;
+use rust_hdl::prelude::*;
+
+/// The driving end of the frames that the CMAC received. It accepts no back-pressure, and may pause inside a frame.
+#[bundle]
+pub struct CmacRxSrc {
+    pub tvalid: Signal<Out, Bit>,
+    pub tdata: Signal<Out, Bits<512>>,
+    pub tkeep: Signal<Out, Bits<64>>,
+    pub tlast: Signal<Out, Bit>,
+    /// With `tlast`: the frame is damaged.
+    pub tuser: Signal<Out, Bit>,
+}
+
+/// The driving end of the frames that the CMAC sends. Between the first and the last beat of a frame `tvalid` must not fall (PG203: an underflow).
+#[bundle(keep)]
+pub struct CmacTxSrc {
+    pub tvalid: Signal<Out, Bit>,
+    pub tdata: Signal<Out, Bits<512>>,
+    pub tkeep: Signal<Out, Bits<64>>,
+    pub tlast: Signal<Out, Bit>,
+    /// With `tlast`: the CMAC makes the frame invalid.
+    pub tuser: Signal<Out, Bit>,
+    pub tready: Signal<In, Bit>,
+}

@@ -1,0 +1,28 @@
+//! Between the card and the MAC blocks of FPGAs (`docs/mac_shims.md`).
+//!
+//! | block | what | clock |
+//! |---|---|---|
+//! | [`CmacShim`] | a port of the card and AMD's CMAC, all of the following | both |
+//! | [`CmacStart`] | the start-up sequence, and whether the link is up | MAC |
+//! | [`RxAdmit`] | admits received frames to a FIFO, or drops them whole | MAC |
+//! | [`RxDeliver`] | received frames from the FIFO to the card | card |
+//! | [`TxStore`] | frames of the card to a FIFO, and how many are complete | card |
+//! | [`TxLaunch`] | complete frames from the FIFO to the MAC, without a gap | MAC |
+#![forbid(unsafe_code)]
+
+pub mod bundles;
+pub mod cmac_shim;
+pub mod cmac_start;
+pub mod frame_beat;
+pub mod rx_admit;
+pub mod rx_deliver;
+pub mod tx_launch;
+pub mod tx_store;
+
+pub use cmac_shim::CmacShim;
+pub use cmac_start::CmacStart;
+pub use frame_beat::FrameBeat;
+pub use rx_admit::RxAdmit;
+pub use rx_deliver::RxDeliver;
+pub use tx_launch::TxLaunch;
+pub use tx_store::TxStore;

@@ -1,7 +1,7 @@
 //! The Verilated shim, and the times of its clocks.
 use std::sync::LazyLock;
 
-use hdl_mac_shims::CmacShim;
+use hdl_shims::CmacShim;
 use hdl_testkit::Dut;
 use hdl_verilog::{emit, Design};
 use rust_hdl::prelude::*;

@@ -18,7 +18,7 @@ use crate::tx_store::TxStore;
 /// Joins a port of the card (250 MHz) and a CMAC with its AXI4-stream interface (PG203, 512 bits at 322.266 MHz, `rx_clk` driven by `gt_txusrclk2`).
 ///
 /// Each direction is a FIFO of 512 beats in block RAM: 32 KiB. A received frame is dropped whole if the FIFO has no room for the longest one. A frame to send
-/// begins when it is complete. `docs/mac_shims.md` has the rates and the resets.
+/// begins when it is complete. `docs/shims.md` has the rates and the resets.
 #[derive(LogicBlock, Default)]
 pub struct CmacShim {
     /// The card's clock, and the card's reset.

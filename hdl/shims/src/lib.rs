@@ -1,4 +1,4 @@
-//! Between the card and the MAC blocks of FPGAs (`docs/mac_shims.md`).
+//! Between the card and the hard blocks of FPGAs (`docs/shims.md`).
 //!
 //! | block | what | clock |
 //! |---|---|---|
@@ -7,6 +7,7 @@
 //! | [`RxAdmit`] | admits received frames to a FIFO, or drops them whole | MAC |
 //! | [`RxDeliver`] | received frames from the FIFO to the card | card |
 //! | [`TxStore`] | frames of the card to a FIFO, and how many are complete | card |
+//! | [`FunctionReset`] | the card's reset, from those of the PCIe block | card |
 //! | [`TxLaunch`] | complete frames from the FIFO to the MAC, without a gap | MAC |
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ pub mod bundles;
 pub mod cmac_shim;
 pub mod cmac_start;
 pub mod frame_beat;
+pub mod function_reset;
 pub mod rx_admit;
 pub mod rx_deliver;
 pub mod tx_launch;
@@ -22,6 +24,7 @@ pub mod tx_store;
 pub use cmac_shim::CmacShim;
 pub use cmac_start::CmacStart;
 pub use frame_beat::FrameBeat;
+pub use function_reset::FunctionReset;
 pub use rx_admit::RxAdmit;
 pub use rx_deliver::RxDeliver;
 pub use tx_launch::TxLaunch;

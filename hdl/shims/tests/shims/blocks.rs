@@ -1,6 +1,6 @@
 //! The tools accept the shim.
-use hdl_mac_shims::rx_admit::MOST_BEATS;
-use hdl_mac_shims::RxAdmit;
+use hdl_shims::rx_admit::MOST_BEATS;
+use hdl_shims::RxAdmit;
 use hdl_testkit::tools;
 
 use crate::model::design;

@@ -1,4 +1,4 @@
-# Critical warnings and warnings after which a bitstream is wrong. Vivado would go on.
+# Critical warnings and warnings after which a bitstream is wrong. Vivado would go on. Timing is checked after its reports are written (report.tcl).
 proc promote_messages {} {
     set wrong {
         {Synth 8-327}     {a latch}
@@ -10,14 +10,16 @@ proc promote_messages {} {
         {Vivado 12-584}   {a constraint names ports that do not exist}
         {Vivado 12-4739}  {a constraint without an object}
         {Common 17-55}    {a property without an object}
-        {Timing 38-282}   {timing is not met}
     }
     foreach {id why} $wrong {
         set_msg_config -id $id -new_severity ERROR
     }
 }
 
-# Design rules after routing that are errors here: REQP-1858, read and write of one address of a block RAM.
+# Design rules after routing that are errors here: REQP-1858, read and write of one address of a block RAM. Not every device has the rule.
 proc promote_design_rules {} {
-    set_property SEVERITY ERROR [get_drc_checks REQP-1858]
+    set rules [get_drc_checks -quiet REQP-1858]
+    if {$rules ne ""} {
+        set_property SEVERITY ERROR $rules
+    }
 }

@@ -53,7 +53,9 @@ fn every_path_between_clocks_is_a_crossing_with_constraints() {
         "4 pointers, 4 resets, frames, drops, link"
     );
 
-    // What the check is worth: a reset of the other clock, logic in front of a synchroniser, a register that is no source.
+    // What the check is worth: a reset of the other clock, a register that is no source, logic in front of a synchroniser and of a reset.
+    let mut changed = text;
+    let mut due = vec![];
     for (from, to, wrong) in [
         (
             "u_rx_deliver (\n    .clock(clock),\n    .fifo_reset(rx_read_reset_reset)",
@@ -67,7 +69,7 @@ fn every_path_between_clocks_is_a_crossing_with_constraints() {
         ),
         (
             ".level(complete_q)",
-            ".level(complete_q & 10'd511)",
+            ".level(complete_q & {10{up_seen_synchronised}})",
             "u_complete/source_crossing to u_complete_seen/first_crossing",
         ),
         (
@@ -76,10 +78,14 @@ fn every_path_between_clocks_is_a_crossing_with_constraints() {
             "u_tx_reset/source_crossing to u_tx_write_reset/chain_crossing",
         ),
     ] {
-        assert_eq!(text.matches(from).count(), 1, "{from}");
-        let changed = check(&text.replace(from, to), &shim.top, &inputs());
+        assert_eq!(changed.matches(from).count(), 1, "{from}");
+        changed = changed.replace(from, to);
+        due.push(wrong);
+    }
+    let changed = check(&changed, &shim.top, &inputs());
+    for wrong in due {
         let found = changed.wrong.iter().any(|path| path.starts_with(wrong));
-        assert!(found, "{to}: {:?}", changed.wrong);
+        assert!(found, "{wrong}: {:?}", changed.wrong);
     }
 }
 

@@ -33,7 +33,7 @@ proc create_ip args {
 proc current_project {} {
     return project
 }
-proc get_drc_checks names {
+proc get_drc_checks {quiet names} {
     return $names
 }
 proc get_property {name object} {

@@ -25,3 +25,20 @@ pub struct CmacTxSrc {
     pub tuser: Signal<Out, Bit>,
     pub tready: Signal<In, Bit>,
 }
+
+/// The driving end of a segment of AMD's DCMAC (PG369): 128 bits, of which four make a cycle of a 200G port. The cycle's `tvalid` and `tready` are beside them.
+#[bundle]
+pub struct DcmacSegmentSrc {
+    /// Byte `i` is `tdata[8i + 7 : 8i]`.
+    pub tdata: Signal<Out, Bits<128>>,
+    /// The segment is in use.
+    pub ena: Signal<Out, Bit>,
+    /// It begins a frame.
+    pub sop: Signal<Out, Bit>,
+    /// It ends a frame.
+    pub eop: Signal<Out, Bit>,
+    /// With `eop`: the frame is damaged.
+    pub err: Signal<Out, Bit>,
+    /// With `eop`: bytes at its end that are not valid.
+    pub mty: Signal<Out, Bits<4>>,
+}

@@ -6,4 +6,5 @@ mod function_reset;
 mod link;
 mod model;
 mod rate;
+mod segments;
 mod wire;

@@ -99,6 +99,11 @@ const BLOCKS: &[&str] = &[
     "rx_deliver",
     "tx_store",
     "tx_launch",
+    "cmac_receive",
+    "cmac_send",
+    "dcmac_receive",
+    "dcmac_send",
+    "function_reset",
 ];
 
 /// LUT levels that may lie between registers at 250 MHz on UltraScale+ (architecture, budgets).

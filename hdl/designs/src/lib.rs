@@ -23,7 +23,7 @@ use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
 use hdl_rx_pipeline::Parse;
 use hdl_send_queue::MessageTable;
-use hdl_shims::{CmacShim, FunctionReset};
+use hdl_shims::{CmacShim, DcmacShim, FunctionReset};
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
 use hdl_tx_window::TxWindow;
@@ -172,6 +172,10 @@ pub const ALL: &[Known] = &[
     known::<PulseHandshake<3>>("pulse_handshake", "a pulse from one clock to another"),
     known::<ResetSynchroniser<3>>("reset_synchroniser", "a reset from any clock"),
     known::<CmacShim>("cmac_shim", "a 512-bit port of the card at AMD's CMAC"),
+    known::<DcmacShim>(
+        "dcmac_shim",
+        "a 1,024-bit port of the card at a 200G port of AMD's DCMAC",
+    ),
     known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11>>(
         "function_reset",
         "the card's reset, from those of AMD's PCIe block",

@@ -42,3 +42,16 @@ pub struct DcmacSegmentSrc {
     /// With `eop`: bytes at its end that are not valid.
     pub mty: Signal<Out, Bits<4>>,
 }
+
+/// The driving end of a stream of frames to a MAC, `W` bits per beat, as `MacTxSrc` and with an error.
+#[bundle(keep, frames)]
+pub struct FrameTxSrc<const W: usize> {
+    pub valid: Signal<Out, Bit>,
+    pub data: Signal<Out, Bits<W>>,
+    /// Valid bytes of this beat: all unless `last`, and at least 1.
+    pub bytes: Signal<Out, Bits<8>>,
+    pub last: Signal<Out, Bit>,
+    /// With `last`: the MAC has to make the frame invalid.
+    pub error: Signal<Out, Bit>,
+    pub ready: Signal<In, Bit>,
+}

@@ -1,10 +1,10 @@
 //! Beats of 1,024 bits to a 200G port of AMD's DCMAC.
 
 use hdl_macros::hdl;
-use hdl_primitives::{MacTxSnk, StreamSkid};
+use hdl_primitives::StreamSkid;
 use rust_hdl::prelude::*;
 
-use crate::bundles::DcmacSegmentSrc;
+use crate::bundles::{DcmacSegmentSrc, FrameTxSnk};
 
 /// A cycle of segments to the DCMAC. All segments up to the last one of the frame are in use.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -12,6 +12,7 @@ pub struct SentCycle {
     pub data: Bits<512>,
     pub first: Bit,
     pub last: Bit,
+    pub error: Bit,
     /// Valid bytes: 64 unless `last`.
     pub bytes: Bits<7>,
 }
@@ -29,7 +30,7 @@ pub struct DcmacSend {
     /// The MAC is in reset.
     pub reset: Signal<In, Bit>,
 
-    pub tx: MacTxSnk<1024>,
+    pub tx: FrameTxSnk<1024>,
     pub tx_axis_tvalid: Signal<Out, Bit>,
     pub tx_axis_tready: Signal<In, Bit>,
     pub tx_axis: [DcmacSegmentSrc; 4],
@@ -69,6 +70,7 @@ impl Logic for DcmacSend {
             },
             first: !self.inside.q.val(),
             last: ends,
+            error: self.tx.error.val(),
             bytes: in_half.get_bits::<7>(0),
         };
         self.tx.ready.next = self.out.in_.ready.val() & last_half;
@@ -91,7 +93,7 @@ impl Logic for DcmacSend {
             self.tx_axis[i].ena.next = used > (i as u64);
             self.tx_axis[i].sop.next = (i == 0) & cycle.first;
             self.tx_axis[i].eop.next = is_last & cycle.last;
-            self.tx_axis[i].err.next = false;
+            self.tx_axis[i].err.next = is_last & cycle.last & cycle.error;
             self.tx_axis[i].mty.next = if is_last & cycle.last {
                 empty
             } else {

@@ -43,7 +43,7 @@ pub fn first_of(cycle: SegmentCycle) -> Bits<512> {
 #[hdl_fn]
 pub fn second_of(cycle: SegmentCycle) -> Bits<384> {
     let high = cycle.data.get_bits::<384>(128);
-    let second = if !cycle.begins {
+    if !cycle.begins {
         bits::<384>(0)
     } else if cycle.count == 1 {
         high
@@ -51,6 +51,5 @@ pub fn second_of(cycle: SegmentCycle) -> Bits<384> {
         high >> 128
     } else {
         high >> 256
-    };
-    second
+    }
 }

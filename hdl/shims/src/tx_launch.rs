@@ -2,40 +2,32 @@
 
 use hdl_crossings::gray_pointer::binary_of;
 use hdl_macros::hdl;
-use hdl_primitives::{DataSnk, StreamSkid};
+use hdl_primitives::{Checked, DataSnk, Parameters, StreamSkid};
 use rust_hdl::prelude::*;
 
-use crate::bundles::CmacTxSrc;
-use crate::frame_beat::{keep_of, FrameBeat};
+use crate::bundles::FrameTxSrc;
+use crate::frame_word::{check_word, data_of, flags_of};
 
-/// A beat as the CMAC takes it.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct KeptBeat {
-    pub data: Bits<512>,
-    pub keep: Bits<64>,
-    pub last: Bit,
-    pub error: Bit,
-}
-
-/// Sends frames from the FIFO to a CMAC on the MAC's clock. A frame begins when all of it is in the FIFO, so the CMAC never meets a gap inside a frame.
+/// Sends frames from the FIFO to a MAC on the MAC's clock. A frame begins when all of it is in the FIFO, so the MAC never meets a gap inside a frame.
 ///
 /// The number of complete frames crosses beside the FIFO's write pointer, through a synchroniser of the same depth. It may be seen one edge before the
 /// pointer of the last beat, and the pointer needs one more register: two registers behind the synchroniser make good for both.
 ///
 /// While the link is down, frames that have not begun are dropped: a packet that leaves when the link is up again is an old one.
 ///
-/// Latency 2 from the FIFO. LUT levels: 2.
+/// Latency 1 from the FIFO. LUT levels: 2.
 #[derive(LogicBlock, Default)]
-pub struct TxLaunch<const C: usize> {
+pub struct TxLaunch<const W: usize, const P: usize, const C: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// The FIFO is in reset, and with it the number of complete frames. A frame that has begun is cut: the MAC is in reset too.
-    pub fifo_reset: Signal<In, Bit>,
+    pub reset: Signal<In, Bit>,
     pub link_up: Signal<In, Bit>,
 
-    pub in_: DataSnk<FrameBeat>,
+    pub in_: DataSnk<Bits<P>>,
     /// Number of complete frames in gray code, behind its synchroniser.
     pub complete_seen: Signal<In, Bits<C>>,
-    pub tx_axis: CmacTxSrc,
+    pub tx: FrameTxSrc<W>,
 
     seen: DFF<Bits<C>>,
     complete: DFF<Bits<C>>,
@@ -45,19 +37,22 @@ pub struct TxLaunch<const C: usize> {
     inside: DFF<Bit>,
     /// The frame inside is dropped.
     dropping: DFF<Bit>,
-    from_fifo: StreamSkid<FrameBeat>,
-    to_mac: StreamSkid<KeptBeat>,
+    from_fifo: StreamSkid<Bits<P>>,
 }
 
-impl<const C: usize> Logic for TxLaunch<C> {
+impl<const W: usize, const P: usize, const C: usize> Parameters for TxLaunch<W, P, C> {
+    fn check() {
+        check_word("TxLaunch", W, P);
+    }
+}
+
+impl<const W: usize, const P: usize, const C: usize> Logic for TxLaunch<W, P, C> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, seen, complete, left, inside, dropping);
         self.from_fifo.clock.next = self.clock.val();
-        self.to_mac.clock.next = self.clock.val();
-        let reset = self.fifo_reset.val();
+        let reset = self.reset.val();
         self.from_fifo.reset.next = reset;
-        self.to_mac.reset.next = reset;
         self.seen.d.next = binary_of(self.complete_seen.val());
         self.complete.d.next = self.seen.q.val();
 
@@ -70,7 +65,7 @@ impl<const C: usize> Logic for TxLaunch<C> {
         };
         let goes = self.in_.valid.val() & (inside | waits) & !reset;
         let moves = goes & (drops | self.from_fifo.in_.ready.val());
-        let last = self.in_.data.val().last;
+        let last = flags_of::<P>(self.in_.data.val()).last;
         self.in_.ready.next = (inside | waits) & (drops | self.from_fifo.in_.ready.val());
         self.from_fifo.in_.valid.next = goes & !drops;
         self.from_fifo.in_.data.next = self.in_.data.val();
@@ -88,21 +83,13 @@ impl<const C: usize> Logic for TxLaunch<C> {
             self.inside.d.next = false;
         }
 
-        let beat = self.from_fifo.out.data.val();
-        self.to_mac.in_.valid.next = self.from_fifo.out.valid.val();
-        self.to_mac.in_.data.next = KeptBeat {
-            data: beat.data,
-            keep: keep_of(beat.bytes),
-            last: beat.last,
-            error: beat.error,
-        };
-        self.from_fifo.out.ready.next = self.to_mac.in_.ready.val();
-        let kept = self.to_mac.out.data.val();
-        self.tx_axis.tvalid.next = self.to_mac.out.valid.val();
-        self.tx_axis.tdata.next = kept.data;
-        self.tx_axis.tkeep.next = kept.keep;
-        self.tx_axis.tlast.next = kept.last;
-        self.tx_axis.tuser.next = kept.error;
-        self.to_mac.out.ready.next = self.tx_axis.tready.val();
+        let word = self.from_fifo.out.data.val();
+        let flags = flags_of::<P>(word);
+        self.tx.valid.next = self.from_fifo.out.valid.val();
+        self.tx.data.next = data_of::<W, P>(word);
+        self.tx.bytes.next = flags.bytes;
+        self.tx.last.next = flags.last;
+        self.tx.error.next = flags.error;
+        self.from_fifo.out.ready.next = self.tx.ready.val();
     }
 }

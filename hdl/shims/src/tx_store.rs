@@ -2,10 +2,10 @@
 
 use hdl_crossings::gray_pointer::gray_of;
 use hdl_macros::hdl;
-use hdl_primitives::{DataOfferSrc, MacTxSnk};
+use hdl_primitives::{Checked, DataOfferSrc, MacTxSnk, Parameters};
 use rust_hdl::prelude::*;
 
-use crate::frame_beat::FrameBeat;
+use crate::frame_word::{check_word, word_of, BeatFlags};
 
 /// Writes the card's frames to a FIFO on the card's clock, and counts complete ones in gray code for the other side. The counter changes at the edge at
 /// which the FIFO takes the last beat.
@@ -15,15 +15,16 @@ use crate::frame_beat::FrameBeat;
 ///
 /// LUT levels: 2.
 #[derive(LogicBlock, Default)]
-pub struct TxStore<const C: usize> {
+pub struct TxStore<const W: usize, const P: usize, const C: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// The card's reset.
     pub reset: Signal<In, Bit>,
     /// The FIFO is in reset: frames are dropped.
     pub fifo_reset: Signal<In, Bit>,
 
-    pub tx: MacTxSnk<512>,
-    pub out: DataOfferSrc<FrameBeat>,
+    pub tx: MacTxSnk<W>,
+    pub out: DataOfferSrc<Bits<P>>,
     /// Number of complete frames after this cycle modulo 2^`C`, in gray code: the input of a register that crosses.
     pub complete: Signal<Out, Bits<C>>,
 
@@ -34,7 +35,13 @@ pub struct TxStore<const C: usize> {
     frames: DFF<Bits<C>>,
 }
 
-impl<const C: usize> Logic for TxStore<C> {
+impl<const W: usize, const P: usize, const C: usize> Parameters for TxStore<W, P, C> {
+    fn check() {
+        check_word("TxStore", W, P);
+    }
+}
+
+impl<const W: usize, const P: usize, const C: usize> Logic for TxStore<W, P, C> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, inside, skipping, frames);
@@ -45,20 +52,21 @@ impl<const C: usize> Logic for TxStore<C> {
         let taken = offers & self.out.ready.val() & !self.fifo_reset.val();
         let last = self.tx.last.val() | ends;
         self.out.valid.next = offers;
-        self.out.data.next = FrameBeat {
-            data: if ends {
-                bits::<512>(0)
-            } else {
-                self.tx.data.val()
-            },
+        let flags = BeatFlags {
             bytes: if ends {
-                bits::<7>(1)
+                bits::<8>(1)
             } else {
-                self.tx.bytes.val().get_bits::<7>(0)
+                self.tx.bytes.val()
             },
             last,
             error: ends,
         };
+        let data = if ends {
+            bits::<W>(0)
+        } else {
+            self.tx.data.val()
+        };
+        self.out.data.next = word_of::<W, P>(data, flags);
         self.tx.ready.next = (self.out.ready.val() & !reset) | drops;
 
         let frames = if self.fifo_reset.val() {

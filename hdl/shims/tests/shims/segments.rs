@@ -7,12 +7,12 @@ use rand_chacha::ChaCha8Rng;
 use crate::wire::{random_bytes, Frame, BEAT};
 
 const SEGMENT: usize = 16;
-const WIDE: usize = 128;
+pub const WIDE: usize = 128;
 
 /// A frame's bytes, and whether it has an error.
-type Bytes = (Vec<u8>, bool);
+pub type Bytes = (Vec<u8>, bool);
 
-fn frame(number: u32, bytes: usize, error: bool) -> Bytes {
+pub fn frame(number: u32, bytes: usize, error: bool) -> Bytes {
     let frame = Frame {
         number,
         bytes,
@@ -26,7 +26,7 @@ fn frame(number: u32, bytes: usize, error: bool) -> Bytes {
 
 /// A segment as it stands on the wires.
 #[derive(Clone, Copy)]
-struct Segment {
+pub struct Segment {
     data: [u8; SEGMENT],
     sop: bool,
     eop: bool,
@@ -34,7 +34,7 @@ struct Segment {
     mty: usize,
 }
 
-fn segments(frame: &Bytes, rng: &mut ChaCha8Rng) -> Vec<Segment> {
+pub fn segments(frame: &Bytes, rng: &mut ChaCha8Rng) -> Vec<Segment> {
     let count = frame.0.len().div_ceil(SEGMENT);
     let parts = frame.0.chunks(SEGMENT).enumerate();
     let parts = parts.map(|(index, part)| {
@@ -53,7 +53,7 @@ fn segments(frame: &Bytes, rng: &mut ChaCha8Rng) -> Vec<Segment> {
 }
 
 /// Sets the pins of the MAC's receive side. A segment that is not there has random contents.
-fn drive(dut: &mut Dut, cycle: &[Option<Segment>], rng: &mut ChaCha8Rng) {
+pub fn drive(dut: &mut Dut, cycle: &[Option<Segment>], rng: &mut ChaCha8Rng) {
     dut.set("rx_axis_tvalid", cycle.iter().any(Option::is_some).into());
     for place in 0..4 {
         let segment = cycle.get(place).copied().flatten();
@@ -81,13 +81,13 @@ fn drive(dut: &mut Dut, cycle: &[Option<Segment>], rng: &mut ChaCha8Rng) {
 
 /// Beats to frames.
 #[derive(Default)]
-struct Card {
+pub struct Card {
     part: Vec<u8>,
-    frames: Vec<Bytes>,
+    pub frames: Vec<Bytes>,
 }
 
 impl Card {
-    fn take(&mut self, dut: &Dut) {
+    pub fn take(&mut self, dut: &Dut) {
         if !dut.is("rx_valid") {
             return;
         }
@@ -217,11 +217,53 @@ fn the_rest_of_a_frame_behind_a_reset_is_skipped() {
     }
 }
 
+/// Cycles to the MAC, to frames.
+#[derive(Default)]
+pub struct Wire {
+    part: Vec<u8>,
+    pub frames: Vec<Bytes>,
+}
+
+impl Wire {
+    /// Takes the cycle of before an edge, and returns whether the MAC did.
+    pub fn take(&mut self, dut: &Dut) -> bool {
+        let inside = !self.part.is_empty();
+        assert!(!inside || dut.is("tx_axis_tvalid"), "a gap inside a frame");
+        if !dut.moves("tx_axis_tvalid", "tx_axis_tready") {
+            return false;
+        }
+        let bit = |name: &str, place: usize| dut.is(&format!("tx_axis{place}_{name}"));
+        let used = (0..4).take_while(|place| bit("ena", *place)).count();
+        assert!((used..4).all(|place| !bit("ena", place)), "a hole");
+        for place in 0..used {
+            let eop = bit("eop", place);
+            let begins = self.part.is_empty();
+            assert_eq!(bit("sop", place), begins, "a frame begins at segment 0");
+            assert!(
+                !eop || place + 1 == used,
+                "a frame ends in the last segment in use"
+            );
+            let mty = dut.get(&format!("tx_axis{place}_mty")) as usize;
+            assert!(eop || mty == 0);
+            let data = dut.bytes(&format!("tx_axis{place}_tdata"));
+            self.part.extend(&data[..SEGMENT - mty]);
+            if eop {
+                let part = std::mem::take(&mut self.part);
+                self.frames.push((part, bit("err", place)));
+            }
+        }
+        assert!(
+            self.part.is_empty() || used == 4,
+            "a cycle inside a frame is full"
+        );
+        true
+    }
+}
+
 /// Sends frames; the MAC is ready in `ready` of 8 cycles. Returns them as they left, and the cycles in which the MAC took something.
 fn sent(frames: &[Bytes], ready: u32, rng: &mut ChaCha8Rng) -> (Vec<Bytes>, usize) {
     let mut dut = after_reset::<DcmacSend>();
-    let mut left = vec![];
-    let mut part: Vec<u8> = vec![];
+    let mut wire = Wire::default();
     let mut cycles = 0;
     let mut beats = frames.iter().flat_map(|(bytes, _)| {
         let count = bytes.len().div_ceil(WIDE);
@@ -231,10 +273,9 @@ fn sent(frames: &[Bytes], ready: u32, rng: &mut ChaCha8Rng) -> (Vec<Bytes>, usiz
             .map(move |(index, beat)| (beat, index + 1 == count))
     });
     let mut beat = beats.next();
-    let mut inside = false;
     for idle in 0.. {
         assert!(idle < 200_000, "frames stay");
-        if beat.is_none() && left.len() == frames.len() {
+        if beat.is_none() && wire.frames.len() == frames.len() {
             break;
         }
         dut.set("tx_valid", beat.is_some().into());
@@ -245,40 +286,13 @@ fn sent(frames: &[Bytes], ready: u32, rng: &mut ChaCha8Rng) -> (Vec<Bytes>, usiz
         }
         dut.set("tx_axis_tready", rng.random_ratio(ready, 8).into());
         dut.settle();
-        assert!(!inside || dut.is("tx_axis_tvalid"), "a gap inside a frame");
-        if dut.moves("tx_axis_tvalid", "tx_axis_tready") {
-            cycles += 1;
-            let bit = |name: &str, place: usize| dut.is(&format!("tx_axis{place}_{name}"));
-            let used = (0..4).take_while(|place| bit("ena", *place)).count();
-            assert!((used..4).all(|place| !bit("ena", place)), "a hole");
-            for place in 0..used {
-                let eop = bit("eop", place);
-                assert_eq!(
-                    bit("sop", place),
-                    part.is_empty(),
-                    "a frame begins at segment 0"
-                );
-                assert!(
-                    !eop || place + 1 == used,
-                    "a frame ends in the last segment in use"
-                );
-                assert!(!bit("err", place));
-                let mty = dut.get(&format!("tx_axis{place}_mty")) as usize;
-                assert!(eop || mty == 0);
-                part.extend(&dut.bytes(&format!("tx_axis{place}_tdata"))[..SEGMENT - mty]);
-                if eop {
-                    left.push((std::mem::take(&mut part), false));
-                }
-            }
-            inside = !part.is_empty();
-            assert!(!inside || used == 4, "a cycle inside a frame is full");
-        }
+        cycles += usize::from(wire.take(&dut));
         if beat.is_some() && dut.is("tx_ready") {
             beat = beats.next();
         }
         dut.clock();
     }
-    (left, cycles)
+    (wire.frames, cycles)
 }
 
 /// Every length, with a MAC that stalls and one that does not. A frame takes a cycle per 64 bytes, and none between frames.

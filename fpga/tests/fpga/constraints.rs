@@ -1,4 +1,6 @@
 //! The linter: the constraints of every board pass, and each mistake is found.
+use std::sync::LazyLock;
+
 use hdl_designs::Board;
 use hdl_verilog::Design;
 use stellar_fpga::crossing_constraints::lines;
@@ -7,9 +9,8 @@ use stellar_fpga::lint::{check, Crossings, Problem};
 use stellar_fpga::netlist::Module;
 use stellar_fpga::project::{board_constraints, board_top, crossings_of, shim_periods, SHIM};
 
-fn shim() -> Design {
-    hdl_designs::elaborate("cmac_shim").unwrap()
-}
+static SHIM_DESIGN: LazyLock<Design> =
+    LazyLock::new(|| hdl_designs::elaborate("cmac_shim").unwrap());
 
 /// A board's constraints with those of the shim's crossings.
 struct Case {
@@ -23,7 +24,7 @@ impl Case {
     fn new(board: Board) -> Self {
         let top = board_top(board).map(|text| Module::read_all(text).remove(0));
         let found = match top {
-            Some(_) => crossings_of(&shim()),
+            Some(_) => crossings_of(&SHIM_DESIGN),
             None => vec![],
         };
         let text = format!(

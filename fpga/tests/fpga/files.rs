@@ -1,5 +1,7 @@
 //! The files of a project.
+use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use hdl_designs::Board;
 use stellar_fpga::project::SUMS;
@@ -10,7 +12,17 @@ use crate::card::one_lane;
 /// Boards with a CMAC.
 pub const CMACS: [Board; 3] = [Board::U250, Board::U280, Board::U55c];
 
+/// The project of a board, made once.
 pub fn project(board: Board) -> Project {
+    static MADE: Mutex<BTreeMap<&str, Project>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let project = made
+        .entry(board.facts().name)
+        .or_insert_with(|| make(board));
+    project.clone()
+}
+
+fn make(board: Board) -> Project {
     Project::of(board, &one_lane()).unwrap_or_else(|error| panic!("{board}: {error}"))
 }
 
@@ -18,7 +30,7 @@ pub fn project(board: Board) -> Project {
 fn a_project_is_the_same_every_time_and_its_sums_are_right() {
     for board in CMACS {
         let project = project(board);
-        assert_eq!(project, self::project(board));
+        assert_eq!(project, make(board));
         let folder = tempfile::tempdir().unwrap();
         project.write(folder.path()).unwrap();
         let check = Command::new("sha256sum")

@@ -16,7 +16,7 @@ use crate::segment_cycle::{first_of, second_of, SegmentCycle};
 ///
 /// A frame without its beginning, behind a reset, is skipped. Frames of less than 49 bytes, which the MAC does not deliver, are not supported.
 ///
-/// Latency 5. LUT levels: 4.
+/// Latency 5. LUT levels: 2, and multiplexers behind them.
 #[derive(LogicBlock, Default)]
 pub struct DcmacReceive {
     pub clock: Signal<In, Clock>,

@@ -23,7 +23,7 @@ pub struct SentCycle {
 /// 200 Gb/s are 64 bytes per cycle, and a frame takes 24 bytes more on the wire than it has. So frames leave at line rate if their last cycle has 40 bytes or more, or
 /// none is needed for it. A frame of 65 bytes, the worst one, needs 2 cycles where the wire needs 1.4.
 ///
-/// Latency 1. LUT levels: 3.
+/// Latency 1. LUT levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct DcmacSend {
     pub clock: Signal<In, Clock>,

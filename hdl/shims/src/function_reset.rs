@@ -20,7 +20,7 @@ enum Step {
 /// reset lasts for `HOLD` cycles. `CLEAR` cycles later the card has cleared its memories, and `flr_done` is high for one cycle: the function may be
 /// used again. `COUNT` is the width of a counter for both.
 ///
-/// LUT levels: 3.
+/// LUT levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct FunctionReset<const HOLD: usize, const CLEAR: usize, const COUNT: usize> {
     _parameters: Checked<Self>,

@@ -185,7 +185,7 @@ fn frames_cross_a_dcmac_in_order() {
     ]) {
         for pace in [[7, 8, 8], [4, 3, 8], [6, 8, 3]] {
             let mut bench = Bench::new(periods, seed);
-            let [received, sent] = [0; 2].map(|_| frames(120, &mut bench.rng));
+            let [received, sent] = [0; 2].map(|_| frames(70, &mut bench.rng));
             bench.wire_sends(&received);
             bench.card_sends(&sent);
             bench.drain(pace);

@@ -99,22 +99,31 @@ fn a_frame_that_is_too_long_is_cut_and_the_next_one_arrives() {
     assert_eq!(bench.dut.get("rx_dropped"), 3);
 }
 
-/// Every length from 60 bytes, a minimum frame without check sequence, to 9,216.
-#[test]
-fn every_length_crosses() {
+/// Sends frames of these lengths both ways.
+fn lengths_cross(lengths: impl Iterator<Item = usize>) {
     let mut bench = Bench::nominal(30);
-    for bytes in 60..=9_216 {
+    for bytes in lengths {
         bench.send(WIRE, bytes);
         bench.send(CARD_SIDE, bytes);
     }
-    bench.drain(
-        Pace {
-            rx: 6,
-            ..Pace::FULL
-        },
-        4_000_000 * CARD,
-    );
+    let pace = Pace {
+        rx: 6,
+        ..Pace::FULL
+    };
+    bench.drain(pace, 4_000_000 * CARD);
     assert_eq!(check(&bench), 0);
+}
+
+/// Every length from 60 bytes, a minimum frame without check sequence, to 640, and every eleventh to 9,216: they end at every byte of a beat.
+#[test]
+fn lengths_cross_with_every_end() {
+    lengths_cross((60..640).chain((640..=9_216).step_by(11)));
+}
+
+#[test]
+#[ignore = "a campaign of some seconds"]
+fn every_length_crosses() {
+    lengths_cross(60..=9_216);
 }
 
 /// What the tests are worth: without the two registers behind the synchroniser of complete frames, a frame begins before all of it is there.

@@ -14,11 +14,15 @@
 
 pub mod crossing_constraints;
 pub mod crossings;
+mod error;
 pub mod lint;
 pub mod netlist;
 pub mod pins;
+mod problem;
 pub mod project;
 mod settings;
 pub mod xdc;
 
-pub use project::{Project, ProjectError};
+pub use error::ProjectError;
+pub use problem::Problem;
+pub use project::Project;

@@ -1,15 +1,15 @@
 //! The files of a project.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hdl_designs::{Board, DesignError, MacKind};
+use hdl_designs::{Board, MacKind};
 use hdl_verilog::Design;
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 
 use crate::crossings::{self, Crossing};
-use crate::lint::{self, Crossings, Problem};
+use crate::error::ProjectError;
+use crate::lint::{self, Crossings};
 use crate::netlist::Module;
 use crate::{crossing_constraints, settings};
 
@@ -38,58 +38,6 @@ const SCRIPTS: &[(&str, &str)] = &[
 const OUT_OF_CONTEXT: &str = include_str!("../constraints/out_of_context.xdc");
 const PORT: &str = include_str!("../rtl/openstellar_100g.v");
 const ALVEO: &str = include_str!("../rtl/alveo_100g.v");
-
-/// Why there is no project.
-#[derive(Debug, Error)]
-pub enum ProjectError {
-    /// The board's card is not among the designs.
-    #[error("the card of {board} ({ports} port of {width} bits) is not written yet: there is no design {design:?}; boards with a project: {others}")]
-    NoCard {
-        /// The board.
-        board: Board,
-        /// Its ports.
-        ports: usize,
-        /// Bits of a beat.
-        width: usize,
-        /// The name of the design that is missing.
-        design: &'static str,
-        /// Boards that have one.
-        others: String,
-    },
-    /// A design cannot be translated.
-    #[error(transparent)]
-    Design(#[from] DesignError),
-    /// The card's ports are not those that the top connects.
-    #[error("the card {card} does not fit rtl/openstellar_100g.v: {what}")]
-    Ports {
-        /// The card's module.
-        card: String,
-        /// The difference.
-        what: String,
-    },
-    /// Two designs have different modules of one name.
-    #[error("module {0} is in two designs, with different text: give one of them another name")]
-    Collision(String),
-    /// The constraints are wrong.
-    #[error("the constraints of {board}: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Constraints {
-        /// The board.
-        board: Board,
-        /// What is wrong.
-        problems: Vec<Problem>,
-    },
-    /// The directory has something else in it.
-    #[error("{} is in the way: give a directory that is empty, or has a project of this command", .0.display())]
-    InTheWay(PathBuf),
-    /// A file cannot be read or written.
-    #[error("cannot write {}: {source}", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        source: std::io::Error,
-    },
-}
 
 /// A project: its files by their paths, with `/`.
 #[derive(Clone, PartialEq, Eq, Debug)]

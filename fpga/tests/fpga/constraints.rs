@@ -5,9 +5,10 @@ use hdl_designs::Board;
 use hdl_verilog::Design;
 use stellar_fpga::crossing_constraints::lines;
 use stellar_fpga::crossings::Crossing;
-use stellar_fpga::lint::{check, Crossings, Problem};
+use stellar_fpga::lint::{check, Crossings};
 use stellar_fpga::netlist::Module;
 use stellar_fpga::project::{board_constraints, board_top, crossings_of, shim_periods, SHIM};
+use stellar_fpga::Problem;
 
 static SHIM_DESIGN: LazyLock<Design> =
     LazyLock::new(|| hdl_designs::elaborate("cmac_shim").unwrap());

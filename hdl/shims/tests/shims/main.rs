@@ -2,6 +2,7 @@
 mod bench;
 mod blocks;
 mod dcmac;
+mod ends;
 mod frames;
 mod function_reset;
 mod link;

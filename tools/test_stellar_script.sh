@@ -106,7 +106,7 @@ fake "$bare" cargo
 expect 'missing tools are named in one line' 1 'missing: .*verilator.*tshark.*apt-get install' isolated "$bare" demo
 
 complete=$(path_of complete)
-for program in cargo g++ make perl verilator iverilog yosys tshark python3; do fake "$complete" "$program"; done
+for program in cargo g++ make perl verilator iverilog yosys tshark tclsh python3; do fake "$complete" "$program"; done
 expect 'a missing Python environment is named' 1 'Python environment .venv is missing' isolated "$complete" setup
 mkdir "$checkout/.venv" "$checkout/.venv/bin"
 fake "$checkout/.venv/bin" python

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
+use hdl_designs::Board;
 use sim_cosim::LaneWidth;
+use stellar_fpga::Project;
 
 use crate::progress;
 
@@ -49,6 +51,9 @@ pub struct Arguments {
     /// Keep the outputs of `nic` that only simulation reads, such as its verdict on each frame
     #[arg(long)]
     verification_ports: bool,
+    /// Write a Vivado project for this board instead: u250, u280, u55c or v80 (docs/boards.md)
+    #[arg(long, value_name = "BOARD", conflicts_with_all = ["designs", "width", "verification_ports", "list"])]
+    board: Option<Board>,
     /// Show the names of all designs
     #[arg(long)]
     list: bool,
@@ -62,6 +67,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         return Ok(());
     };
+    if let Some(board) = arguments.board {
+        return write_project(board, out);
+    }
     let known = names(arguments)
         .iter()
         .map(|name| hdl_designs::find(name))
@@ -83,6 +91,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
             folder.join("files.f").display()
         );
     }
+    Ok(())
+}
+
+/// Writes the project of a board into `out` itself.
+fn write_project(board: Board, out: &Path) -> anyhow::Result<()> {
+    progress::say(&format!("elaborating the card of {board}"));
+    let project = Project::new(board)?;
+    project.write(out)?;
+    println!(
+        "{}: {} files for {board}; next: vivado -mode batch -source build.tcl ({})",
+        out.display(),
+        project.files.len(),
+        out.join("README.md").display()
+    );
     Ok(())
 }
 

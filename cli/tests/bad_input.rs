@@ -85,6 +85,14 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
         (&["bench", "nic", "--seed", "one"], &["--seed", "one"]),
         (&["verilog"], &["--out"]),
         (
+            &["verilog", "--board", "u50", "--out", "v"],
+            &["u50", "u250, u280, u55c, v80"],
+        ),
+        (
+            &["verilog", "--board", "v80", "--out", "v", "nic"],
+            &["--board", "DESIGN"],
+        ),
+        (
             &["verilog", "--out", "v", "--width", "512", "nic"],
             &["--width"],
         ),

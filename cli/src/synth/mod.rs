@@ -94,6 +94,16 @@ const BLOCKS: &[&str] = &[
     "async_fifo_bits_521_9_10_block36",
     "pulse_handshake",
     "reset_synchroniser",
+    "cmac_start",
+    "rx_admit",
+    "rx_deliver",
+    "tx_store",
+    "tx_launch",
+    "cmac_receive",
+    "cmac_send",
+    "dcmac_receive",
+    "dcmac_send",
+    "function_reset",
 ];
 
 /// LUT levels that may lie between registers at 250 MHz on UltraScale+ (architecture, budgets).

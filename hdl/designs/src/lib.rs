@@ -2,11 +2,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod board;
+
+pub use board::{Board, BoardFacts, MacKind, PcieKind, PcieLink, UnknownBoard};
+
 use hdl_congestion::NsccEngine;
 use hdl_crossings::{BlockAsyncFifo, LutAsyncFifo, PulseHandshake, ResetSynchroniser};
 use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
-use hdl_nic::{Nic, RxLane1024, RxLane512, VERIFICATION_PORTS};
+use hdl_nic::{Nic, RxLane1024, RxLane512, RESET_CLOCKS, RESET_HOLD, VERIFICATION_PORTS};
 use hdl_pcie::bars::{Completer1024, Completer512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512};
 use hdl_pcie::requester::{
@@ -19,6 +23,7 @@ use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
 use hdl_rx_pipeline::Parse;
 use hdl_send_queue::MessageTable;
+use hdl_shims::{CmacShim, DcmacShim, FunctionReset};
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
 use hdl_tx_window::TxWindow;
@@ -166,6 +171,15 @@ pub const ALL: &[Known] = &[
     ),
     known::<PulseHandshake<3>>("pulse_handshake", "a pulse from one clock to another"),
     known::<ResetSynchroniser<3>>("reset_synchroniser", "a reset from any clock"),
+    known::<CmacShim>("cmac_shim", "a 512-bit port of the card at AMD's CMAC"),
+    known::<DcmacShim>(
+        "dcmac_shim",
+        "a 1,024-bit port of the card at a 200G port of AMD's DCMAC",
+    ),
+    known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11>>(
+        "function_reset",
+        "the card's reset, from those of AMD's PCIe block",
+    ),
     Known {
         bitstream: || hdl_verilog::emit_hiding(connected::<Nic>().as_ref(), VERIFICATION_PORTS),
         ..known::<Nic>("nic", "the card: two lanes of 1,024 bits")

@@ -1,0 +1,128 @@
+//! What differs between boards: the settings of scripts and hard blocks, and the text for the project's reader.
+
+use std::fmt::Write;
+
+use hdl_designs::{Board, BoardFacts, PcieKind};
+use stellar_wire::host::config_space::{Bar, Function, VENDOR};
+use stellar_wire::host::vector_table::{PENDING_OFFSET, VECTORS};
+
+/// The CMAC of QSFP0 and its transceivers: site, first transceiver's column and row, reference in MHz (docs/boards.md, "Sources").
+struct Cmac {
+    site: &'static str,
+    column: u32,
+    row: u32,
+    reference: &'static str,
+}
+
+const fn cmac(board: Board) -> Option<Cmac> {
+    match board {
+        Board::U250 => Some(Cmac {
+            site: "CMACE4_X0Y8",
+            column: 1,
+            row: 44,
+            reference: "156.25",
+        }),
+        Board::U280 => Some(Cmac {
+            site: "CMACE4_X0Y6",
+            column: 0,
+            row: 40,
+            reference: "156.25",
+        }),
+        Board::U55c => Some(Cmac {
+            site: "CMACE4_X0Y3",
+            column: 0,
+            row: 24,
+            reference: "161.1328125",
+        }),
+        Board::V80 => None,
+    }
+}
+
+/// `project.tcl`.
+pub(crate) fn tcl(board: Board, card: &str, sources: &[String], constraints: &[String]) -> String {
+    let facts = board.facts();
+    let cmac = cmac(board);
+    let (top, flow) = match &cmac {
+        Some(_) => (facts.name, "full"),
+        None => (card, "out_of_context"),
+    };
+    let mut text = format!(
+        "# What this project is made of. The scripts in tcl read it.\nset part {}\nset top {top}\nset flow {flow}\n",
+        facts.part
+    );
+    for (name, files) in [("sources", sources), ("constraints", constraints)] {
+        let _ = writeln!(text, "set {name} {{\n    {}\n}}", files.join("\n    "));
+    }
+    if let Some(cmac) = cmac {
+        text += &pcie(&facts);
+        let lanes: Vec<String> = (0..4)
+            .map(|lane| format!("X{}Y{}", cmac.column, cmac.row + lane))
+            .collect();
+        let _ = writeln!(
+            text,
+            "array set cmac {{\n    site {}\n    reference {}\n    group {}~{}\n    lanes {{{}}}\n}}",
+            cmac.site,
+            cmac.reference,
+            lanes[0],
+            lanes[3],
+            lanes.join(" ")
+        );
+    }
+    text
+}
+
+fn pcie(facts: &BoardFacts) -> String {
+    let core = match facts.pcie {
+        PcieKind::Pcie4 => "pcie4_uscale_plus",
+        PcieKind::Pcie4c | PcieKind::Cpm5 => "pcie4c_uscale_plus",
+    };
+    let speed = match facts.link.generation {
+        3 => "8.0_GT/s",
+        _ => "16.0_GT/s",
+    };
+    let bars = Bar::ALL.map(|bar| {
+        let (scale, size) = match bar.length() {
+            small if small < 1 << 20 => ("Kilobytes", small >> 10),
+            large => ("Megabytes", large >> 20),
+        };
+        format!("{} {scale} {size}", bar.index())
+    });
+    format!(
+        "array set pcie {{\n    core {core}\n    speed {speed}\n    width X{}\n    vendor {VENDOR:04X}\n    device {:04X}\n    bars {{{}}}\n    msix_last {:03X}\n    msix_table {:08X}\n    msix_pending {PENDING_OFFSET:08X}\n}}\n",
+        facts.link.lanes,
+        Function::Control.device(),
+        bars.join(" "),
+        VECTORS - 1,
+        0
+    )
+}
+
+/// `README.md`.
+pub(crate) fn readme(board: Board) -> String {
+    let facts = board.facts();
+    let what = if cmac(board).is_some() {
+        "The bitstream is `build/openstellar.bit`, the image for the flash `build/openstellar.mcs`. The last step stops if timing is not met."
+    } else {
+        "This board has no top yet, so the card is synthesised, placed and routed alone (out of context). The reports in `build` say what it needs and how fast it is; there is no image.\n\n`constraints/v80.xdc` has the pins that are known. No step reads it."
+    };
+    format!(
+        "# OpenStellar for {name}\n\n\
+         Part {part}. {ports} port{s} of {rate}G, {width} bits per beat, PCIe Gen{generation} x{lanes}, card clock {clock} MHz.\n\n\
+         ```\nsha256sum -c SHA256SUMS\nvivado -mode batch -source build.tcl\nvivado -mode batch -source build.tcl -tclargs synth   # up to this step\n```\n\n\
+         {what}\n\n\
+         These files were checked without Vivado, and never run in it or on a board. `docs/boards.md` of the project says what was checked, what is not known, and how to go on from the bitstream.\n\n\
+         | folder | what |\n|---|---|\n\
+         | `rtl` | the board's top, the card and its shims: one file per module, generated from Rust-HDL |\n\
+         | `constraints` | pins, clocks, crossings between clocks |\n\
+         | `tcl`, `build.tcl`, `project.tcl` | the steps in Vivado, and their settings |\n",
+        name = facts.name,
+        part = facts.part,
+        ports = facts.ports,
+        s = if facts.ports == 1 { "" } else { "s" },
+        rate = facts.port_gbps,
+        width = facts.width,
+        generation = facts.link.generation,
+        lanes = facts.link.lanes,
+        clock = facts.clock_mhz,
+    )
+}

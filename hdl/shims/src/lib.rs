@@ -1,0 +1,48 @@
+//! Between the card and the hard blocks of FPGAs (`docs/shims.md`).
+//!
+//! | block | what | clock |
+//! |---|---|---|
+//! | [`CmacShim`] | a port of the card and AMD's CMAC | both |
+//! | [`DcmacShim`] | a port of the card and a 200G port of AMD's DCMAC | both |
+//! | [`PortCrossing`] | what both have in common, of the next four | both |
+//! | [`RxAdmit`] | admits received frames to a FIFO, or drops them whole | MAC |
+//! | [`RxDeliver`] | received frames from the FIFO to the card | card |
+//! | [`TxStore`] | frames of the card to a FIFO, and how many are complete | card |
+//! | [`TxLaunch`] | complete frames from the FIFO to the MAC, without a gap | MAC |
+//! | [`CmacStart`] | the start-up sequence of a CMAC, and whether the link is up | MAC |
+//! | [`CmacReceive`], [`CmacSend`] | `tkeep` of a CMAC | MAC |
+//! | [`DcmacReceive`], [`DcmacSend`] | frames in segments of a DCMAC | MAC |
+//! | [`FunctionReset`] | the card's reset, from those of the PCIe block | card |
+#![forbid(unsafe_code)]
+
+pub mod bundles;
+pub mod cmac_keep;
+pub mod cmac_receive;
+pub mod cmac_send;
+pub mod cmac_shim;
+pub mod cmac_start;
+pub mod dcmac_receive;
+pub mod dcmac_send;
+pub mod dcmac_shim;
+pub mod frame_word;
+pub mod function_reset;
+pub mod port_crossing;
+pub mod rx_admit;
+pub mod rx_deliver;
+pub mod segment_cycle;
+pub mod tx_launch;
+pub mod tx_store;
+
+pub use cmac_receive::CmacReceive;
+pub use cmac_send::CmacSend;
+pub use cmac_shim::CmacShim;
+pub use cmac_start::CmacStart;
+pub use dcmac_receive::DcmacReceive;
+pub use dcmac_send::DcmacSend;
+pub use dcmac_shim::DcmacShim;
+pub use function_reset::FunctionReset;
+pub use port_crossing::PortCrossing;
+pub use rx_admit::RxAdmit;
+pub use rx_deliver::RxDeliver;
+pub use tx_launch::TxLaunch;
+pub use tx_store::TxStore;

@@ -4,9 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
+use hdl_designs::Profile;
 use sim_cosim::LaneWidth;
 
+use crate::board::BoardOption;
 use crate::progress;
+
+/// The card's design, of whichever board.
+pub const CARD: &str = "nic";
 
 /// Width of the lane on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -49,6 +54,8 @@ pub struct Arguments {
     /// Keep the outputs of `nic` that only simulation reads, such as its verdict on each frame
     #[arg(long)]
     verification_ports: bool,
+    #[command(flatten)]
+    board: BoardOption,
     /// Show the names of all designs
     #[arg(long)]
     list: bool,
@@ -62,7 +69,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         return Ok(());
     };
-    let known = names(arguments)
+    let known = names(arguments)?
         .iter()
         .map(|name| hdl_designs::find(name))
         .collect::<Result<Vec<_>, _>>()?;
@@ -86,12 +93,32 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn names(arguments: &Arguments) -> Vec<String> {
-    if !arguments.designs.is_empty() {
-        return arguments.designs.clone();
+/// The designs to write. With a board, `nic` is its card, which is also the default.
+fn names(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+    let designs = arguments.designs.clone();
+    if let Some(profile) = arguments.board.profile()? {
+        anyhow::ensure!(
+            arguments.width.is_none(),
+            "--width is of the receive lane alone: leave it out, or the board"
+        );
+        return Ok(of_profile(designs, profile));
+    }
+    if !designs.is_empty() {
+        return Ok(designs);
     }
     let widths = arguments.width.map_or(Width::ALL.to_vec(), |w| vec![w]);
-    widths.into_iter().map(Width::lane_design).collect()
+    Ok(widths.into_iter().map(Width::lane_design).collect())
+}
+
+/// Names of designs, in which the full card's stands for that of `profile`.
+fn of_profile(mut designs: Vec<String>, profile: Profile) -> Vec<String> {
+    if designs.is_empty() {
+        designs.push(CARD.into());
+    }
+    for design in designs.iter_mut().filter(|design| *design == CARD) {
+        *design = profile.design().into();
+    }
+    designs
 }
 
 fn write(folder: &Path, design: &hdl_verilog::Design) -> anyhow::Result<()> {

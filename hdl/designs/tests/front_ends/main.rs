@@ -2,6 +2,7 @@
 //! current Verilator, besides the one that builds the models; and Icarus. No tool may print a warning.
 
 mod names;
+mod profiles;
 mod unread;
 
 use std::env;

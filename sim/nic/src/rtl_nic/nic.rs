@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sim_bfm::{BEAT, CLOCK_PS};
+use sim_bfm::CLOCK_PS;
 use sim_net::Time;
 use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, WorldError};
 use stellar_transport::endpoint::{
@@ -17,6 +17,7 @@ use super::queue_pair::{write_rows, Pair};
 use super::{ring_row, RtlNic};
 use crate::model::NicModel;
 use crate::port::Link;
+use crate::shape::chosen_shape;
 use crate::times::SimRate;
 use crate::NicError;
 
@@ -37,7 +38,7 @@ pub fn flush_delay(reads: PcieReads) -> Time {
 impl RtlNic {
     /// Time that two cards add to a round trip beside reads of memory, in picoseconds.
     pub fn lanes_delay(payload: usize) -> Time {
-        let beats = payload.div_ceil(BEAT) as u64;
+        let beats = payload.div_ceil(chosen_shape().beat()) as u64;
         (ROUND_TRIP_CLOCKS + beats * THIRDS_PER_BEAT / 3) * CLOCK_PS
     }
 
@@ -78,7 +79,7 @@ impl Nic for RtlNic {
     }
 
     fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing> {
-        let frame = self.ports[port].tx.pop()?;
+        let frame = self.ports.get_mut(port)?.tx.pop()?;
         self.count_sent(&frame);
         Some(Outgoing {
             frame,
@@ -105,7 +106,10 @@ impl Nic for RtlNic {
     }
 
     fn set_port(&mut self, port: usize, up: bool) {
-        self.ports[port].link = if up { Link::Up } else { Link::Down };
+        // A port that the card does not have is down.
+        if let Some(port) = self.ports.get_mut(port) {
+            port.link = if up { Link::Up } else { Link::Down };
+        }
     }
 
     fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError> {
@@ -139,7 +143,7 @@ impl Nic for RtlNic {
         }
         let log2_entries = config.cq_entries.ilog2() as u8;
         let ring = ring_row(self.rings().add_queue(qp, log2_entries), log2_entries);
-        write_rows(&config, &ring, &mut self.bar);
+        write_rows(&config, &ring, self.ports.len(), &mut self.bar);
         self.settle();
         self.pairs.insert(qp, Pair::new(config));
         Ok(())

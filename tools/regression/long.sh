@@ -6,6 +6,7 @@ CAMPAIGNS=(
     "fuzz_512: the same through that of 512 bits"
     "properties: 500 cases of each property test of hardware and software, where the short run has 8 to 256"
     "cards: a thousand random transfers between two cards in random hosts, each with a reset at the end"
+    "profiles: the tests of two cards in the simulation, with cards of one port and one endpoint"
     "fence: read completions that take 40 ms, while their region, queue pair or ring is removed"
     "requester: 2,000 cases of random operations, packets and timeouts by the requester, against the reference"
     "rxe: all cases against the soft-RoCE of a Linux guest"
@@ -27,6 +28,7 @@ campaign_command() {
         fuzz_512) command=(cargo run -q -p stellar-cli -- fuzz --frames 1000000 --width 512 --seed "$seed") ;;
         properties) command=("${properties[@]}" PROPTEST_CASES=500 cargo test --workspace --lib --tests) ;;
         cards) command=(env STELLAR_SEEDS=1000 "STELLAR_FIRST_SEED=$seed" cargo test -p sim-nic --test sim-nic campaign:: -- --nocapture) ;;
+        profiles) command=(env STELLAR_BOARD=u55c cargo test -p sim-nic --test sim-nic -- --include-ignored "${OF_TWO_PORTS[@]}") ;;
         fence) command=(env STELLAR_LATE_US=40000 cargo test -p sim-nic --test sim-nic verbs::fence -- --nocapture) ;;
         requester) command=("${properties[@]}" PROPTEST_CASES=2000 cargo test -p hdl-requester --tests) ;;
         rxe) command=("$STELLAR_PYTHON" tools/interop rxe --seed "$seed" --directory "$STATE/interop/rxe_long") ;;

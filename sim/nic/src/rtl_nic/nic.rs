@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use hdl_nic::Shape;
 use sim_bfm::CLOCK_PS;
 use sim_net::Time;
 use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, WorldError};
@@ -21,11 +22,22 @@ use crate::shape::chosen_shape;
 use crate::times::SimRate;
 use crate::NicError;
 
-/// Cycles that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md).
-const ROUND_TRIP_CLOCKS: u64 = 170;
-/// Cycles that each beat of the payload adds to the round trip, in thirds: 4 2/3. The payload adds time more than once because both lanes store a
-/// packet until it is complete.
-const THIRDS_PER_BEAT: u64 = 14;
+/// Cycles that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md). Headers take
+/// one more beat of 512 bits.
+const fn round_trip_clocks(shape: Shape) -> u64 {
+    match shape {
+        Shape::OnePort512 => 186,
+        Shape::TwoPorts1024 => 170,
+    }
+}
+/// Cycles that each beat of the payload adds to the round trip, in sixths: 4 2/3, and 5 1/6 for beats of 512 bits. The payload adds time more than once because
+/// both lanes store a packet until it is complete.
+const fn sixths_per_beat(shape: Shape) -> u64 {
+    match shape {
+        Shape::OnePort512 => 31,
+        Shape::TwoPorts1024 => 28,
+    }
+}
 
 /// Cycles of a flush read beside the read itself.
 const FLUSH_CLOCKS: u64 = 12;
@@ -38,8 +50,9 @@ pub fn flush_delay(reads: PcieReads) -> Time {
 impl RtlNic {
     /// Time that two cards add to a round trip beside reads of memory, in picoseconds.
     pub fn lanes_delay(payload: usize) -> Time {
-        let beats = payload.div_ceil(chosen_shape().beat()) as u64;
-        (ROUND_TRIP_CLOCKS + beats * THIRDS_PER_BEAT / 3) * CLOCK_PS
+        let shape = chosen_shape();
+        let beats = payload.div_ceil(shape.beat()) as u64;
+        (round_trip_clocks(shape) + beats * sixths_per_beat(shape) / 6) * CLOCK_PS
     }
 
     /// Counts a packet that leaves, for the queue pair that sends it.

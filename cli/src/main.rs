@@ -1,6 +1,7 @@
 //! The program behind `./stellar`: demo, verilog, synth, wave, bench, figures, fuzz, world, cluster, serve, devinfo, write_bw, write_imm_bw and write_lat.
 
 mod bench;
+mod board;
 mod cluster;
 mod demo;
 mod figures;

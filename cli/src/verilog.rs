@@ -4,11 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use hdl_designs::Board;
+use hdl_designs::{Board, Profile};
 use sim_cosim::LaneWidth;
 use stellar_fpga::Project;
 
+use crate::board::BoardOption;
 use crate::progress;
+
+/// The card's design, of whichever board.
+pub const CARD: &str = "nic";
 
 /// Width of the lane on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -39,7 +43,8 @@ impl Width {
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Designs to write, such as `nic` for the whole card (default: both widths of the receive lane)
+    /// Designs to write, such as `nic` for the whole card (default: with --board its Vivado project, docs/boards.md; with --config its card; otherwise both widths of the
+    /// receive lane)
     #[arg(value_name = "DESIGN", conflicts_with = "width")]
     designs: Vec<String>,
     /// Directory to write to; each design gets a folder of its own
@@ -51,12 +56,18 @@ pub struct Arguments {
     /// Keep the outputs of `nic` that only simulation reads, such as its verdict on each frame
     #[arg(long)]
     verification_ports: bool,
-    /// Write a Vivado project for this board instead: u250, u280, u55c or v80 (docs/boards.md)
-    #[arg(long, value_name = "BOARD", conflicts_with_all = ["designs", "width", "verification_ports", "list"])]
-    board: Option<Board>,
+    #[command(flatten)]
+    board: BoardOption,
     /// Show the names of all designs
     #[arg(long)]
     list: bool,
+}
+
+impl Arguments {
+    /// The board whose Vivado project is asked for: one was named, and no designs.
+    fn project(&self) -> Option<Board> {
+        self.board.named().filter(|_| self.designs.is_empty())
+    }
 }
 
 /// Writes the Verilog and prints the paths.
@@ -67,10 +78,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         return Ok(());
     };
-    if let Some(board) = arguments.board {
+    if let Some(board) = arguments.project() {
         return write_project(board, out);
     }
-    let known = names(arguments)
+    let known = names(arguments)?
         .iter()
         .map(|name| hdl_designs::find(name))
         .collect::<Result<Vec<_>, _>>()?;
@@ -108,12 +119,32 @@ fn write_project(board: Board, out: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn names(arguments: &Arguments) -> Vec<String> {
-    if !arguments.designs.is_empty() {
-        return arguments.designs.clone();
+/// The designs to write. With a board or a file, `nic` is its card, which is also the default.
+fn names(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+    let designs = arguments.designs.clone();
+    if let Some(profile) = arguments.board.profile()? {
+        anyhow::ensure!(
+            arguments.width.is_none(),
+            "--width is of the receive lane alone: leave it out, or the board"
+        );
+        return Ok(of_profile(designs, profile));
+    }
+    if !designs.is_empty() {
+        return Ok(designs);
     }
     let widths = arguments.width.map_or(Width::ALL.to_vec(), |w| vec![w]);
-    widths.into_iter().map(Width::lane_design).collect()
+    Ok(widths.into_iter().map(Width::lane_design).collect())
+}
+
+/// Names of designs, in which the full card's stands for that of `profile`.
+fn of_profile(mut designs: Vec<String>, profile: Profile) -> Vec<String> {
+    if designs.is_empty() {
+        designs.push(CARD.into());
+    }
+    for design in designs.iter_mut().filter(|design| *design == CARD) {
+        *design = profile.design().into();
+    }
+    designs
 }
 
 fn write(folder: &Path, design: &hdl_verilog::Design) -> anyhow::Result<()> {

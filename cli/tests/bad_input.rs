@@ -89,10 +89,6 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
             &["u50", "u250, u280, u55c, v80"],
         ),
         (
-            &["verilog", "--board", "v80", "--out", "v", "nic"],
-            &["--board", "DESIGN"],
-        ),
-        (
             &["verilog", "--out", "v", "--width", "512", "nic"],
             &["--width"],
         ),

@@ -2,6 +2,7 @@
 
 mod bad_clusters;
 mod bad_input;
+mod boards;
 mod demo;
 mod figures;
 mod modes;

@@ -18,7 +18,7 @@ pub struct Connection {
     pub psn: u32,
     /// The queue pair's transport.
     pub transport: Transport,
-    /// Addresses of its card's ports, in order of planes.
+    /// Addresses of its card's ports, in order of planes. If either card has one port, the first counts.
     pub ports: [PortAddress; 2],
 }
 

@@ -49,12 +49,13 @@ impl Probe {
         Ok(all_counters(&Card::new(Arc::clone(self.function())))?)
     }
 
-    /// The counters of both ports since the last reset, those of port 0 first. The card is not reset.
+    /// The counters of the ports since the last reset, those of port 0 first. The card is not reset.
     ///
     /// # Errors
     /// [`Error::Device`].
     pub fn port_counters(&self) -> Result<Vec<PortCount>, Error> {
-        Ok(all_port_counters(&Card::new(Arc::clone(self.function())))?)
+        let card = Card::new(Arc::clone(self.function()));
+        Ok(all_port_counters(&card, self.features.ports)?)
     }
 
     /// The counters of queues, doorbells and acknowledgements since the last reset. The card is not reset.
@@ -105,12 +106,12 @@ impl Device {
         Ok(counters)
     }
 
-    /// The counters of both ports that are not zero, those of port 0 first.
+    /// The counters of the ports that are not zero, those of port 0 first.
     ///
     /// # Errors
     /// [`Error::Device`].
     pub fn port_counters(&self) -> Result<Vec<PortCount>, Error> {
-        let mut counters = all_port_counters(&self.0.card)?;
+        let mut counters = all_port_counters(&self.0.card, self.probe().features.ports)?;
         counters.retain(|counter| counter.value > 0);
         Ok(counters)
     }
@@ -134,8 +135,8 @@ fn all_counters(card: &Card) -> Result<Vec<Counter>, DeviceError> {
     DropReason::ALL.into_iter().map(read).collect()
 }
 
-fn all_port_counters(card: &Card) -> Result<Vec<PortCount>, DeviceError> {
-    let ports = 0..2;
+fn all_port_counters(card: &Card, ports: u8) -> Result<Vec<PortCount>, DeviceError> {
+    let ports = 0..ports;
     let each = ports.flat_map(|port| PortCounter::ALL.map(|counter| (port, counter)));
     let read = |(port, counter): (u8, PortCounter)| {
         let value = card.counter(counter.select(port))?;

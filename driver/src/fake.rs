@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
 use stellar_wire::host::config_space::{ats, Bar, Function, LENGTH};
-use stellar_wire::host::registers::{self, Features, Register, TableCommand, TABLE_COMMAND};
+use stellar_wire::host::registers::{
+    self, DataPath, Features, Register, TableCommand, TABLE_COMMAND,
+};
 use stellar_wire::rows::EMTT_INDEX_BITS;
 
 use crate::card::lock;
@@ -84,6 +86,28 @@ impl FakeCard {
         log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
     };
 
+    /// The shape of the fake card, as [`Self::new`] has it.
+    pub const DATA_PATH: DataPath = DataPath {
+        endpoints: 2,
+        width: 1024,
+    };
+
+    /// A card with one port and one endpoint, after power-up.
+    pub fn one_port() -> Arc<Self> {
+        let card = Self::new();
+        let features = Features {
+            ports: 1,
+            ..Self::FEATURES
+        };
+        let data_path = DataPath {
+            endpoints: 1,
+            width: 512,
+        };
+        card.set_register(registers::FEATURES, features.to_word());
+        card.set_register(registers::DATA_PATH, data_path.to_word());
+        card
+    }
+
     /// A card after power-up.
     pub fn new() -> Arc<Self> {
         let mut state = State {
@@ -102,6 +126,7 @@ impl FakeCard {
             state.registers[from..from + usize::from(register.count)].fill(register.reset);
         }
         state.registers[place(registers::FEATURES)] = Self::FEATURES.to_word();
+        state.registers[place(registers::DATA_PATH)] = Self::DATA_PATH.to_word();
         Arc::new(Self(Mutex::new(state)))
     }
 

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use stellar_wire::config::{EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
-use stellar_wire::host::config_space::Function;
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
 use stellar_wire::host::{ConsumerIndex, Eqe};
 use stellar_wire::rows::{
@@ -54,7 +53,7 @@ impl PortAddress {
 /// Configuration of a card at bring-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
-    /// The card's address in each plane, of one IP version.
+    /// The card's address in each plane, of one IP version. Of a card with one port, the first counts.
     pub ports: [PortAddress; 2],
     /// Code point of data packets, 6 bits.
     pub data_dscp: u8,
@@ -151,13 +150,14 @@ impl Probe {
         let profile = Arc::new(EntropyProfile::generated(ENTROPY, fields)?);
         let function = Arc::clone(self.function());
         function.reset()?;
-        for each in Function::ALL {
-            enable_requests(&*function, each)?;
+        for each in self.functions() {
+            enable_requests(&*function, *each)?;
         }
         let card = Card::new(function);
         self.set_sizes(&card, &endpoint)?;
         self.clear_tables(&card)?;
-        for (index, plane) in (0..).zip(endpoint.planes) {
+        let ports = self.features.ports.into();
+        for (index, plane) in (0..).zip(endpoint.planes).take(ports) {
             card.write_row(ConfigSelect::Port, index, &endpoint.port_row(plane))?;
         }
         card.write_row(ConfigSelect::Profile, PROFILE.into(), &ENTROPY)?;

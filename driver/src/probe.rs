@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use stellar_wire::host::config_space::{command, header, msi_x, Bar, Function, MSI_X_ID, VENDOR};
-use stellar_wire::host::registers::{Features, FEATURES, IDENTITY, PORT_STATE, VERSION};
+use stellar_wire::host::registers::{
+    DataPath, Features, DATA_PATH, FEATURES, IDENTITY, PORT_STATE, VERSION,
+};
 use stellar_wire::rows::EMTT_INDEX_BITS;
 use thiserror::Error;
 
@@ -13,6 +15,9 @@ use crate::functions::{capability, take_errors, PcieErrors, Settings};
 /// Version of the register map this driver is written for: the major one must be the card's, the minor one at most the card's.
 const MAJOR: u16 = (VERSION.reset >> 16) as u16;
 const MINOR: u16 = VERSION.reset as u16;
+
+/// Vendor of a function that is not there.
+const NOBODY: u16 = u16::MAX;
 
 /// Why a function cannot be driven.
 #[derive(Debug, Error)]
@@ -64,8 +69,17 @@ pub enum ProbeError {
     #[error("the card's registers have version {}.{}; this driver needs {MAJOR}.{MINOR} or a later minor version", .0 >> 16, .0 & 0xffff)]
     Version(u32),
     /// Counts that cannot be.
-    #[error("FEATURES says 2^{} queue pairs and {} ports; this driver needs 2^1 to 2^10 and 2", .0.log2_queue_pairs, .0.ports)]
+    #[error("FEATURES says 2^{} queue pairs and {} ports; this driver needs 2^1 to 2^10 and 1 or 2", .0.log2_queue_pairs, .0.ports)]
     Features(Features),
+    /// Endpoints that cannot be.
+    #[error("DATA_PATH says {} PCIe endpoints; this driver needs 1 or 2, the control function's and the data function's", .0.endpoints)]
+    DataPath(DataPath),
+    /// The card has a data function that was not found.
+    #[error("the card with the serial number {serial:016x} has two PCIe endpoints, and its data function, {VENDOR:04x}:{:04x}, is not there; with VFIO, bind both functions of the card to vfio-pci: `lspci -Dd {VENDOR:04x}:` lists them", Function::Data.device())]
+    NoDataFunction {
+        /// The serial number.
+        serial: u64,
+    },
     /// Sizes of tables that cannot be.
     #[error("FEATURES says 2^{} memory regions and 2^{} translations; a row of a table has {EMTT_INDEX_BITS} bits, so 2^1 to 2^{EMTT_INDEX_BITS} can be: load an image whose register map has version {MAJOR}.{MINOR}", .0.log2_regions, .0.log2_translations)]
     Tables(Features),
@@ -81,16 +95,34 @@ pub struct Probe {
     pub version: (u16, u16),
     /// Queue pairs, ports, vectors and sizes of tables of the card.
     pub features: Features,
+    /// PCIe endpoints and width of the card.
+    pub data_path: DataPath,
     /// Vectors of the MSI-X capability.
     pub msi_x_vectors: u16,
-    /// Largest payload of a PCIe write, bytes, as the host set it for both functions.
+    /// Largest payload of a PCIe write, bytes, as the host set it for all functions.
     pub max_payload: u32,
-    /// Largest PCIe read, bytes, as the host set it for both functions.
+    /// Largest PCIe read, bytes, as the host set it for all functions.
     pub max_read: u32,
-    /// Requests may have translated addresses: the host has enabled ATS for both functions.
+    /// Requests may have translated addresses: the host has enabled ATS for all functions.
     pub ats: bool,
     /// Bit p: the link of port p is up.
     pub ports_up: u8,
+}
+
+/// What the configuration space of the data function says, which has to be one of the card with this serial number.
+fn data_settings(card: &dyn PciFunction, serial: u64) -> Result<Settings, ProbeError> {
+    if card.config_read16(Function::Data, header::VENDOR_ID)? == NOBODY {
+        return Err(ProbeError::NoDataFunction { serial });
+    }
+    let data = Settings::of(card, Function::Data)?;
+    if data.serial == serial {
+        Ok(data)
+    } else {
+        Err(ProbeError::Serial {
+            control: serial,
+            data: data.serial,
+        })
+    }
 }
 
 impl Probe {
@@ -100,13 +132,6 @@ impl Probe {
     /// [`ProbeError`], the first thing that does not fit.
     pub fn new(function: Arc<dyn PciFunction>) -> Result<Self, ProbeError> {
         let control = Settings::of(&*function, Function::Control)?;
-        let data = Settings::of(&*function, Function::Data)?;
-        if data.serial != control.serial {
-            return Err(ProbeError::Serial {
-                control: control.serial,
-                data: data.serial,
-            });
-        }
         let vectors = capability(&*function, Function::Control, MSI_X_ID, "MSI-X")?;
         let vectors =
             function.config_read16(Function::Control, vectors + msi_x::CONTROL)? & msi_x::SIZE_MASK;
@@ -124,7 +149,7 @@ impl Probe {
             return Err(ProbeError::Version(version));
         }
         let features = Features::from_word(read(FEATURES.offset)?);
-        if !(1..=10).contains(&features.log2_queue_pairs) || features.ports != 2 {
+        if !(1..=10).contains(&features.log2_queue_pairs) || !(1..=2).contains(&features.ports) {
             return Err(ProbeError::Features(features));
         }
         let tables = [features.log2_regions, features.log2_translations];
@@ -134,8 +159,15 @@ impl Probe {
         {
             return Err(ProbeError::Tables(features));
         }
+        let data_path = DataPath::from_word(read(DATA_PATH.offset)?);
+        let data = match data_path.endpoints {
+            1 => control,
+            2 => data_settings(&*function, control.serial)?,
+            _ => return Err(ProbeError::DataPath(data_path)),
+        };
         let ports_up = read(PORT_STATE.offset)? as u8;
         Ok(Self {
+            data_path,
             serial: control.serial,
             version: (major, minor),
             features,
@@ -154,7 +186,12 @@ impl Probe {
     /// [`ProbeError`].
     pub fn take_pcie_errors(&self) -> Result<Vec<PcieErrors>, ProbeError> {
         let take = |function| take_errors(&*self.function, function);
-        Function::ALL.into_iter().map(take).collect()
+        self.functions().iter().copied().map(take).collect()
+    }
+
+    /// The functions of the card, by endpoint.
+    pub fn functions(&self) -> &'static [Function] {
+        &Function::ALL[..self.data_path.endpoints.into()]
     }
 
     /// Returns the function that was probed.
@@ -199,7 +236,42 @@ mod tests {
             "{other}"
         );
         let alone = message(|card| card.set_config(Function::Data, 0, u32::MAX));
-        assert!(alone.starts_with("PCI identity ffff:ffff;"), "{alone}");
+        assert!(
+            alone.contains("its data function, 10ee:5344, is not there"),
+            "{alone}"
+        );
+    }
+
+    #[test]
+    fn a_card_with_one_endpoint_has_one_function() {
+        let card = FakeCard::one_port();
+        card.set_config(Function::Data, 0, u32::MAX);
+        card.set_config(Function::Data, 0x48, 0);
+        let probe = Probe::new(card).unwrap();
+        assert_eq!(probe.functions(), [Function::Control]);
+        assert_eq!((probe.features.ports, probe.data_path.width), (1, 512));
+        assert_eq!(probe.take_pcie_errors().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn shapes_that_cannot_be_are_refused() {
+        let three = message(|card| {
+            let endpoints = 3;
+            let shape = DataPath {
+                endpoints,
+                ..FakeCard::DATA_PATH
+            };
+            card.set_register(DATA_PATH, shape.to_word());
+        });
+        assert!(three.contains("DATA_PATH says 3 PCIe endpoints"), "{three}");
+        for ports in [0, 3] {
+            let features = Features {
+                ports,
+                ..FakeCard::FEATURES
+            };
+            let refused = message(|card| card.set_register(FEATURES, features.to_word()));
+            assert!(refused.contains(&format!("{ports} ports")), "{refused}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use sim_nic::{FabricPair, RtlNic};
 use sim_world::pair::{base_round_trip, rate_gbps};
 use sim_world::report::Report;
 use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{lossy_topology, MrcPlan, Plan, TransportPlan, Verified};
+use sim_world::{MrcPlan, Plan, TransportPlan, Verified};
 use stellar_driver::{
     AccessFlags, CompletionQueue, Context, DeviceConfig, InitAttributes, MemoryRegion, Modify,
     PageSize, Pages, PathAttributes, PciFunction, PortAddress, Probe, QueuePair, QueuePairConfig,
@@ -17,6 +17,7 @@ use stellar_driver::{
 };
 use stellar_transport::time::Ticks;
 
+use crate::board::host_ports;
 use crate::pcie_options::PcieOptions;
 use crate::progress;
 use crate::world::{self, LOSSY_LINK};
@@ -54,9 +55,9 @@ fn pages(host: usize, bytes: u64) -> Vec<u64> {
 fn bring_up(pair: &FabricPair, plan: &Plan, host: usize, bytes: u64) -> anyhow::Result<Host> {
     let HostId(place) = [plan.sender, plan.receiver][host];
     let ports = &plan.topology.hosts()[place as usize].ports;
-    let ports = [0, 1].map(|plane: usize| PortAddress {
-        mac: ports[plane].mac.0,
-        ip: ports[plane].ipv4.into(),
+    let ports = [&ports[0], &ports[ports.len() - 1]].map(|port| PortAddress {
+        mac: port.mac.0,
+        ip: port.ipv4.into(),
     });
     let config = DeviceConfig::new(ports, plan.seed << 1 | host as u64);
     let device = Probe::new(pair.function(host))?.bring_up(config)?;
@@ -93,7 +94,7 @@ fn connect(hosts: &[Host; 2], plan: &Plan, mrc: &MrcPlan) -> anyhow::Result<()> 
     let path = PathAttributes {
         mtu_log2: plan.mtu_log2,
         base_rtt: Duration::from_nanos(base_round_trip::<RtlNic>(plan)?.div_ceil(1000)),
-        gbps: rate_gbps(plan) * plan.transport.planes() as u32,
+        gbps: rate_gbps(plan) * plan.usable_planes() as u32,
         policy: mrc.policy,
         paths: mrc.paths,
         ..PathAttributes::default()
@@ -147,7 +148,8 @@ pub fn plan(options: &TransferOptions) -> anyhow::Result<(Plan, MrcPlan)> {
         ref pcie,
     } = *options;
     let pcie = pcie.settings()?;
-    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, Some((LOSSY_LINK, loss)))?;
+    let loss = Some((LOSSY_LINK, loss));
+    let topology = host_ports().lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, loss)?;
     let mut plan = Plan::new(topology, seed)?;
     let mrc = MrcPlan {
         rto: Ticks::from_us(rto_us),

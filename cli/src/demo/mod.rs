@@ -11,6 +11,7 @@ use clap::Subcommand;
 use sim_nic::{FabricPair, RtlNic};
 use sim_world::check_bytes;
 
+use crate::board::BoardOption;
 use crate::progress;
 use crate::sim_mode::SimModeOption;
 use crate::world;
@@ -36,6 +37,8 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    board: BoardOption,
+    #[command(flatten)]
     sim_mode: SimModeOption,
 }
 
@@ -56,6 +59,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// Runs one WRITE from GPU memory to GPU memory over the leaf-spine fabric.
 fn between_cards(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.sim_mode.choose();
+    arguments.board.choose()?;
     let bytes = check_bytes(arguments.bytes)?;
     let (mut plan, mrc) = cards::plan(&arguments.transfer)?;
     plan.capture = world::captured(arguments.bytes);

@@ -1,6 +1,6 @@
 //! `./stellar devinfo`: what the driver finds (rdma-core: `ibv_devinfo`).
 
-use stellar_driver::{Function, Limits, PageSize, Probe};
+use stellar_driver::{Limits, PageSize, Probe};
 use stellar_wire::host::config_space::VENDOR;
 use stellar_wire::mtu;
 
@@ -36,10 +36,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     line(1, "transport", "OCP MRC 1.0 on RoCEv2");
     line(1, "node_guid", format!("{:016x}", probe.serial));
     line(1, "vendor_id", format!("{VENDOR:#06x}"));
-    for function in Function::ALL {
+    for function in probe.functions() {
         let name = format!("{}_function", function.name());
         line(1, &name, format!("{:#06x}", function.device()));
     }
+    line(1, "lane_width", format!("{} bits", probe.data_path.width));
     let (major, minor) = probe.version;
     line(1, "register_map", format!("{major}.{minor}"));
     line(1, "pcie_max_payload", probe.max_payload);

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{ensure, Context};
+use hdl_designs::Shape;
 use hex::FromHex;
 use sim_bridge::{
     BitFlip, Bridge, BridgeConfig, BridgeCounts, HostAddresses, Impairment, LinkAddress, LinkError,
@@ -88,6 +89,17 @@ fn options(error: &LinkError) -> &'static str {
 }
 
 impl Options {
+    /// Checks that a card of this shape has the bridged port.
+    pub fn check(&self, shape: Shape) -> anyhow::Result<()> {
+        ensure!(
+            usize::from(self.bridge_port) < shape.ports(),
+            "--bridge-port {}: the card has {} port(s), counted from 0",
+            self.bridge_port,
+            shape.ports()
+        );
+        Ok(())
+    }
+
     /// Opens the bridge, if the options contain one.
     pub fn open(&self) -> anyhow::Result<Option<Bridge>> {
         let Some(address) = &self.bridge else {

@@ -14,6 +14,7 @@ use sim_pcie::platform::PcieSettings;
 use sim_serve::Server;
 use tracing_subscriber::EnvFilter;
 
+use crate::board::BoardOption;
 use crate::pcie_options::PcieOptions;
 use crate::progress;
 use crate::sim_mode::SimModeOption;
@@ -57,6 +58,8 @@ pub struct Arguments {
     #[command(flatten)]
     pcie: PcieOptions,
     #[command(flatten)]
+    board: BoardOption,
+    #[command(flatten)]
     sim_mode: SimModeOption,
 }
 
@@ -69,6 +72,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .init();
     arguments.sim_mode.choose();
+    let shape = arguments.board.choose()?;
+    arguments.bridge.check(shape)?;
     let pcie = arguments.pcie.settings()?;
     let bridge = arguments.bridge.open()?;
     let served = serve(arguments, &pcie, bridge.as_ref());

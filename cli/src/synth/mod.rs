@@ -12,7 +12,8 @@ use indicatif::ProgressBar;
 use tabled::settings::{object::Columns, Alignment, Style};
 use tabled::{Table, Tabled};
 
-use crate::verilog::Width;
+use crate::board::BoardOption;
+use crate::verilog::{Width, CARD};
 
 use netlist::Netlist;
 
@@ -35,6 +36,7 @@ const BLOCKS: &[&str] = &[
     "rx_control",
     "ack_order_queue",
     "fence_control",
+    "fetch_share",
     "responder",
     "spray_engine",
     "nscc_engine",
@@ -117,6 +119,8 @@ pub struct Arguments {
     /// Blocks of this design instead of the receive lane's, such as `nic` (`./stellar verilog --list` names them)
     #[arg(long, value_name = "DESIGN")]
     design: Option<String>,
+    #[command(flatten)]
+    board: BoardOption,
     /// Only blocks whose module name starts with this
     #[arg(long, value_name = "PREFIX")]
     block: Option<String>,
@@ -148,8 +152,7 @@ struct Row {
 
 /// Synthesises and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let name = arguments.design.clone();
-    let name = name.unwrap_or_else(|| arguments.width.lane_design());
+    let name = name(arguments)?;
     let known = hdl_designs::find(&name)?;
     crate::progress::say(&format!("elaborating {name}"));
     let design = hdl_designs::for_bitstream(known.name)?;
@@ -208,6 +211,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     println!("Every path is within the budget of {LEVEL_BUDGET} LUT levels between registers.");
     Ok(())
+}
+
+/// The design to synthesise. With a board, `nic` is its card, which is also the default.
+fn name(arguments: &Arguments) -> anyhow::Result<String> {
+    let design = arguments.design.as_deref();
+    Ok(match arguments.board.profile()? {
+        Some(profile) if design.is_none_or(|design| design == CARD) => profile.design().into(),
+        _ => design.map_or_else(|| arguments.width.lane_design(), Into::into),
+    })
 }
 
 /// Whether `module` is a form of `block`: `align_1024` is one of `align`, `align_stage` is not.

@@ -8,11 +8,10 @@ use anyhow::Context;
 use sim_nic::{MixedNic, RtlNic};
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{
-    check_bytes, lossy_topology, Addressing, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan,
-};
+use sim_world::{check_bytes, Addressing, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
 use stellar_transport::spray::Policy;
 
+use crate::board::{host_ports, BoardOption};
 use crate::path_mtu::PathMtu;
 use crate::pcie_options::PcieOptions;
 use crate::progress;
@@ -87,6 +86,8 @@ pub struct Arguments {
     json: bool,
     #[command(flatten)]
     pcie: PcieOptions,
+    #[command(flatten)]
+    board: BoardOption,
     #[command(flatten)]
     sim_mode: SimModeOption,
 }
@@ -166,6 +167,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         arguments.sim_mode.check_unused(needs)?;
     }
     arguments.sim_mode.choose();
+    arguments.board.choose()?;
     if arguments.list || arguments.sweep || arguments.scenario.is_some() {
         let why =
             "with --list, --sweep and --scenario, which have hosts of their own: leave them out";
@@ -208,6 +210,7 @@ fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Resul
         seed: arguments.seed,
         shrink: arguments.shrink.unwrap_or(shrink),
         clock: Some(progress.time()),
+        ports: host_ports(),
     })?;
     drop(progress);
     let report = outcome.report();
@@ -278,7 +281,7 @@ fn loss(arguments: &Arguments) -> anyhow::Result<Option<(&str, f64)>> {
 
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let (file, text) = topology_text(arguments)?;
-    let topology = lossy_topology(&file, &text, loss(arguments)?)?;
+    let topology = host_ports().lossy_topology(&file, &text, loss(arguments)?)?;
     let mut plan = Plan::new(topology, arguments.seed)?;
     let sprayed = sprayed(arguments.paths);
     plan.transport = match arguments.mode {

@@ -140,7 +140,8 @@ impl<C: Completions> Core<C> {
     ) -> Result<(), Error> {
         let init = lock(&self.shared.inner).init;
         let config = config(init)?;
-        rows::write_receive(&self.domain.context.device.card, &config)?;
+        let device = &self.domain.context.device;
+        rows::write_receive(&device.card, device.probe.features.ports, &config)?;
         self.completions.set_live(self.shared.number, true);
         lock(&self.shared.inner).config = Some(config);
         Ok(())

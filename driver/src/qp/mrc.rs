@@ -25,7 +25,7 @@ pub struct PathAttributes {
     pub mtu_log2: u8,
     /// Round trip of a packet without other traffic. It includes PCIe at both ends.
     pub base_rtt: Duration,
-    /// Rate of both planes together.
+    /// Rate of the planes together.
     pub gbps: u32,
     /// Switches trim packets instead of dropping them.
     pub trimming: bool,
@@ -151,7 +151,7 @@ impl RtrAttributes {
         let spray = SprayConfig {
             policy: path.policy,
             paths: path.paths,
-            planes_up: PlaneMask::BOTH,
+            planes_up: PlaneMask::BOTH.with(1, device.probe.features.ports > 1),
             seed: seed(device.config.seed, place.number),
             profile: Arc::clone(&device.profile),
             rotation: (place.number % u32::from(device.profile.slots())) as u8,

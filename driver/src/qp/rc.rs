@@ -18,7 +18,7 @@ pub struct RcRtrAttributes {
     pub peer: Connection,
     /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192). Both ends agree on it.
     pub mtu_log2: u8,
-    /// Port of the card that it sends by, 0 or 1. Packets of the peer are accepted on both.
+    /// Port of the card that it sends by: 0, or 1 if the card has two. Packets of the peer are accepted on all.
     pub port: u8,
     /// UDP source port of its one path; RoCEv2 uses 0xc000 to 0xffff.
     pub udp_sport: u16,
@@ -49,7 +49,8 @@ impl RcRtrAttributes {
         init: InitAttributes,
     ) -> Result<QpConfig, Error> {
         check_mtu("mtu_log2", self.mtu_log2)?;
-        check("port", self.port.into(), 0, 1)?;
+        let last = device.probe.features.ports - 1;
+        check("port", self.port.into(), 0, last.into())?;
         let receive = Receive {
             peer: self.peer,
             mtu_log2: self.mtu_log2,

@@ -18,10 +18,11 @@ impl Rows<'_> {
         self.card.write_row(select, self.config.number, row)
     }
 
-    /// Addresses of its frames. Acknowledgements need them too.
-    fn put_addresses(&self) -> Result<(), DeviceError> {
-        self.put(ConfigSelect::Address0, &self.config.address_row(0))?;
-        self.put(ConfigSelect::Address1, &self.config.address_row(1))
+    /// Addresses of its frames at each of this many ports. Acknowledgements need them too.
+    fn put_addresses(&self, ports: u8) -> Result<(), DeviceError> {
+        let tables = [ConfigSelect::Address0, ConfigSelect::Address1];
+        let mut each = tables.into_iter().enumerate().take(ports.into());
+        each.try_for_each(|(port, table)| self.put(table, &self.config.address_row(port)))
     }
 
     /// The send side, which names the doorbell page. Without a doorbell the card sends no requests.
@@ -44,11 +45,11 @@ impl Rows<'_> {
     }
 }
 
-/// Ready to receive. The context comes last: it lets packets in. The send side is there because the card takes a queue pair's consumer
+/// Ready to receive, at a card of this many ports. The context comes last: it lets packets in. The send side is there because the card takes a queue pair's consumer
 /// indices only from the page that its requester's row names.
-pub fn write_receive(card: &Card, config: &QpConfig) -> Result<(), DeviceError> {
+pub fn write_receive(card: &Card, ports: u8, config: &QpConfig) -> Result<(), DeviceError> {
     let rows = Rows { card, config };
-    rows.put_addresses()?;
+    rows.put_addresses(ports)?;
     rows.put_requester()?;
     rows.put(ConfigSelect::Responder, &config.responder_row())?;
     rows.put(ConfigSelect::ControlPeer, &config.control_peer_row())?;

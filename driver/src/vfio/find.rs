@@ -21,14 +21,6 @@ pub enum VfioError {
     /// The function does not exist.
     #[error("there is no PCI function {0}; `lspci -D` lists those that there are")]
     NoFunction(String),
-    /// The other function of the card does not exist.
-    #[error("the card at {address} has the serial number {serial:016x}, and no function {VENDOR:04x}:{:04x} that is bound to vfio-pci and not in use has it too; bind both functions of the card: `lspci -Dd {VENDOR:04x}:` lists them", Function::Data.device())]
-    NoDataFunction {
-        /// The control function.
-        address: String,
-        /// The serial number.
-        serial: u64,
-    },
     /// The function is bound to another driver or to none.
     #[error("{address} is driven by {driver}; bind it to vfio-pci: `driverctl set-override {address} vfio-pci`")]
     Driver {

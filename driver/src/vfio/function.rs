@@ -26,15 +26,16 @@ use crate::mapped::MappedMemory;
 /// Both functions, and the addresses that are in use for them. Their groups are in one container, so memory is mapped once for both.
 pub(super) struct Opened {
     pub device: VfioPciDevice,
-    data: VfioPciDevice,
+    /// If there is a function with the serial number of the card.
+    data: Option<VfioPciDevice>,
     pub addresses: Mutex<BusAddresses>,
 }
 
 impl Opened {
-    fn device_of(&self, function: Function) -> &VfioPciDevice {
+    fn device_of(&self, function: Function) -> Option<&VfioPciDevice> {
         match function {
-            Function::Control => &self.device,
-            Function::Data => &self.data,
+            Function::Control => Some(&self.device),
+            Function::Data => self.data.as_ref(),
         }
     }
 }
@@ -63,7 +64,7 @@ pub struct Vfio {
 }
 
 impl Vfio {
-    /// Opens the card whose control function is at a PCI address such as `0000:01:00.0`. Its data function has the same serial number.
+    /// Opens the card whose control function is at a PCI address such as `0000:01:00.0`. Its data function, if it has one, has the same serial number.
     ///
     /// # Errors
     /// [`VfioError`], the first thing that is missing.
@@ -84,18 +85,15 @@ impl Vfio {
         let is_its_own =
             |data: &Found| matches!(serial_of(&data.directory), Ok(Some(other)) if other == serial);
         let data = data_functions(sys, dev).into_iter().find(is_its_own);
-        let data = data.ok_or_else(|| VfioError::NoDataFunction {
-            address: address.to_owned(),
-            serial,
-        })?;
-        let mut groups = vec![control.group, data.group];
+        let mut groups = vec![control.group];
+        groups.extend(data.iter().map(|data| data.group));
         groups.dedup();
         let container = Arc::new(VfioContainer::new(&groups).map_err(unopened)?);
         let open = |found: &Found| {
             VfioPciDevice::open_in_container(&found.directory, Arc::clone(&container))
         };
         let device = open(&control).map_err(unopened)?;
-        let data = open(&data).map_err(unopened)?;
+        let data = data.as_ref().map(open).transpose().map_err(unopened)?;
         let map = |bar: Bar| {
             let region = device.bar(bar.index().into());
             let region = region.ok_or_else(|| kernel("a BAR is missing", format!("{bar:?}")))?;
@@ -155,20 +153,18 @@ impl Vfio {
 
 impl PciFunction for Vfio {
     fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
-        let word = self
-            .opened
-            .device_of(function)
-            .config()
-            .read_le_u32(offset.into());
+        let Some(device) = self.opened.device_of(function) else {
+            return Ok(u32::MAX);
+        };
+        let word = device.config().read_le_u32(offset.into());
         word.map_err(|error| failed("reading the configuration space", &error))
     }
 
     fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
-        let written = self
-            .opened
-            .device_of(function)
-            .config()
-            .write_le_u16(offset.into(), value);
+        let Some(device) = self.opened.device_of(function) else {
+            return Ok(());
+        };
+        let written = device.config().write_le_u16(offset.into(), value);
         written.map_err(|error| failed("writing the configuration space", &error))
     }
 
@@ -205,8 +201,8 @@ impl PciFunction for Vfio {
             let disabled = self.opened.device.interrupts().msi_x().disable();
             disabled.map_err(|error| failed("switching MSI-X off", &error))?;
         }
-        for function in Function::ALL {
-            let reset = self.opened.device_of(function).reset();
+        for device in Function::ALL.map(|function| self.opened.device_of(function)) {
+            let reset = device.map_or(Ok(()), VfioPciDevice::reset);
             reset.map_err(|error| failed("a function-level reset", &error))?;
         }
         Ok(())

@@ -31,7 +31,7 @@ pub struct VfioUser {
 }
 
 impl VfioUser {
-    /// Connects to the card at `socket`, and to its data function at [`data_socket`].
+    /// Connects to the card at `socket`, and to its data function at [`data_socket`], if it has one.
     ///
     /// # Errors
     /// [`VfioUserError`].
@@ -49,7 +49,9 @@ impl VfioUser {
             VfioUserError::Other { path, reason }
         };
         let client = connect(socket, patience)?;
-        let data = connect(&data_socket(socket), patience)?;
+        // The server makes the socket of the data function first.
+        let data = Some(data_socket(socket)).filter(|socket| socket.exists());
+        let data = data.map(|socket| connect(&socket, patience)).transpose()?;
         let pages = Pages::of(&client).map_err(other)?;
         Ok(Self {
             link: Arc::new(Link::new(client, data).map_err(other)?),
@@ -83,15 +85,18 @@ impl VfioUser {
 
 impl PciFunction for VfioUser {
     fn config_load(&self, function: Function, offset: u16) -> Result<u32, DeviceError> {
-        let connection = self.link.connection(function);
+        let Some(connection) = self.link.connection(function) else {
+            return Ok(u32::MAX);
+        };
         let bytes = connection.read(VFIO_PCI_CONFIG_REGION_INDEX, offset.into())?;
         Ok(u32::from_le_bytes(bytes))
     }
 
     fn config_store(&self, function: Function, offset: u16, value: u16) -> Result<(), DeviceError> {
         let bytes = value.to_le_bytes();
-        let connection = self.link.connection(function);
-        connection.write(VFIO_PCI_CONFIG_REGION_INDEX, offset.into(), &bytes)
+        self.link.connection(function).map_or(Ok(()), |connection| {
+            connection.write(VFIO_PCI_CONFIG_REGION_INDEX, offset.into(), &bytes)
+        })
     }
 
     fn load(&self, access: Access) -> Result<u64, DeviceError> {
@@ -127,8 +132,7 @@ impl PciFunction for VfioUser {
     fn reset(&self) -> Result<(), DeviceError> {
         // The PCI Express capability says whether the server can reset: `Client::resettable` of vfio_user 0.1.7 says the opposite.
         let what = "a reset over vfio-user";
-        for function in Function::ALL {
-            let connection = self.link.connection(function);
+        for connection in self.link.connections() {
             connection.ask(what, vfio_user::Client::reset)?;
         }
         Ok(())

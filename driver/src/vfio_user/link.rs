@@ -23,10 +23,11 @@ const AHEAD: Duration = Duration::from_micros(20);
 /// The connection to a function.
 pub struct Connection(Mutex<Client>);
 
-/// The connections to both functions, and the clock of the simulation behind them.
+/// The connections to the card's functions, and the clock of the simulation behind them.
 pub struct Link {
     pub control: Connection,
-    pub data: Connection,
+    /// If the card has a data function.
+    pub data: Option<Connection>,
     pub addresses: Mutex<BusAddresses>,
     /// The page with the clock.
     clock: MmapRegion,
@@ -89,14 +90,16 @@ impl Drop for Connection {
 }
 
 impl Link {
-    /// Checks that both functions of a card are at the other ends.
+    /// Checks that the functions of a card are at the other ends.
     ///
     /// # Errors
     /// What does not fit.
-    pub fn new(mut client: Client, data: Client) -> Result<Self, String> {
+    pub fn new(mut client: Client, data: Option<Client>) -> Result<Self, String> {
         let bars = Bar::ALL.map(|bar| (u32::from(bar.index()), bar.length()));
         check_regions(&client, &bars)?;
-        check_regions(&data, &[])?;
+        if let Some(data) = &data {
+            check_regions(data, &[])?;
+        }
         let irqs = client.get_irq_info(VFIO_PCI_MSIX_IRQ_INDEX);
         let vectors = irqs.map_err(|error| error.to_string())?.count;
         let file = client
@@ -112,7 +115,7 @@ impl Link {
         );
         Ok(Self {
             control: Connection(Mutex::new(client)),
-            data: Connection(Mutex::new(data)),
+            data: data.map(|data| Connection(Mutex::new(data))),
             addresses: Mutex::new(BusAddresses::below(END_OF_ADDRESSES)),
             clock: clock.map_err(|error| format!("its clock cannot be mapped: {error}"))?,
             told: AtomicU64::new(0),
@@ -120,12 +123,17 @@ impl Link {
         })
     }
 
-    /// The connection to a function.
-    pub const fn connection(&self, function: Function) -> &Connection {
+    /// The connection to a function, if the card has it.
+    pub const fn connection(&self, function: Function) -> Option<&Connection> {
         match function {
-            Function::Control => &self.control,
-            Function::Data => &self.data,
+            Function::Control => Some(&self.control),
+            Function::Data => self.data.as_ref(),
         }
+    }
+
+    /// The connections to all functions.
+    pub fn connections(&self) -> impl Iterator<Item = &Connection> {
+        [&self.control].into_iter().chain(&self.data)
     }
 
     /// The clock of the simulation.

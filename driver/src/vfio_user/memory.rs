@@ -5,7 +5,6 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 
 use rustix::fs::{fcntl_add_seals, memfd_create, MemfdFlags, SealFlags};
-use stellar_wire::host::config_space::Function;
 use vm_memory::{FileOffset, MmapRegion};
 
 use super::link::Link;
@@ -51,8 +50,8 @@ impl Reach for SharedFiles {
         let region = region.map_err(|error| none(error.to_string()))?;
         let shown = self.windows(bytes).try_for_each(|(offset, length)| {
             let what = "mapping memory for the card";
-            Function::ALL.into_iter().try_for_each(|function| {
-                self.link.connection(function).ask(what, |client| {
+            self.link.connections().try_for_each(|connection| {
+                connection.ask(what, |client| {
                     let file = file.file().as_raw_fd();
                     client.dma_map(offset, address + offset, length, file)
                 })
@@ -68,11 +67,11 @@ impl Reach for SharedFiles {
     fn unmap(&self, address: u64, bytes: usize) -> bool {
         for (offset, length) in self.windows(bytes) {
             let what = "unmapping memory of the card";
-            for function in Function::ALL {
+            for connection in self.link.connections() {
                 let unmap =
                     |client: &mut vfio_user::Client| client.dma_unmap(address + offset, length);
                 // The mapping ended with the connection.
-                let _ = self.link.connection(function).ask(what, unmap);
+                let _ = connection.ask(what, unmap);
             }
         }
         // The server has a mapping of its own and may still write the file, but no memory of this process.

@@ -2,15 +2,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod board;
-
-pub use board::{Board, BoardFacts, MacKind, PcieKind, PcieLink, UnknownBoard};
+mod profile;
 
 use hdl_congestion::NsccEngine;
 use hdl_crossings::{BlockAsyncFifo, LutAsyncFifo, PulseHandshake, ResetSynchroniser};
 use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
-use hdl_nic::{Nic, RxLane1024, RxLane512, RESET_CLOCKS, RESET_HOLD, VERIFICATION_PORTS};
+use hdl_nic::{Nic, Nic512, RxLane1024, RxLane512, Top, RESET_CLOCKS, RESET_HOLD};
 use hdl_pcie::bars::{Completer1024, Completer512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512};
 use hdl_pcie::requester::{
@@ -30,6 +28,9 @@ use hdl_tx_window::TxWindow;
 use hdl_verilog::{Design, EmitError, Emitter};
 use rust_hdl::prelude::{Bits, Block};
 use thiserror::Error;
+
+pub use hdl_nic::{Board, BoardFacts, MacKind, PcieKind, PcieLink, Shape, UnknownBoard};
+pub use profile::{Profile, ProfileError};
 
 /// rust-hdl stores `Bits<N>` as `[bool; N]`, so the value of a card is too large for the stack of an ordinary thread.
 const STACK: usize = 512 << 20;
@@ -181,8 +182,18 @@ pub const ALL: &[Known] = &[
         "the card's reset, from those of AMD's PCIe block",
     ),
     Known {
-        bitstream: || hdl_verilog::emit_hiding(connected::<Nic>().as_ref(), VERIFICATION_PORTS),
-        ..known::<Nic>("nic", "the card: two lanes of 1,024 bits")
+        name: Shape::TwoPorts1024.design(),
+        what: "the card of a V80: two lanes of 1,024 bits",
+        emit: || Top::Nic(Shape::TwoPorts1024).elaborate(),
+        bitstream: || Top::Bitstream(Shape::TwoPorts1024).elaborate(),
+        add: |emitter| emitter.add_as(connected::<Nic>().as_ref(), "nic"),
+    },
+    Known {
+        name: Shape::OnePort512.design(),
+        what: "the card of a U250, U280 or U55C: one lane of 512 bits",
+        emit: || Top::Nic(Shape::OnePort512).elaborate(),
+        bitstream: || Top::Bitstream(Shape::OnePort512).elaborate(),
+        add: |emitter| emitter.add_as(connected::<Nic512>().as_ref(), "nic_512"),
     },
 ];
 

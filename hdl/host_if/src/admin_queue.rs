@@ -67,10 +67,10 @@ fn lines_of(count: Bits<COUNT_BITS>) -> Bits<LINES_BITS> {
 /// and a command for rows that do not exist.
 ///
 /// Software may write a ring while no command is in progress. A command is one read. A list is read in parts of at most 512 bytes, which are
-/// requested while the rows of earlier parts are written. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations. LUT levels: 6 (4
+/// requested while the rows of earlier parts are written. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations, `P` is the number of ports. LUT levels: 6 (4
 /// for the rows of the tables, 2 for the decision), and a parallel carry chain of 22 bits (end of a list).
 #[derive(LogicBlock, Default)]
-pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
+pub struct AdminQueue<const Q: usize, const M: usize, const E: usize, const P: usize = 2> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -112,7 +112,9 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize> {
     held_own: DFF<Bit>,
 }
 
-impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, E> {
+impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
+    for AdminQueue<Q, M, E, P>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -214,7 +216,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for AdminQueue<Q, M, 
             bit_cast::<END_BITS, EMTT_INDEX_BITS>(row) + bit_cast::<END_BITS, COUNT_BITS>(count);
         let is_row = (opcode == u64::from(AdminCommand::ROW)) & (table < TABLES);
         let is_list = (opcode == u64::from(AdminCommand::PAGES)) & count.any();
-        let row_exists = has_row::<Q, M, E>(table, row);
+        let row_exists = has_row::<Q, M, E, P>(table, row);
         let list_fits = end <= (1u64 << E);
         match step {
             Step::Idle => {

@@ -15,6 +15,7 @@ pub const READ_LATENCY: usize = 4;
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RegisterState {
     pub features: Bits<64>,
+    pub data_path: Bits<64>,
     pub scratch: Bits<64>,
     pub port_up: Bits<2>,
     pub udp_port: Bits<16>,
@@ -111,7 +112,8 @@ impl Logic for RegisterView {
         let version = bits::<64>(map::VERSION.reset);
         let constants = shown(is_at(at, map::IDENTITY.index()), identity)
             | shown(is_at(at, map::VERSION.index()), version)
-            | shown(is_at(at, map::FEATURES.index()), state.features);
+            | shown(is_at(at, map::FEATURES.index()), state.features)
+            | shown(is_at(at, map::DATA_PATH.index()), state.data_path);
         let udp_port = bit_cast::<64, 16>(state.udp_port);
         let payload = bit_cast::<64, 3>(state.mps_code);
         let read_size = bit_cast::<64, 3>(state.mrrs_code);

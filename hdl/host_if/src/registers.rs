@@ -16,7 +16,7 @@ use crate::bundles::{
 use crate::config_entry::config_select;
 use crate::register_address::{any, byte_mask, command, hit, is_at, merged, places, read_only};
 use crate::register_view::{RegisterState, RegisterView};
-use crate::table_rows::{features, has_row};
+use crate::table_rows::{data_path, features, has_row};
 
 /// Words of a table entry.
 const TABLE_WORDS: usize = map::TABLE_DATA.count as usize;
@@ -46,9 +46,15 @@ enum Fence {
 /// A write has the address of a 64-bit register and byte enables; an address that is not a multiple of 8 belongs to no register. The output of a
 /// command stays valid until it is accepted, and further commands of the same kind are refused in this time. A fence waits for the table write before
 /// it. `Q`, `M` and `E` are log2 of queue pairs, memory regions and translations, for [`stellar_wire::host::registers::FEATURES`] and for the rows of
-/// the tables. LUT levels: 5 (4 for the rows of the tables, 1 for the refusal).
+/// the tables. The card has `P` ports with a PCIe endpoint each, and beats of `W` bits ([`stellar_wire::host::registers::DATA_PATH`]). LUT levels: 5 (4 for the rows of the tables, 1 for the refusal).
 #[derive(LogicBlock, Default)]
-pub struct Registers<const Q: usize, const M: usize, const E: usize> {
+pub struct Registers<
+    const Q: usize,
+    const M: usize,
+    const E: usize,
+    const P: usize = 2,
+    const W: usize = 1024,
+> {
     pub clock: Signal<In, Clock>,
     /// Every register has its reset value; commands in progress are discarded.
     pub reset: Signal<In, Bit>,
@@ -117,7 +123,9 @@ pub struct Registers<const Q: usize, const M: usize, const E: usize> {
     view: RegisterView,
 }
 
-impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E> {
+impl<const Q: usize, const M: usize, const E: usize, const P: usize, const W: usize> Logic
+    for Registers<Q, M, E, P, W>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -207,7 +215,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         let row = write
             .data
             .get_bits::<EMTT_INDEX_BITS>(TableCommand::INDEX_BIT);
-        let may_commit = !table_busy & has_row::<Q, M, E>(number, row);
+        let may_commit = !table_busy & has_row::<Q, M, E, P>(number, row);
         if commands & to_commit & may_commit {
             self.table_busy.d.next = true;
             self.table.d.next = config_select(number.get_bits::<4>(0));
@@ -302,7 +310,8 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Registers<Q, M, E
         );
         self.view.table_data.next = entry;
         self.view.state.next = RegisterState {
-            features: bits::<64>(features(Q, M, E).to_word()),
+            features: bits::<64>(features(Q, M, E, P).to_word()),
+            data_path: bits::<64>(data_path(P, W).to_word()),
             scratch: self.scratch.q.val(),
             port_up: self.port_up.val(),
             udp_port: self.port.q.val(),

@@ -46,7 +46,7 @@ impl Source {
     /// Comments with the field they belong to, `None` for the struct of the `impl Logic for` before line `line` (from 1).
     fn comments_of_block(&self, line: usize) -> Vec<(Option<String>, String)> {
         let mut found = vec![];
-        let Some(name) = self.lines[..line].iter().rev().find_map(|l| implementor(l)) else {
+        let Some(name) = (0..line).rev().find_map(|at| self.implementor(at)) else {
             return found;
         };
         let is_head = |l: &&String| {
@@ -70,6 +70,19 @@ impl Source {
         found
     }
 
+    /// The type of an `impl Logic for Type` with its name in line `at` (from 0). A long list of parameters breaks the line.
+    fn implementor(&self, at: usize) -> Option<&str> {
+        let line = self.lines[at].as_str();
+        let name = match line.strip_prefix("for ") {
+            Some(name) if at > 0 && self.lines[at - 1].ends_with("Logic") => name,
+            _ if line.starts_with("impl") || line.starts_with("> Logic") => {
+                line.split_once("Logic for ")?.1
+            }
+            _ => return None,
+        };
+        Some(identifier(name))
+    }
+
     /// The comment lines that end above line `at` (from 0); attributes between them and the line do not matter.
     fn above(&self, at: usize) -> Vec<String> {
         let mut text: Vec<String> = self.lines[..at]
@@ -82,14 +95,6 @@ impl Source {
         text.reverse();
         text
     }
-}
-
-/// The type of an `impl Logic for Type`.
-fn implementor(line: &str) -> Option<&str> {
-    if !line.starts_with("impl") {
-        return None;
-    }
-    Some(identifier(line.split_once("Logic for ")?.1))
 }
 
 /// The identifier that `text` begins with.
@@ -141,6 +146,15 @@ impl<const N: usize> Logic for Adder<N> {
         ];
         let kernel = FILE.lines().position(|l| l.contains("fn update")).unwrap();
         assert_eq!(source.comments_of_block(kernel), expected);
+        // As rustfmt breaks long lines.
+        for broken in [
+            "impl<const N: usize> Logic\n    for Adder<N>",
+            "impl<\n const N: usize,\n> Logic for Adder<N>",
+        ] {
+            let file = FILE.replace("impl<const N: usize> Logic for Adder<N>", broken);
+            let kernel = file.lines().position(|l| l.contains("fn update")).unwrap();
+            assert_eq!(Source::from_text(&file).comments_of_block(kernel), expected);
+        }
         assert_eq!(source.above(kernel + 2), ["add: one more"]);
         assert_eq!(source.above(kernel + 1), [""; 0]);
     }

@@ -5,7 +5,7 @@ use hdl_host_if::{
     OwnerSnk, QpCounterSrc, RefusedDoorbellSrc, Registers,
 };
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_pcie::bars::Completer1024;
+use hdl_pcie::bars::Completer;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_primitives::{ArmSrc, BarAccessSrc, BarDataSnk, DoorbellSrc, FenceSrc, Src};
 use rust_hdl::prelude::*;
@@ -16,15 +16,26 @@ use stellar_wire::hw::config::ConfigWrite;
 const CORE_COUNTER_BITS: usize = 6;
 
 /// What the host reads and writes in the card, behind AMD's PCIe block: BAR0 (registers), BAR2 (doorbells), and BAR4, which the interrupts have. `Q`, `M`
-/// and `E` are log2 of queue pairs, memory regions and translations.
-#[derive(LogicBlock, Default)]
-pub struct Bars<const Q: usize, const M: usize, const E: usize> {
+/// and `E` are log2 of queue pairs, memory regions and translations, `P` is the number of ports. A beat has `W` bits, which are `K` double words; `CQ`, `CD` and
+/// `CC` are those of [`Completer`]: bits of `tuser` of requests, the place of `discontinue` in it, and bits of `tuser` of completions.
+#[derive(LogicBlock)]
+pub struct Bars<
+    const Q: usize,
+    const M: usize,
+    const E: usize,
+    const P: usize,
+    const W: usize,
+    const K: usize,
+    const CQ: usize,
+    const CD: usize,
+    const CC: usize,
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
     // Requests of the host, and their completions.
-    pub cq: AxisSnk<1024, 32, 465>,
-    pub cc: AxisSrc<1024, 32, 165>,
+    pub cq: AxisSnk<W, K, CQ>,
+    pub cc: AxisSrc<W, K, CC>,
     /// One cycle each: a request was refused, or came damaged.
     pub refused: Signal<Out, Bit>,
     pub damaged: Signal<Out, Bit>,
@@ -48,7 +59,7 @@ pub struct Bars<const Q: usize, const M: usize, const E: usize> {
     pub core_counter: Signal<In, Bits<48>>,
     pub counter_select: Signal<Out, Bits<PORT_BIT>>,
     pub card_counter: Signal<In, Bits<48>>,
-    pub port_counter: [Signal<In, Bits<48>>; 2],
+    pub port_counter: [Signal<In, Bits<48>>; P],
     pub qp_counter: QpCounterSrc,
 
     // BAR0: settings and commands.
@@ -64,15 +75,80 @@ pub struct Bars<const Q: usize, const M: usize, const E: usize> {
     /// One cycle: the fence is done.
     pub fence_done: Signal<In, Bit>,
 
-    completer: Completer1024,
+    completer: Completer<W, K, CQ, CD, CC>,
     decoder: BarDecoder,
-    registers: Registers<Q, M, E>,
+    registers: Registers<Q, M, E, P, W>,
     doorbells: Doorbells<Q>,
     /// The selected counter. A register, because the ways from the counters are long.
     counter: DFF<Bits<48>>,
 }
 
-impl<const Q: usize, const M: usize, const E: usize> Logic for Bars<Q, M, E> {
+impl<
+        const Q: usize,
+        const M: usize,
+        const E: usize,
+        const P: usize,
+        const W: usize,
+        const K: usize,
+        const CQ: usize,
+        const CD: usize,
+        const CC: usize,
+    > Default for Bars<Q, M, E, P, W, K, CQ, CD, CC>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            cq: Default::default(),
+            cc: Default::default(),
+            refused: Default::default(),
+            damaged: Default::default(),
+            vector_access: Default::default(),
+            vector_word: Default::default(),
+            owner: Default::default(),
+            doorbell: Default::default(),
+            consumer: Default::default(),
+            doorbell_refused: Default::default(),
+            doorbell_pulses: Default::default(),
+            port_up: Default::default(),
+            interrupt_pending: Default::default(),
+            core_counter_select: Default::default(),
+            core_counter: Default::default(),
+            counter_select: Default::default(),
+            card_counter: Default::default(),
+            port_counter: std::array::from_fn(|_| Default::default()),
+            qp_counter: Default::default(),
+            udp_port: Default::default(),
+            mps_code: Default::default(),
+            mrrs_code: Default::default(),
+            read_timeout: Default::default(),
+            settings: Default::default(),
+            admin: Default::default(),
+            event_consumer: Default::default(),
+            arm: Default::default(),
+            fence: Default::default(),
+            fence_done: Default::default(),
+            completer: Default::default(),
+            decoder: Default::default(),
+            registers: Default::default(),
+            doorbells: Default::default(),
+            counter: Default::default(),
+        }
+    }
+}
+
+impl<
+        const Q: usize,
+        const M: usize,
+        const E: usize,
+        const P: usize,
+        const W: usize,
+        const K: usize,
+        const CQ: usize,
+        const CD: usize,
+        const CC: usize,
+    > Logic for Bars<Q, M, E, P, W, K, CQ, CD, CC>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, counter);
@@ -118,7 +194,7 @@ impl<const Q: usize, const M: usize, const E: usize> Logic for Bars<Q, M, E> {
         } else if !select.get_bit(OF_PORT_BIT) {
             self.core_counter.val()
         } else if select.get_bit(PORT_BIT) {
-            self.port_counter[1].val()
+            self.port_counter[P - 1].val()
         } else {
             self.port_counter[0].val()
         };

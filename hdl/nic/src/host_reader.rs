@@ -3,13 +3,17 @@
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_pcie::ats::ReadDrain;
 use hdl_pcie::read::records::{ReadEvents, ENTRY_TAGS, FLUSH_TAGS, TAG_BITS};
-use hdl_pcie::read::{DmaRead1024, EntryRead1024, EntryReader};
+use hdl_pcie::read::{DmaRead, EntryReader};
 use hdl_primitives::{CompletionSnk, OfferSnk, OfferSrc, ReadDataSrc, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{FailedRead, ReadBeat, ReadCommand, ReadTlpHeader};
+
+/// log2 of the reads of queue entries in progress, and of the granules of 128 bytes for them.
+const ENTRY_COMMANDS_LOG2: usize = 6;
+const ENTRY_GRANULES_LOG2: usize = 8;
 
 /// Whether a tag is one of queue entries.
 #[hdl_fn]
@@ -26,10 +30,19 @@ fn end_of(moves: Bit, beat: ReadBeat) -> EpochEnd {
     }
 }
 
-/// Two read engines of 1,024 bits at one endpoint. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
+/// Two read engines of `W` bits at one endpoint; `B` = log2(W / 8) and `N` = W / 8, and `S`, `G` and `A` are those of the [`DmaRead`] for payload. That for entries
+/// has 64 commands, 32 KiB, and 2^`EA` words in a bank. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
 /// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 48 are outstanding. LUT levels: 3 (request, tag).
 #[derive(LogicBlock)]
-pub struct HostReader {
+pub struct HostReader<
+    const W: usize,
+    const B: usize,
+    const N: usize,
+    const S: usize,
+    const G: usize,
+    const A: usize,
+    const EA: usize,
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -44,14 +57,14 @@ pub struct HostReader {
     pub fault: Src<FailedRead>,
     // Payload.
     pub read: Snk<ReadCommand>,
-    pub payload: ReadDataSrc<1024>,
+    pub payload: ReadDataSrc<W>,
     /// A read is complete, of queue entries and of payload: none of its requests is under way.
     pub entries_ended: Signal<Out, EpochEnd>,
     pub payload_ended: Signal<Out, EpochEnd>,
 
     // PCIe.
     pub request: OfferSrc<ReadTlpHeader>,
-    pub completion: CompletionSnk<1024>,
+    pub completion: CompletionSnk<W>,
 
     pub entry_events: Signal<Out, ReadEvents>,
     pub payload_events: Signal<Out, ReadEvents>,
@@ -60,13 +73,22 @@ pub struct HostReader {
     pub drain: Signal<In, Bit>,
     pub drained: Signal<Out, Bit>,
 
-    entry_reader: EntryReader<1024>,
-    entry_engine: EntryRead1024,
-    payload_engine: DmaRead1024,
+    entry_reader: EntryReader<W>,
+    entry_engine: DmaRead<W, B, N, ENTRY_COMMANDS_LOG2, ENTRY_GRANULES_LOG2, EA>,
+    payload_engine: DmaRead<W, B, N, S, G, A>,
     reads: ReadDrain,
 }
 
-impl Default for HostReader {
+impl<
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const S: usize,
+        const G: usize,
+        const A: usize,
+        const EA: usize,
+    > Default for HostReader<W, B, N, S, G, A, EA>
+{
     fn default() -> Self {
         Self {
             clock: Default::default(),
@@ -87,14 +109,23 @@ impl Default for HostReader {
             drain: Default::default(),
             drained: Default::default(),
             entry_reader: Default::default(),
-            entry_engine: EntryRead1024::of_entries(),
+            entry_engine: DmaRead::of_entries(),
             payload_engine: Default::default(),
             reads: Default::default(),
         }
     }
 }
 
-impl Logic for HostReader {
+impl<
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const S: usize,
+        const G: usize,
+        const A: usize,
+        const EA: usize,
+    > Logic for HostReader<W, B, N, S, G, A, EA>
+{
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, entry_reader, entry_engine, payload_engine, reads);

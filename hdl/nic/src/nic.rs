@@ -1,4 +1,4 @@
-//! The card: two lanes of 1,024 bits around one transport core.
+//! The card: one or two lanes around one transport core.
 
 use hdl_host_if::{AdminQueue, HostQueues};
 use hdl_macros::{clock_reset, hdl, join};
@@ -10,17 +10,19 @@ use hdl_responder::Responder;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ats::CqMessage;
 use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::read::FailedRead;
 use stellar_wire::hw::FromBits;
-use stellar_wire::pcie::sideband::completer_request::discontinue;
 
 use crate::bars::Bars;
 use crate::card_counters::CardCounters;
 use crate::failure_fork::FailureFork;
+use crate::fetch_share::FetchShare;
 use crate::nic_config::NicConfig;
+use crate::optional::Optional;
 use crate::pcie_endpoint::PcieEndpoint;
 use crate::qp_counters::QpCounters;
 use crate::read_faults::ReadFaults;
-use crate::rx_dual_lane::RxDualLane1024;
+use crate::rx_lanes::RxLanes;
 use crate::table_bits::{EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
 use crate::transmit_side::TransmitSide;
 
@@ -29,30 +31,57 @@ pub const RESET_HOLD: usize = 128;
 /// Cycles from the end of a reset until the card has cleared its memories: one row of every queue pair per cycle, and a few cycles to begin.
 pub const RESET_CLOCKS: usize = (1 << QP_BITS) + 16;
 
-/// The NIC with both lanes. Lane p is port p and PCIe endpoint p; the host's rings are read and written by endpoint 0.
-#[derive(LogicBlock, Default)]
-pub struct Nic {
+/// The card of a board with one 100G port: one lane of 512 bits, and one PCIe endpoint.
+pub type Nic512 = Nic<1, 512, 6, 64, 16, 2, 768, 1024, 4, 137, 161, 183, 96, 81, 7, 10, 10, 8>;
+
+/// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p; the host's rings are read and written by endpoint 0. With one endpoint, that reads also for
+/// the admin queue.
+///
+/// The parameters follow from the width of a beat; those of the full card are the defaults, and [`Nic512`] names those of the card with one lane. A beat has `W`
+/// bits, `N` = W / 8 = 2^`B` bytes, `K` = W / 32 double words. `L`, `C`, `D` and `H` are those of [`PcieEndpoint`]. `RQ`, `RC`, `CQ` and `CC` are the bits of `tuser` of
+/// AMD's four streams, and `CD` is the place of `discontinue` in that of CQ. `S`, `G`, `A` and `EA` are those of [`HostReader`](crate::HostReader).
+#[derive(LogicBlock)]
+pub struct Nic<
+    const P: usize = 2,
+    const W: usize = 1024,
+    const B: usize = 7,
+    const N: usize = 128,
+    const K: usize = 32,
+    const L: usize = 4,
+    const C: usize = 1280,
+    const D: usize = 2048,
+    const H: usize = 8,
+    const RQ: usize = 373,
+    const RC: usize = 337,
+    const CQ: usize = 465,
+    const CD: usize = 196,
+    const CC: usize = 165,
+    const S: usize = 8,
+    const G: usize = 11,
+    const A: usize = 10,
+    const EA: usize = 7,
+> {
     pub clock: Signal<In, Clock>,
     /// Function-level reset: clears control state. Software has to write the tables again.
     pub reset: Signal<In, Bit>,
     /// Bit p: the link of port p is up.
-    pub port_up: Signal<In, Bits<2>>,
+    pub port_up: Signal<In, Bits<P>>,
 
-    // Endpoint 0, which has the BARs: requests of the host and their completions, as AMD's PCIe block has them (PG346, 1,024 bits).
-    pub cq: AxisSnk<1024, 32, 465>,
-    pub cc: AxisSrc<1024, 32, 165>,
-    /// Endpoint 1 has no BARs: only messages come.
-    pub cq1: AxisSnk<1024, 32, 465>,
+    // Endpoint 0, which has the BARs: requests of the host and their completions, as AMD's PCIe block has them (1,024 bits: PG346; 512 bits: PG213).
+    pub cq: AxisSnk<W, K, CQ>,
+    pub cc: AxisSrc<W, K, CC>,
+    /// Endpoint 1, if there is one, has no BARs: only messages come.
+    pub cq1: Optional<AxisSnk<W, K, CQ>>,
     /// MSI-X is on in the configuration space, and its function mask.
     pub msix_enable: Signal<In, Bit>,
     pub msix_mask: Signal<In, Bit>,
 
-    // Frames of both ports, from their MACs and to them.
-    pub rx: [MacRxSnk<1024>; 2],
-    pub tx: [MacTxSrc<1024>; 2],
-    // Requests of the card at both PCIe endpoints, and their completions, with straddle.
-    pub rq: [AxisSrc<1024, 32, 373>; 2],
-    pub rc: [AxisSnk<1024, 32, 337>; 2],
+    // Frames of the ports, from their MACs and to them.
+    pub rx: [MacRxSnk<W>; P],
+    pub tx: [MacTxSrc<W>; P],
+    // Requests of the card at the PCIe endpoints, and their completions, with straddle.
+    pub rq: [AxisSrc<W, K, RQ>; P],
+    pub rc: [AxisSnk<W, K, RC>; P],
     // For simulation only: see `VERIFICATION_PORTS`.
     /// Statistics pulses of the requester of even queue pairs (0) and of odd ones (1), and the queue pair that they and `doorbell_out_of_range` are about.
     pub counted0_qp: Signal<Out, Bits<10>>,
@@ -67,28 +96,117 @@ pub struct Nic {
     /// A transmit lane received a payload of another length than it requested. A correct card never raises it.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    bars: Bars<QP_BITS, MR_BITS, EMTT_BITS>,
-    admin: AdminQueue<QP_BITS, MR_BITS, EMTT_BITS>,
-    nic_config: NicConfig,
-    receive: RxDualLane1024,
+    bars: Bars<QP_BITS, MR_BITS, EMTT_BITS, P, W, K, CQ, CD, CC>,
+    admin: AdminQueue<QP_BITS, MR_BITS, EMTT_BITS, P>,
+    /// With one endpoint: its reader of queue entries serves the requester and the admin queue.
+    share: Optional<FetchShare>,
+    nic_config: NicConfig<P>,
+    receive: RxLanes<P, W, B, N>,
     responder: Responder<QP_BITS, STASHES, STASH_BITS>,
-    transmit: TransmitSide,
-    queues: HostQueues<QP_BITS, 1024>,
+    transmit: TransmitSide<P, W, N, B>,
+    queues: HostQueues<QP_BITS, W>,
     failures: FailureFork,
     counters: CardCounters,
     faults: ReadFaults,
     qp_counters: QpCounters,
-    endpoints: [PcieEndpoint; 2],
+    endpoints: [PcieEndpoint<W, B, N, K, L, C, D, H, RQ, RC, S, G, A, EA>; P],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
-    writer: WriteArbiter<1024, 2, 1>,
+    writer: WriteArbiter<W, 2, 1>,
 }
 
-impl Logic for Nic {
+impl<
+        const P: usize,
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const K: usize,
+        const L: usize,
+        const C: usize,
+        const D: usize,
+        const H: usize,
+        const RQ: usize,
+        const RC: usize,
+        const CQ: usize,
+        const CD: usize,
+        const CC: usize,
+        const S: usize,
+        const G: usize,
+        const A: usize,
+        const EA: usize,
+    > Default for Nic<P, W, B, N, K, L, C, D, H, RQ, RC, CQ, CD, CC, S, G, A, EA>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            port_up: Default::default(),
+            cq: Default::default(),
+            cc: Default::default(),
+            cq1: Optional::new(P == 2),
+            msix_enable: Default::default(),
+            msix_mask: Default::default(),
+            rx: std::array::from_fn(|_| Default::default()),
+            tx: std::array::from_fn(|_| Default::default()),
+            rq: std::array::from_fn(|_| Default::default()),
+            rc: std::array::from_fn(|_| Default::default()),
+            counted0_qp: Default::default(),
+            counted0: Default::default(),
+            counted1_qp: Default::default(),
+            counted1: Default::default(),
+            sampled: Default::default(),
+            doorbell_out_of_range: Default::default(),
+            verdict: Default::default(),
+            payload_mismatch: Default::default(),
+            bars: Default::default(),
+            admin: Default::default(),
+            share: Optional::new(P == 1),
+            nic_config: Default::default(),
+            receive: Default::default(),
+            responder: Default::default(),
+            transmit: Default::default(),
+            queues: Default::default(),
+            failures: Default::default(),
+            counters: Default::default(),
+            faults: Default::default(),
+            qp_counters: Default::default(),
+            endpoints: std::array::from_fn(|_| Default::default()),
+            writer: Default::default(),
+        }
+    }
+}
+
+impl<
+        const P: usize,
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const K: usize,
+        const L: usize,
+        const C: usize,
+        const D: usize,
+        const H: usize,
+        const RQ: usize,
+        const RC: usize,
+        const CQ: usize,
+        const CD: usize,
+        const CC: usize,
+        const S: usize,
+        const G: usize,
+        const A: usize,
+        const EA: usize,
+    > Logic for Nic<P, W, B, N, K, L, C, D, H, RQ, RC, CQ, CD, CC, S, G, A, EA>
+{
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, bars, admin, nic_config, receive, responder, transmit);
         clock_reset!(self, queues, failures, faults, counters, qp_counters);
         clock_reset!(self, endpoints[..], writer);
+
+        // A port that is not there is down.
+        let port_up = bit_cast::<2, P>(self.port_up.val());
+        self.bars.port_up.next = port_up;
+        self.responder.plane_up.next = port_up;
+        self.transmit.port_up.next = port_up;
 
         // BARs
         join!(
@@ -99,7 +217,6 @@ impl Logic for Nic {
             queues.vector_word => bars.vector_word,
             msix_enable => queues.msix_enable,
             msix_mask => queues.msix_mask,
-            port_up => bars.port_up,
             queues.interrupt_pending => bars.interrupt_pending,
             bars.core_counter_select => receive.counter_select,
             receive.counter_value => bars.core_counter,
@@ -151,7 +268,6 @@ impl Logic for Nic {
         // responder
         join!(
             self,
-            port_up => responder.plane_up,
             responder.answer => transmit.answer,
             responder.completion => queues.receive,
             responder.threshold => queues.imm_threshold,
@@ -165,11 +281,9 @@ impl Logic for Nic {
         // transmit
         join!(
             self,
-            port_up => transmit.port_up,
             bars.read_timeout => transmit.stuck_timeout,
             transmit.mac => tx,
             transmit.cqe => queues.send,
-            transmit.unread => faults.payload,
             faults.message => transmit.fault,
             faults.report => queues.failed_read,
             transmit.failure => failures.failure,
@@ -207,12 +321,13 @@ impl Logic for Nic {
 
         // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the
         // admin queue.
-        for p in 0..2 {
+        for p in 0..P {
             join!(
                 self,
                 bars.mrrs_code => endpoints[p].mrrs_code,
                 bars.read_timeout => endpoints[p].read_timeout,
                 transmit.read[p] => endpoints[p].read,
+                transmit.unread[p] => faults.payload[p],
                 endpoints[p].payload => transmit.payload[p],
                 endpoints[p].payload_ended => transmit.payload_ended[p],
                 endpoints[p].placement => receive.placement[p],
@@ -224,39 +339,68 @@ impl Logic for Nic {
                 rc[p] => endpoints[p].rc,
             );
         }
+        if P == 2 {
+            join!(
+                self,
+                transmit.fetch => endpoints[0].fetch,
+                endpoints[0].fetched => transmit.fetched,
+                endpoints[0].entries_ended => transmit.entries_ended,
+                endpoints[0].fetch_fault => faults.entries,
+                admin.fetch => endpoints[1].fetch,
+                endpoints[1].fetched => admin.fetched,
+                receive.tlp[1] => endpoints[1].write,
+            );
+            // The admin queue tells software itself what it could not read.
+            self.endpoints[1].fetch_fault.ready.next = true;
+        } else {
+            clock_reset!(self, share);
+            join!(
+                self,
+                transmit.fetch => share.engine,
+                admin.fetch => share.admin,
+                share.fetch => endpoints[0].fetch,
+                endpoints[0].fetched => share.fetched,
+                share.to_engine => transmit.fetched,
+                share.to_admin => admin.fetched,
+                endpoints[0].entries_ended => share.ended,
+                share.engine_ended => transmit.entries_ended,
+                endpoints[0].fetch_fault => share.fault,
+                share.engine_fault => faults.entries,
+            );
+            // Nothing fails at an endpoint that is not there.
+            self.faults.payload[1].valid.next = false;
+            self.faults.payload[1].qp.next = bits(0);
+            self.faults.payload[1].slot.next = bits(0);
+            self.faults.payload[1].address.next = bits(0);
+            self.faults.flush[1].valid.next = false;
+            self.faults.flush[1].record.next = FailedRead::default();
+        }
         join!(
             self,
-            transmit.fetch => endpoints[0].fetch,
-            endpoints[0].fetched => transmit.fetched,
-            endpoints[0].entries_ended => transmit.entries_ended,
-            endpoints[0].fetch_fault => faults.entries,
-            admin.fetch => endpoints[1].fetch,
-            endpoints[1].fetched => admin.fetched,
             receive.tlp[0] => writer.in_[0],
             queues.tlp => writer.in_[1],
             writer.tlp => endpoints[0].write,
-            receive.tlp[1] => endpoints[1].write,
             bars.refused => endpoints[0].request_refused,
             bars.damaged => endpoints[0].request_damaged,
             queues.accepted => endpoints[0].queue_accepted,
         );
-        // Endpoint 1 writes nothing for the host's queues.
-        self.endpoints[1].queue_accepted.next = false;
 
-        // Messages of the host. Endpoint 1 has no BARs, so nothing else comes there, and nothing has to wait.
+        // Messages of the host.
         self.endpoints[0].cq.moves.next = self.cq.tvalid.val() & self.bars.cq.tready.val();
         self.endpoints[0].cq.last.next = self.cq.tlast.val();
-        self.endpoints[0].cq.damaged.next = self.cq.tuser.val().get_bit(discontinue(1024));
+        self.endpoints[0].cq.damaged.next = self.cq.tuser.val().get_bit(CD);
         self.endpoints[0].cq.message.next = CqMessage::from_bits(self.cq.tdata.val());
-        let damaged = self.cq1.tuser.val().get_bit(discontinue(1024));
-        self.cq1.tready.next = true;
-        self.endpoints[1].cq.moves.next = self.cq1.tvalid.val();
-        self.endpoints[1].cq.last.next = self.cq1.tlast.val();
-        self.endpoints[1].cq.damaged.next = damaged;
-        self.endpoints[1].cq.message.next = CqMessage::from_bits(self.cq1.tdata.val());
-        self.endpoints[1].request_refused.next = false;
-        self.endpoints[1].request_damaged.next = self.cq1.tvalid.val() & damaged;
-        // The admin queue tells software itself what it could not read.
-        self.endpoints[1].fetch_fault.ready.next = true;
+        for p in 1..P {
+            // Endpoint 1 has no BARs, so nothing else comes there, and nothing has to wait. It writes nothing for the host's queues.
+            let damaged = self.cq1.tuser.val().get_bit(CD);
+            self.cq1.tready.next = true;
+            self.endpoints[p].cq.moves.next = self.cq1.tvalid.val();
+            self.endpoints[p].cq.last.next = self.cq1.tlast.val();
+            self.endpoints[p].cq.damaged.next = damaged;
+            self.endpoints[p].cq.message.next = CqMessage::from_bits(self.cq1.tdata.val());
+            self.endpoints[p].request_refused.next = false;
+            self.endpoints[p].request_damaged.next = self.cq1.tvalid.val() & damaged;
+            self.endpoints[p].queue_accepted.next = false;
+        }
     }
 }

@@ -22,9 +22,10 @@ use stellar_wire::hw::FromBits;
 
 /// Passes each write to its table, and accepts the next one when that table has accepted it. Tables without `ready` accept it at once.
 ///
-/// A queue pair's requester registers name its doorbell page too, so they go to two tables.
-#[derive(LogicBlock, Default)]
-pub struct NicConfig {
+/// A queue pair's requester registers name its doorbell page too, so they go to two tables. The card has `P` ports, one or two. If it has one, the second has no
+/// tables, and reliable connections are of the first one, whatever their row says.
+#[derive(LogicBlock)]
+pub struct NicConfig<const P: usize = 2> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -43,10 +44,10 @@ pub struct NicConfig {
     pub owner: OwnerSrc,
 
     // Frames of each port.
-    pub address: [QpRowFlowSrc<FrameAddress>; 2],
-    pub port: [Signal<Out, PortConfig>; 2],
+    pub address: [QpRowFlowSrc<FrameAddress>; P],
+    pub port: [Signal<Out, PortConfig>; P],
     /// Whom each port accepts frames for. The address is known once software has written it.
-    pub own: [Signal<Out, OwnAddress>; 2],
+    pub own: [Signal<Out, OwnAddress>; P],
     pub peer: QpRowFlowSrc<ControlPeer>,
 
     // Responder and host queues.
@@ -54,13 +55,39 @@ pub struct NicConfig {
     pub completion_queue: QpSettingsSrc<RingConfig>,
     pub event_queue: EventSettingsSrc,
 
-    port_config: [DFF<PortConfig>; 2],
-    has_port_config: [DFF<Bit>; 2],
+    port_config: [DFF<PortConfig>; P],
+    has_port_config: [DFF<Bit>; P],
     /// A write goes to two tables, and the first one has accepted it.
     owner_done: DFF<Bit>,
 }
 
-impl Logic for NicConfig {
+impl<const P: usize> Default for NicConfig<P> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            write: Default::default(),
+            table: Default::default(),
+            table_taken: Default::default(),
+            configure: Default::default(),
+            settings: Default::default(),
+            profile: Default::default(),
+            owner: Default::default(),
+            address: std::array::from_fn(|_| Default::default()),
+            port: std::array::from_fn(|_| Default::default()),
+            own: std::array::from_fn(|_| Default::default()),
+            peer: Default::default(),
+            responder: Default::default(),
+            completion_queue: Default::default(),
+            event_queue: Default::default(),
+            port_config: std::array::from_fn(|_| Default::default()),
+            has_port_config: std::array::from_fn(|_| Default::default()),
+            owner_done: Default::default(),
+        }
+    }
+}
+
+impl<const P: usize> Logic for NicConfig<P> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, owner_done);
@@ -79,7 +106,11 @@ impl Logic for NicConfig {
         self.profile.index.next = row.get_bits::<PROFILE_BITS>(0);
 
         // entry
-        let requester = RequesterConfig::from_bits(write.entry);
+        let row_of_two_ports = RequesterConfig::from_bits(write.entry);
+        let requester = RequesterConfig {
+            plane: row_of_two_ports.plane & (P == 2),
+            ..row_of_two_ports
+        };
         self.settings.requester.next = requester;
         self.settings.queue.next = SendQueueConfig::from_bits(write.entry);
         self.settings.spray.next = SprayConfig::from_bits(write.entry);
@@ -131,7 +162,7 @@ impl Logic for NicConfig {
         self.profile.valid.next = valid & (select == ConfigSelect::Profile);
 
         let is_port = valid & (select == ConfigSelect::Port);
-        for p in 0..2 {
+        for p in 0..P {
             let of_port = write.index.get_bit(0) == (p == 1);
             self.port_config[p].d.next = if is_port & of_port {
                 PortConfig::from_bits(write.entry)
@@ -146,7 +177,9 @@ impl Logic for NicConfig {
             self.address[p].record.next = FrameAddress::from_bits(write.entry);
         }
         self.address[0].valid.next = valid & (select == ConfigSelect::Address0);
-        self.address[1].valid.next = valid & (select == ConfigSelect::Address1);
+        if P == 2 {
+            self.address[1].valid.next = valid & (select == ConfigSelect::Address1);
+        }
         self.peer.valid.next = valid & (select == ConfigSelect::ControlPeer);
 
         self.responder.valid.next = valid & (select == ConfigSelect::Responder);

@@ -3,8 +3,8 @@
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::ats::InvalidateResponder;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc, CqLookSnk};
-use hdl_pcie::flush::WriteFlush1024;
-use hdl_pcie::requester::{CompletionStream1024, RequestStream1024};
+use hdl_pcie::flush::WriteFlush;
+use hdl_pcie::requester::{CompletionStream, RequestStream};
 use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::PORT_BIT;
@@ -14,18 +14,36 @@ use stellar_wire::hw::read::{FailedRead, ReadCommand};
 
 use crate::host_reader::HostReader;
 use crate::port_counters::PortCounters;
-use crate::tx_dual_lane::TxEvents;
+use crate::tx_lanes::TxEvents;
 
 /// The card as a requester at AMD's PCIe block: reads of payload and of queue entries, writes, and the flush reads that tell when writes are in memory.
 /// It completes the host's invalidations, and has the counters of the port.
+///
+/// The parameters are those of its blocks: `W`, `B`, `N`, `S`, `G`, `A`, `EA` of [`HostReader`]; `L`, `K`, `C`, `D` and `RQ` of [`RequestStream`] (slots, double
+/// words, bits of a run, bits of two beats, bits of `tuser`); `H` and `RC` of [`CompletionStream`] (slots, bits of `tuser`).
 #[derive(LogicBlock, Default)]
-pub struct PcieEndpoint {
+pub struct PcieEndpoint<
+    const W: usize,
+    const B: usize,
+    const N: usize,
+    const K: usize,
+    const L: usize,
+    const C: usize,
+    const D: usize,
+    const H: usize,
+    const RQ: usize,
+    const RC: usize,
+    const S: usize,
+    const G: usize,
+    const A: usize,
+    const EA: usize,
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
-    // AMD's PCIe block (PG346, 1,024 bits with straddle).
-    pub rq: AxisSrc<1024, 32, 373>,
-    pub rc: AxisSnk<1024, 32, 337>,
+    // AMD's PCIe block, with straddle (1,024 bits: PG346; 512 bits: PG213).
+    pub rq: AxisSrc<W, K, RQ>,
+    pub rc: AxisSnk<W, K, RC>,
     /// The host's requests, for messages of ATS.
     pub cq: CqLookSnk,
 
@@ -38,13 +56,13 @@ pub struct PcieEndpoint {
     pub fetched: Src<WqeFetched>,
     pub fetch_fault: Src<FailedRead>,
     pub read: Snk<ReadCommand>,
-    pub payload: ReadDataSrc<1024>,
+    pub payload: ReadDataSrc<W>,
     /// A read is complete, of queue entries and of payload.
     pub entries_ended: Signal<Out, EpochEnd>,
     pub payload_ended: Signal<Out, EpochEnd>,
 
     // Writes, and how many of them are in memory.
-    pub write: TlpSnk<1024>,
+    pub write: TlpSnk<W>,
     pub placement: PlacementSrc,
     pub flush_fault: Src<FailedRead>,
     /// The host's queues have a write on its way to `write`.
@@ -59,15 +77,31 @@ pub struct PcieEndpoint {
     /// The counter selected in the cycle before.
     pub counter_value: Signal<Out, Bits<48>>,
 
-    reader: HostReader,
-    flush: WriteFlush1024,
-    requests: RequestStream1024,
-    completions: CompletionStream1024,
+    reader: HostReader<W, B, N, S, G, A, EA>,
+    flush: WriteFlush<W>,
+    requests: RequestStream<W, L, K, C, D, RQ>,
+    completions: CompletionStream<W, D, H, K, RC>,
     invalidations: InvalidateResponder,
     counters: PortCounters,
 }
 
-impl Logic for PcieEndpoint {
+impl<
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const K: usize,
+        const L: usize,
+        const C: usize,
+        const D: usize,
+        const H: usize,
+        const RQ: usize,
+        const RC: usize,
+        const S: usize,
+        const G: usize,
+        const A: usize,
+        const EA: usize,
+    > Logic for PcieEndpoint<W, B, N, K, L, C, D, H, RQ, RC, S, G, A, EA>
+{
     #[hdl]
     fn update(&mut self) {
         clock_reset!(

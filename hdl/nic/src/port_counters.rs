@@ -7,7 +7,7 @@ use stellar_wire::host::counters::PORT_BIT;
 use stellar_wire::host::PortCounter;
 
 use crate::counter_bank::CounterBank;
-use crate::tx_dual_lane::TxEvents;
+use crate::tx_lanes::TxEvents;
 
 /// Counters, by the value of `PortCounter`.
 const COUNTERS: usize = PortCounter::COUNT;

@@ -3,10 +3,11 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use hdl_verilog::{emit, Design, EmitError};
+use hdl_verilog::{emit, emit_top, Design, EmitError};
 use rust_hdl::prelude::Block;
 
-use crate::{Nic, RxLane1024, RxLane512};
+use crate::shape::Shape;
+use crate::{Nic, Nic512, RxLane1024, RxLane512};
 
 /// Outputs of [`Nic`] that only simulation reads: a bitstream leaves them out.
 pub const VERIFICATION_PORTS: &[&str] = &[
@@ -28,8 +29,10 @@ const STACK: usize = 512 << 20;
 /// The designs for boards and simulations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Top {
-    /// The card of two lanes.
-    Nic,
+    /// The card, with every output.
+    Nic(Shape),
+    /// The card for a bitstream: without [`VERIFICATION_PORTS`].
+    Bitstream(Shape),
     /// The receive lane of a 100G board.
     RxLane512,
     /// The receive lane of a 200G port.
@@ -45,10 +48,11 @@ impl Top {
     /// # Panics
     /// If no thread can be started.
     pub fn elaborate(self) -> Result<Design, EmitError> {
-        let elaborate = match self {
-            Self::Nic => elaborated::<Nic>,
-            Self::RxLane512 => elaborated::<RxLane512>,
-            Self::RxLane1024 => elaborated::<RxLane1024>,
+        let elaborate: Elaborate = match self {
+            Self::Nic(shape) => of_shape(shape, &[]),
+            Self::Bitstream(shape) => of_shape(shape, VERIFICATION_PORTS),
+            Self::RxLane512 => Box::new(elaborated::<RxLane512>),
+            Self::RxLane1024 => Box::new(elaborated::<RxLane1024>),
         };
         let thread = thread::Builder::new().stack_size(STACK).spawn(elaborate);
         match thread.expect("a thread can be started").join() {
@@ -56,6 +60,24 @@ impl Top {
             Err(panic) => resume_unwind(panic),
         }
     }
+}
+
+type Elaborate = Box<dyn FnOnce() -> Result<Design, EmitError> + Send>;
+
+/// Name of the top module of the card, whatever its shape.
+const NIC: &str = "nic";
+
+fn of_shape(shape: Shape, hidden: &'static [&'static str]) -> Elaborate {
+    match shape {
+        Shape::OnePort512 => Box::new(move || card::<Nic512>(hidden)),
+        Shape::TwoPorts1024 => Box::new(move || card::<Nic>(hidden)),
+    }
+}
+
+fn card<B: Block + Default>(hidden: &[&str]) -> Result<Design, EmitError> {
+    let mut block = Box::<B>::default();
+    block.connect_all();
+    emit_top(block.as_ref(), NIC, hidden)
 }
 
 fn elaborated<B: Block + Default>() -> Result<Design, EmitError> {

@@ -1,4 +1,4 @@
-//! What sends: the requester, the translation of payload addresses, and both transmit lanes.
+//! What sends: the requester, the translation of payload addresses, and the transmit lanes.
 
 use hdl_emtt::LocalTranslate;
 use hdl_macros::{clock_reset, hdl, join};
@@ -24,11 +24,12 @@ use crate::fence_epochs::BEGINS;
 use crate::requester_pair::RequesterPair;
 use crate::stream_merge::StreamMerge;
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
-use crate::tx_dual_lane::{TxDualLane, TxEvents};
+use crate::tx_lanes::{TxEvents, TxLanes};
 
-/// The transmit side of the card. It also executes fences, because it knows which of its reads began before one.
-#[derive(LogicBlock, Default)]
-pub struct TransmitSide {
+/// The transmit side of the card. It also executes fences, because it knows which of its reads began before one. It has `P` lanes, one or two, with the
+/// parameters of [`TxLanes`]. The requester is that of two ports; with one lane, it sends nothing to the second, whose link is down.
+#[derive(LogicBlock)]
+pub struct TransmitSide<const P: usize, const W: usize, const N: usize, const B: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Bit p: the link of port p is up.
@@ -42,8 +43,8 @@ pub struct TransmitSide {
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
-    pub port_config: [Signal<In, PortConfig>; 2],
-    pub address: [QpRowFlowSnk<FrameAddress>; 2],
+    pub port_config: [Signal<In, PortConfig>; P],
+    pub address: [QpRowFlowSnk<FrameAddress>; P],
 
     // What there is to do.
     pub doorbell: DoorbellSnk,
@@ -57,17 +58,17 @@ pub struct TransmitSide {
     pub fetch: Src<WqeFetch>,
     pub fetched: Snk<WqeFetched>,
     pub entries_ended: Signal<In, EpochEnd>,
-    pub read: [Src<ReadCommand>; 2],
-    pub payload: [ReadDataSnk<1024>; 2],
-    pub payload_ended: [Signal<In, EpochEnd>; 2],
+    pub read: [Src<ReadCommand>; P],
+    pub payload: [ReadDataSnk<W>; P],
+    pub payload_ended: [Signal<In, EpochEnd>; P],
     /// Payload that could not be read, and the message that fails because of it.
-    pub unread: [PayloadFaultSrc; 2],
+    pub unread: [PayloadFaultSrc; P],
     pub fault: [ReadFaultSnk; 2],
 
     // Results.
     /// Ticks of 8 ns.
     pub now: Signal<Out, Bits<32>>,
-    pub mac: [MacTxSrc<1024>; 2],
+    pub mac: [MacTxSrc<W>; P],
     pub cqe: Src<Completion>,
     pub failure: Src<Failure>,
     pub reverse_ev: ReverseEvSrc,
@@ -79,7 +80,7 @@ pub struct TransmitSide {
     pub receive_fence_done: Signal<In, Bit>,
 
     // What is counted.
-    pub events: [Signal<Out, TxEvents>; 2],
+    pub events: [Signal<Out, TxEvents>; P],
     pub event0_qp: Signal<Out, Qpn>,
     pub stats0: Signal<Out, StatPulses>,
     pub event1_qp: Signal<Out, Qpn>,
@@ -96,13 +97,72 @@ pub struct TransmitSide {
     requester: RequesterPair,
     flushes: StreamMerge<Qpn>,
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
-    lanes: TxDualLane,
+    lanes: TxLanes<P, W, N, B>,
     fences: FenceControl,
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
     cycles: DFF<Bits<33>>,
 }
 
-impl Logic for TransmitSide {
+impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
+    for TransmitSide<P, W, N, B>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            port_up: Default::default(),
+            stuck_timeout: Default::default(),
+            table_valid: Default::default(),
+            table_write: Default::default(),
+            configure: Default::default(),
+            settings: Default::default(),
+            profile: Default::default(),
+            port_config: std::array::from_fn(|_| Default::default()),
+            address: std::array::from_fn(|_| Default::default()),
+            doorbell: Default::default(),
+            control: Default::default(),
+            flush: Default::default(),
+            answer: Default::default(),
+            fetch: Default::default(),
+            fetched: Default::default(),
+            entries_ended: Default::default(),
+            read: std::array::from_fn(|_| Default::default()),
+            payload: std::array::from_fn(|_| Default::default()),
+            payload_ended: std::array::from_fn(|_| Default::default()),
+            unread: std::array::from_fn(|_| Default::default()),
+            fault: Default::default(),
+            now: Default::default(),
+            mac: std::array::from_fn(|_| Default::default()),
+            cqe: Default::default(),
+            failure: Default::default(),
+            reverse_ev: Default::default(),
+            fence: Default::default(),
+            fence_done: Default::default(),
+            receive_fence: Default::default(),
+            receive_fence_done: Default::default(),
+            events: std::array::from_fn(|_| Default::default()),
+            event0_qp: Default::default(),
+            stats0: Default::default(),
+            event1_qp: Default::default(),
+            stats1: Default::default(),
+            sampled: Default::default(),
+            refused: Default::default(),
+            payload_mismatch: Default::default(),
+            configured: Default::default(),
+            configured_qp: Default::default(),
+            requester: Default::default(),
+            flushes: Default::default(),
+            locate: Default::default(),
+            lanes: Default::default(),
+            fences: Default::default(),
+            cycles: Default::default(),
+        }
+    }
+}
+
+impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
+    for TransmitSide<P, W, N, B>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, cycles);
@@ -168,13 +228,20 @@ impl Logic for TransmitSide {
             port_up => lanes.port_up,
             stuck_timeout => lanes.stuck_timeout,
             fences.waits => lanes.fence_waits,
-            requester.tx => lanes.request,
             answer => lanes.answer,
             lanes.read => read,
             payload => lanes.payload,
             lanes.fault => unread,
             lanes.mac => mac,
         );
+        for p in 0..P {
+            join!(self, requester.tx[p] => lanes.request[p]);
+        }
+        if P == 1 {
+            let stray = self.requester.tx[1].valid.val();
+            assert!(!stray, "a packet for a port that is not there");
+            self.requester.tx[1].ready.next = true;
+        }
 
         // fences. A request for a location is always accepted.
         let mut begun = bits::<BEGINS>(0);
@@ -186,9 +253,18 @@ impl Logic for TransmitSide {
                 self,
                 fences.epoch => requester.uses[i].epoch,
                 requester.uses[i].dropped => fences.ended[2 + i],
-                payload_ended[i] => fences.ended[4 + i],
-                lanes.passed[i] => fences.ended[6 + i],
             );
+        }
+        for p in 0..P {
+            join!(
+                self,
+                payload_ended[p] => fences.ended[4 + p],
+                lanes.passed[p] => fences.ended[6 + p],
+            );
+        }
+        for p in P..2 {
+            self.fences.ended[4 + p].next = EpochEnd::default();
+            self.fences.ended[6 + p].next = EpochEnd::default();
         }
         self.fences.begun.next = begun;
         join!(

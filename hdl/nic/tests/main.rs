@@ -1,10 +1,12 @@
 //! The card's own blocks, its receive lanes, and its Verilog.
 
 mod ack_order_queue;
+mod boards;
 mod counters;
 mod failure_fork;
 mod fence_barrier;
 mod fence_control;
+mod fetch_share;
 mod lanes;
 mod nic_config;
 mod qp_counters;

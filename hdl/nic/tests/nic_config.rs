@@ -270,3 +270,31 @@ fn each_write_reaches_its_tables_and_no_others() {
     }
     assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }
+
+/// A card with one port: whatever a row says, reliable connections send by that port.
+#[test]
+fn with_one_port_every_connection_is_of_port_0() {
+    let mut rng = TestRng::seed_from_u64(2);
+    let mut dut = Dut::new::<NicConfig<1>>();
+    reset(&mut dut);
+    let mut by_port1 = 0;
+    for _ in 0..200 {
+        let write = ConfigWrite {
+            select: ConfigSelect::Requester,
+            index: Bits::random(&mut rng),
+            entry: Bits::random(&mut rng),
+        };
+        dut.set_record("write", write);
+        dut.set("write_valid", 1);
+        dut.eval();
+        let row = RequesterConfig::from_bits(write.entry);
+        by_port1 += u32::from(row.plane);
+        let expected = RequesterConfig {
+            plane: false,
+            ..row
+        };
+        assert_eq!(dut.words("settings_requester"), to_words(expected));
+        dut.clock();
+    }
+    assert!(by_port1 > 50, "{by_port1}");
+}

@@ -141,7 +141,18 @@ pub fn emit_as<B: Block>(block: &B, top: &str) -> Result<Design, EmitError> {
 /// # Errors
 /// [`EmitError::UnknownSignal`] if a name is not an output.
 pub fn emit_hiding<B: Block>(block: &B, hidden: &[&str]) -> Result<Design, EmitError> {
-    let mut instance = collect(block, "top");
+    translate(&hiding(collect(block, "top"), hidden)?, None)
+}
+
+/// Does what [`emit_hiding`] does. The top module is named `top`.
+///
+/// # Errors
+/// [`EmitError::UnknownSignal`] if a name is not an output.
+pub fn emit_top<B: Block>(block: &B, top: &str, hidden: &[&str]) -> Result<Design, EmitError> {
+    translate(&hiding(collect(block, "top"), hidden)?, Some(top))
+}
+
+fn hiding(mut instance: Instance, hidden: &[&str]) -> Result<Instance, EmitError> {
     for name in hidden {
         let output = instance
             .signals
@@ -153,7 +164,7 @@ pub fn emit_hiding<B: Block>(block: &B, hidden: &[&str]) -> Result<Design, EmitE
         };
         output.ok_or_else(unknown)?.kind = AtomKind::LocalSignal;
     }
-    translate(&instance, None)
+    Ok(instance)
 }
 
 fn translate(instance: &Instance, top: Option<&str>) -> Result<Design, EmitError> {
@@ -200,6 +211,15 @@ impl Emitter {
     /// [`EmitError`] if something cannot be translated.
     pub fn add<B: Block>(&mut self, block: &B) -> Result<String, EmitError> {
         self.add_instance(&collect(block, "top"), None)
+    }
+
+    /// Does what [`Self::add`] does. The module is named `name`, or after it if there is one of that name.
+    ///
+    /// # Errors
+    /// [`EmitError`] if something cannot be translated.
+    pub fn add_as<B: Block>(&mut self, block: &B, name: &str) -> Result<String, EmitError> {
+        let name = self.names.claim(name);
+        self.add_instance(&collect(block, "top"), Some(&name))
     }
 
     /// Returns everything translated so far as one source text without comments.

@@ -39,7 +39,9 @@ mod statement;
 mod symbols;
 
 pub use bundle::{FormalRule, IGNORE_RULES};
-pub use design::{emit, emit_as, emit_hiding, Design, Emitter, Module, Port, PortDirection};
+pub use design::{
+    emit, emit_as, emit_hiding, emit_top, Design, Emitter, Module, Port, PortDirection,
+};
 pub use error::EmitError;
 pub use gate::{Gate, GatedDesign, HeldInputs};
 pub use literal::value as literal_value;

@@ -1,5 +1,6 @@
 //! What can go wrong around a card.
 
+use hdl_nic::UnknownShape;
 use sim_verilated::{BuildError, ModeVariableError, ModelError};
 use sim_world::WorldError;
 use thiserror::Error;
@@ -17,4 +18,6 @@ pub enum NicError {
     Fabric(#[from] WorldError),
     #[error("the Verilated NIC is not the one this simulation knows: {0}")]
     Model(#[from] ModelError),
+    #[error(transparent)]
+    Shape(#[from] UnknownShape),
 }

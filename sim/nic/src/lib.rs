@@ -1,6 +1,6 @@
 //! The Verilated NIC as one of the NICs of `sim-world`.
 //!
-//! [`NicModel`] is the card's pins. [`RtlNic`] puts around them what a card is plugged into: MACs of two 200G ports (`sim-bfm`), two PCIe endpoints with
+//! [`NicModel`] is the card's pins. [`RtlNic`] puts around them what a card is plugged into: MACs of its ports (`sim-bfm`), PCIe endpoints with
 //! the host's memory behind them, and software that programs its tables by register writes and reads its completion rings.
 
 mod bar;
@@ -16,9 +16,11 @@ mod port;
 mod rings;
 mod rtl_nic;
 mod sampled;
+mod shape;
 mod times;
 
 pub use error::NicError;
+pub use hdl_nic::Shape;
 pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFrame, SimHosts};
 pub use mixed_nic::MixedNic;
 pub use model::{CqBeat, NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
@@ -28,5 +30,6 @@ pub use pcie::{
 };
 pub use port::Link;
 pub use rtl_nic::RtlNic;
+pub use shape::{choose_shape, chosen_shape, host_ports, with_shape};
 pub use sim_bfm::{Beat, BEAT, CLOCK_PS};
 pub use times::{PinTimes, SimRate, Span};

@@ -1,4 +1,4 @@
-//! Memory-mapped I/O: the host's accesses to BARs, as TLPs at the pins of the card's completer (AMD PG346, 1,024 bits).
+//! Memory-mapped I/O: the host's accesses to BARs, as TLPs at the pins of the card's completer (AMD PG346, PG213).
 
 use sim_bfm::Beat;
 use stellar_wire::host::config_space::aer::HeaderLog;
@@ -15,8 +15,6 @@ const BASE: u64 = 0x38_0000_0000;
 const STRIDE: u64 = Bar::Doorbells.length();
 /// Bus, device and function of the requester: the root complex.
 const ROOT: u16 = 0;
-/// Lowest bit of the byte enables of the last double word in a request's `tuser`.
-const LAST_BE_BIT: usize = 16;
 /// Byte enables of a double word.
 const DWORD_ENABLES: u8 = 0xf;
 
@@ -139,10 +137,11 @@ impl MmioAccess {
             let payload = (word >> shift).to_le_bytes();
             bytes.extend(&payload[..4 * usize::from(descriptor.dword_count)]);
         }
-        let (first, last) = self.enables();
+        let (first_be, last_be) = self.enables();
         CqBeat {
             beat: Beat::new(&bytes, true),
-            byte_enables: u32::from(first) | u32::from(last) << LAST_BE_BIT,
+            first_be,
+            last_be,
         }
     }
 

@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, Once, OnceLock};
 
-use hdl_nic::{Top, RESET_CLOCKS, RESET_HOLD};
+use hdl_nic::{Shape, Top, RESET_CLOCKS, RESET_HOLD};
 use sim_bfm::Beat;
 use sim_models::DesignModels;
 use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
+use stellar_wire::pcie::sideband::request as sideband;
 
 use crate::pcie::RcBeat;
-use crate::pins::{Pins, PortPins};
+use crate::pins::{shape_of, Pins, PortPins};
+use crate::shape::chosen_shape;
 use crate::NicError;
 
 /// What drives one port and its PCIe endpoint in a cycle.
@@ -26,8 +28,9 @@ pub struct PortInputs {
 #[derive(Clone, Debug)]
 pub struct CqBeat {
     pub beat: Beat,
-    /// The byte enables in `tuser`, bits 31:0 of it.
-    pub byte_enables: u32,
+    /// Byte enables of the first double word of the TLP's payload, and of the last one.
+    pub first_be: u8,
+    pub last_be: u8,
 }
 
 /// What drives the card in a cycle.
@@ -42,6 +45,7 @@ pub struct NicInputs {
     pub msix_mask: bool,
     /// Bit p: the link of port p is up.
     pub port_up: u8,
+    /// Those of a port that the card does not have drive nothing.
     pub ports: [PortInputs; 2],
 }
 
@@ -82,8 +86,6 @@ pub struct NicOutputs {
     pub payload_mismatch: bool,
 }
 
-/// Words of a request's `tuser`, 465 bits.
-const CQ_USER_WORDS: usize = 465_usize.div_ceil(32);
 /// Bytes of a double word.
 const DWORD: usize = 4;
 
@@ -91,47 +93,69 @@ const DWORD: usize = 4;
 pub struct NicModel {
     model: Model,
     pins: Pins,
+    shape: Shape,
 }
 
 impl NicModel {
-    /// The card's model in `mode`. A plain one is for looking at the emitted Verilog: it can write waves, and is compiled for short runs.
+    /// Does what [`Self::spec_of`] does, for cards of the chosen shape ([`chosen_shape`]).
     ///
     /// # Errors
     /// [`NicError`].
     pub fn spec(mode: SimMode) -> Result<ModelSpec, NicError> {
-        let spec = Top::Nic.elaborate()?.model_in(mode)?;
+        Self::spec_of(chosen_shape(), mode)
+    }
+
+    /// The model of the card of this shape in `mode`. A plain one is for looking at the emitted Verilog: it can write waves, and is compiled for short runs.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn spec_of(shape: Shape, mode: SimMode) -> Result<ModelSpec, NicError> {
+        let spec = Top::Nic(shape).elaborate()?.model_in(mode)?;
         Ok(match mode {
             SimMode::Plain => spec.with_trace().for_short_run(),
             SimMode::Gated | SimMode::OnChange => spec,
         })
     }
 
-    /// The model for all cards of this process: built, or loaded, by the first caller. It has the mode that was chosen ([`SimMode::chosen`]). If
-    /// none was, it has mode [`SimMode::OnChange`], or with a warning on standard error [`SimMode::Gated`] where that is not possible.
+    /// Does what [`Self::shared_of`] does, for cards of the chosen shape ([`chosen_shape`]).
     ///
     /// # Errors
     /// [`NicError`].
     pub fn shared() -> Result<&'static Library, NicError> {
-        static SHARED: OnceLock<Library> = OnceLock::new();
-        if let Some(library) = SHARED.get() {
+        Self::shared_of(chosen_shape())
+    }
+
+    /// The model for all cards of this shape in this process: built, or loaded, by the first caller. It has the mode that was chosen ([`SimMode::chosen`]). If
+    /// none was, it has mode [`SimMode::OnChange`], or with a warning on standard error [`SimMode::Gated`] where that is not possible.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn shared_of(shape: Shape) -> Result<&'static Library, NicError> {
+        static ONE_PORT: OnceLock<Library> = OnceLock::new();
+        static TWO_PORTS: OnceLock<Library> = OnceLock::new();
+        let shared = match shape {
+            Shape::OnePort512 => &ONE_PORT,
+            Shape::TwoPorts1024 => &TWO_PORTS,
+        };
+        if let Some(library) = shared.get() {
             return Ok(library);
         }
         let built = match SimMode::chosen()? {
-            Some(mode) => Self::spec(mode)?.build()?,
-            None => Self::build_fastest()?,
+            Some(mode) => Self::spec_of(shape, mode)?.build()?,
+            None => Self::build_fastest(shape)?,
         };
-        Ok(SHARED.get_or_init(|| built))
+        Ok(shared.get_or_init(|| built))
     }
 
     /// The fastest mode that these tools can build.
-    fn build_fastest() -> Result<Library, NicError> {
+    fn build_fastest(shape: Shape) -> Result<Library, NicError> {
         static WARNED: Once = Once::new();
-        match Self::spec(SimMode::OnChange)?.build() {
+        match Self::spec_of(shape, SimMode::OnChange)?.build() {
             Err(refusal @ BuildError::NotOnChange { .. }) => {
                 WARNED.call_once(|| {
                     eprintln!("warning: {refusal}. Mode gated is used; choose it to be rid of this warning");
                 });
-                Ok(Self::spec(SimMode::Gated)?.build()?)
+                Ok(Self::spec_of(shape, SimMode::Gated)?.build()?)
             }
             built => Ok(built?),
         }
@@ -144,9 +168,11 @@ impl NicModel {
     pub fn new(library: &Library) -> Result<Self, NicError> {
         let model = library.instantiate();
         let pins = Pins::of(&model)?;
-        let mut nic = Self { model, pins };
+        let shape = shape_of(&model)?;
+        let mut nic = Self { model, pins, shape };
         nic.model.set_u64(nic.pins.cc_tready, 1);
-        nic.model.set_u64(nic.pins.port_up, 3);
+        nic.model
+            .set_u64(nic.pins.port_up, (1 << shape.ports()) - 1);
         nic.set_reset(true);
         for _ in 0..RESET_HOLD {
             nic.model.clock(nic.pins.clock);
@@ -156,6 +182,11 @@ impl NicModel {
             nic.model.clock(nic.pins.clock);
         }
         Ok(nic)
+    }
+
+    /// The card's shape.
+    pub const fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// The model, for waves and coverage.
@@ -199,13 +230,15 @@ impl NicModel {
         m.set_u64(p.msix_mask, inputs.msix_mask.into());
         for (pins, offered) in p.cq.iter().zip([&inputs.cq, &inputs.cq1]) {
             m.set_u64(pins.tvalid, offered.is_some().into());
-            if let Some(CqBeat { beat, byte_enables }) = offered {
+            if let Some(offered) = offered {
+                let CqBeat { beat, .. } = offered;
                 m.set(pins.tdata, &beat.words);
                 m.set_u64(pins.tkeep, u64::MAX >> (64 - beat.bytes / DWORD));
                 m.set_u64(pins.tlast, beat.last.into());
-                let mut user = [0; CQ_USER_WORDS];
-                user[0] = *byte_enables;
-                m.set(pins.tuser, &user);
+                let last_be =
+                    u32::from(offered.last_be) << sideband::last_be(self.shape.width(), 0);
+                let enables = u32::from(offered.first_be) | last_be;
+                m.set(pins.tuser, &[enables]);
             }
         }
         for (pins, port) in p.ports.iter().zip(&inputs.ports) {
@@ -254,7 +287,7 @@ impl NicModel {
         let refused = |engine: usize| (out_of_range >> engine & 1 != 0).then(|| qp(engine));
         NicOutputs {
             cq_taken: inputs.cq.is_some() && flag(p.cq[0].tready),
-            cq1_taken: inputs.cq1.is_some() && flag(p.cq[1].tready),
+            cq1_taken: inputs.cq1.is_some() && p.cq.get(1).is_some_and(|cq| flag(cq.tready)),
             cc: flag(p.cc_tvalid).then(|| {
                 let bytes = DWORD * m.get_u64(p.cc_tkeep).count_ones() as usize;
                 Beat::from_port(&m.get_words(p.cc_tdata), bytes, flag(p.cc_tlast))
@@ -264,10 +297,12 @@ impl NicModel {
             refused: [refused(0), refused(1)],
             verdict: flag(p.verdict_valid).then(|| m.get_u64(p.verdict_reason) as u8),
             payload_mismatch: flag(p.payload_mismatch),
-            ports: [
-                port(&p.ports[0], &inputs.ports[0]),
-                port(&p.ports[1], &inputs.ports[1]),
-            ],
+            ports: [0, 1].map(|index| {
+                let pins = p.ports.get(index);
+                pins.map_or_else(PortOutputs::default, |pins| {
+                    port(pins, &inputs.ports[index])
+                })
+            }),
         }
     }
 }

@@ -1,8 +1,19 @@
 //! Addresses of the Verilated NIC's ports.
 
+use hdl_nic::Shape;
 use sim_verilated::{Model, PortId};
 
 use crate::NicError;
+
+/// The shape of the card that a model is.
+///
+/// # Errors
+/// [`NicError`] if the model is not a card.
+pub fn shape_of(model: &Model) -> Result<Shape, NicError> {
+    let ports = 1 + usize::from(model.port("rx1_valid").is_ok());
+    let width = model.width(model.port("rx0_data")?);
+    Ok(Shape::new(ports, width)?)
+}
 
 /// Pins of one port and its PCIe endpoint.
 pub struct PortPins {
@@ -79,7 +90,8 @@ pub struct Pins {
     pub clock: PortId,
     pub reset: PortId,
     pub port_up: PortId,
-    pub cq: [CqPins; 2],
+    /// By endpoint.
+    pub cq: Vec<CqPins>,
     pub cc_tvalid: PortId,
     pub cc_tready: PortId,
     pub cc_tdata: PortId,
@@ -94,7 +106,7 @@ pub struct Pins {
     pub verdict_valid: PortId,
     pub verdict_reason: PortId,
     pub payload_mismatch: PortId,
-    pub ports: [PortPins; 2],
+    pub ports: Vec<PortPins>,
 }
 
 impl Pins {
@@ -104,11 +116,15 @@ impl Pins {
     /// [`NicError::Model`] if the model is not a card.
     pub fn of(model: &Model) -> Result<Self, NicError> {
         let port = |name: &str| model.port(name);
+        let count = shape_of(model)?.ports();
+        let streams = ["cq", "cq1"].into_iter().take(count);
         Ok(Self {
             clock: port("clock")?,
             reset: port("reset")?,
             port_up: port("port_up")?,
-            cq: [CqPins::of(model, "cq")?, CqPins::of(model, "cq1")?],
+            cq: streams
+                .map(|stream| CqPins::of(model, stream))
+                .collect::<Result<_, _>>()?,
             cc_tvalid: port("cc_tvalid")?,
             cc_tready: port("cc_tready")?,
             cc_tdata: port("cc_tdata")?,
@@ -123,7 +139,9 @@ impl Pins {
             verdict_valid: port("verdict_valid")?,
             verdict_reason: port("verdict_reason")?,
             payload_mismatch: port("payload_mismatch")?,
-            ports: [PortPins::of(model, 0)?, PortPins::of(model, 1)?],
+            ports: (0..count)
+                .map(|p| PortPins::of(model, p))
+                .collect::<Result<_, _>>()?,
         })
     }
 }

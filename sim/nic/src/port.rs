@@ -1,6 +1,7 @@
 //! What a port of the card and the PCIe endpoint beside it are plugged into.
 
-use sim_bfm::{MacRx, MacTx, Pacing, BEAT, PORT_BYTES_PER_CLOCK};
+use hdl_nic::Shape;
+use sim_bfm::{MacRx, MacTx, Pacing, CLOCK_PS};
 
 use crate::mmio::MmioAccess;
 use crate::model::PortInputs;
@@ -17,15 +18,23 @@ pub enum Link {
     Down,
 }
 
-fn mac() -> (MacRx, MacTx) {
-    let pacing = Pacing::TokenBucket {
-        bytes_per_clock: PORT_BYTES_PER_CLOCK,
-    };
-    (MacRx::new(BEAT, &pacing), MacTx::new(PORT_BYTES_PER_CLOCK))
+/// Bytes that a port of the shape carries in a cycle.
+fn bytes_per_clock(shape: Shape) -> u64 {
+    u64::from(shape.port_gbps()) * CLOCK_PS / 8_000
+}
+
+fn mac(shape: Shape) -> (MacRx, MacTx) {
+    let bytes_per_clock = bytes_per_clock(shape);
+    let pacing = Pacing::TokenBucket { bytes_per_clock };
+    (
+        MacRx::new(shape.beat(), &pacing),
+        MacTx::new(bytes_per_clock),
+    )
 }
 
 /// A port's MAC, and its endpoint.
 pub struct Port {
+    shape: Shape,
     pub link: Link,
     pub rx: MacRx,
     pub tx: MacTx,
@@ -33,21 +42,23 @@ pub struct Port {
 }
 
 impl Port {
-    /// Both ports of a card, idle.
-    pub fn both() -> [Self; 2] {
-        [0, 1].map(|index| {
-            let (rx, tx) = mac();
+    /// The ports of a card, idle.
+    pub fn all(shape: Shape) -> Vec<Self> {
+        let port = |index| {
+            let (rx, tx) = mac(shape);
             Self {
+                shape,
                 link: Link::Up,
                 rx,
                 tx,
-                endpoint: Endpoint::new(index),
+                endpoint: Endpoint::new(index, shape.width()),
             }
-        })
+        };
+        (0..shape.ports()).map(port).collect()
     }
 
-    /// The card has accepted an access of its host. Both endpoints learn what it says about PCIe.
-    pub fn accepted(ports: &mut [Self; 2], access: &MmioAccess) {
+    /// The card has accepted an access of its host. The endpoints learn what it says about PCIe.
+    pub fn accepted(ports: &mut [Self], access: &MmioAccess) {
         if let Some((offset, word)) = access.register_write() {
             for port in ports {
                 port.endpoint.register_written(offset, word);
@@ -57,14 +68,14 @@ impl Port {
 
     /// The card's reset begins or ends. The link stays as it is.
     pub fn set_reset(&mut self, on: bool) {
-        (self.rx, self.tx) = mac();
+        (self.rx, self.tx) = mac(self.shape);
         self.endpoint.set_reset(on);
     }
 
     /// The pin `port_up`: bit p for each of `ports`.
-    pub fn up(ports: &[Self; 2]) -> u8 {
-        let bit = |port: &Self| u8::from(port.link != Link::Down);
-        bit(&ports[0]) | bit(&ports[1]) << 1
+    pub fn up(ports: &[Self]) -> u8 {
+        let bit = |(p, port): (usize, &Self)| u8::from(port.link != Link::Down) << p;
+        ports.iter().enumerate().map(bit).sum()
     }
 
     /// Returns what drives the pins in this cycle. Call it once per cycle.

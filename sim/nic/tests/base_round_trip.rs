@@ -1,13 +1,16 @@
 //! The base round trip that worlds configure congestion control with is what lone packets see, of RTL and of the reference.
 
-use sim_nic::RtlNic;
+use sim_nic::{chosen_shape, host_ports, RtlNic};
 use sim_world::pair::base_round_trip;
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{lossy_topology, Nic, Plan, ReferenceNic};
+use sim_world::{Nic, Plan, ReferenceNic};
 
 /// Longest round trip of packets that are alone, and the base round trip; in picoseconds.
 fn round_trips<N: Nic>(mtu_log2: u8, read_latency: u64) -> (u64, u64) {
-    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None).expect("a topology");
+    let ports = host_ports(chosen_shape());
+    let topology = ports
+        .topology(LEAF_SPINE_FILE, LEAF_SPINE)
+        .expect("a topology");
     let mut plan = Plan::new(topology, 5).expect("a plan");
     plan.mtu_log2 = mtu_log2;
     plan.pcie.reads.latency = read_latency;

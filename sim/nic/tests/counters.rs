@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sim_net::{Fate, Frame, Topology};
+use sim_net::{Fate, Frame};
+use sim_nic::{chosen_shape, host_ports};
 use sim_world::pair::{connect, FIRST_QP, RECEIVER, SENDER};
 use sim_world::{MrcPlan, Plan, RegionSpec, TransportPlan, Write};
 use stellar_transport::rx::Owner;
@@ -153,7 +154,9 @@ struct Counted {
 
 fn run<const INTRUDER: usize>(case: &Case) -> Vec<Counted> {
     let mut plan = Plan::new(
-        Topology::from_toml("counters", BACK_TO_BACK).unwrap(),
+        host_ports(chosen_shape())
+            .topology("counters", BACK_TO_BACK)
+            .unwrap(),
         case.seed,
     )
     .unwrap();
@@ -163,7 +166,7 @@ fn run<const INTRUDER: usize>(case: &Case) -> Vec<Counted> {
     let mut world = connect::<Twin<INTRUDER>>(&plan).unwrap();
     let rng = Arc::new(Mutex::new(ChaCha8Rng::seed_from_u64(case.seed)));
     for host in [plan.sender, plan.receiver] {
-        for port in 0..2 {
+        for port in 0..plan.planes() {
             let channel = world.fabric().topology().uplink(host, port).unwrap();
             let (rng, weather) = (Arc::clone(&rng), case.weather);
             let filter = move |_: &Frame, _: u64| {
@@ -173,7 +176,7 @@ fn run<const INTRUDER: usize>(case: &Case) -> Vec<Counted> {
             fabric.set_filter(channel, Some(Box::new(filter))).unwrap();
         }
     }
-    if matches!(case.transport, TransportPlan::Mrc(_)) {
+    if matches!(case.transport, TransportPlan::Mrc(_)) && plan.planes() == 2 {
         let ports = &plan.topology.hosts()[plan.sender.0 as usize].ports;
         let link = ports[1].link;
         world.fabric_mut().schedule_link(link, 0, false).unwrap();

@@ -1,10 +1,10 @@
 //! Path MTU 8,192 between two Verilated cards: payloads that lie in three pages of 4 KiB at both ends, over MRC with loss and over RC.
 
-use sim_nic::RtlNic;
+use sim_nic::{chosen_shape, host_ports, RtlNic};
 use sim_world::pair::{connect, FIRST_QP, RECEIVER, SENDER};
 use sim_world::report::Report;
 use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{lossy_topology, verify, Plan, RegionSpec, TransportPlan, Write};
+use sim_world::{verify, Plan, RegionSpec, TransportPlan, Write};
 use stellar_transport::rx::{Owner, PageSize};
 
 const MTU_LOG2: u8 = 13;
@@ -14,7 +14,9 @@ const TIMEOUT_PS: u64 = 10_000_000_000;
 /// Runs a transfer and checks memory and completions.
 fn run(transport: Option<TransportPlan>, loss: f64, lengths: &[u32]) -> Report {
     let lossy = (loss > 0.0).then_some(("p0.leaf0-spine0", loss));
-    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, lossy).expect("a topology");
+    let topology = host_ports(chosen_shape())
+        .lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, lossy)
+        .expect("a topology");
     let mut plan = Plan::new(topology, 3).expect("a plan");
     plan.mtu_log2 = MTU_LOG2;
     plan.transport = transport.unwrap_or(plan.transport);

@@ -2,12 +2,12 @@
 
 use hdl_designs::elaborate;
 use sim_models::DesignModels;
-use sim_nic::NicModel;
+use sim_nic::{chosen_shape, NicModel};
 use sim_verilated::SimMode;
 
 #[test]
 fn the_plain_card_is_the_design_that_benches_build_by_its_name() {
-    let design = elaborate("nic").expect("the card is emitted");
+    let design = elaborate(chosen_shape().design()).expect("the card is emitted");
     let spec = NicModel::spec(SimMode::Plain).expect("the card is emitted");
     let benches = design.model().with_trace().for_short_run();
     assert!(benches == spec, "two models of the card");

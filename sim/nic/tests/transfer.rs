@@ -1,13 +1,13 @@
 //! Two Verilated NICs on a fabric.
 
-use sim_net::Topology;
-use sim_nic::RtlNic;
-use sim_world::transfer::{run, Transfer, LEAF_SPINE};
+use sim_nic::{chosen_shape, host_ports, RtlNic};
+use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{Plan, TransportPlan};
 
 /// Retransmissions on a fabric without loss.
 fn sent_again(transport: Option<TransportPlan>) -> u64 {
-    let topology = Topology::from_toml("leaf_spine.toml", LEAF_SPINE).unwrap();
+    let ports = host_ports(chosen_shape());
+    let topology = ports.topology(LEAF_SPINE_FILE, LEAF_SPINE).unwrap();
     let mut plan = Plan::new(topology, 1).unwrap();
     plan.transport = transport.unwrap_or(plan.transport);
     let run = run::<RtlNic>(

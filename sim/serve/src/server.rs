@@ -101,6 +101,7 @@ impl Server {
             error,
         })?;
         let (mut hosts, bridge) = power_up()?;
+        let endpoints = hosts.shape().ports();
         let vectors = hosts.vectors(0);
         let clock_page = Arc::new(ClockPage::new()?);
         let world = World::start(hosts, bridge, Arc::clone(&clock_page))?;
@@ -113,8 +114,12 @@ impl Server {
         let bind = |paths: &[PathBuf]| -> Result<Vec<Socket>, ServeError> {
             paths.iter().map(|path| Socket::bind(path)).collect()
         };
-        // A driver that finds the socket of a control function finds that of the data function too.
-        let data_sockets = bind(&data_paths)?;
+        // A driver that finds the socket of a control function finds that of the data function too. A card with one endpoint has none.
+        let data_sockets = if endpoints == 2 {
+            bind(&data_paths)?
+        } else {
+            Vec::new()
+        };
         let sockets = bind(&paths)?;
         let messages: Vec<_> = sockets
             .iter()
@@ -129,13 +134,11 @@ impl Server {
                 clock_page: Arc::clone(&clock_page),
                 messages: Arc::clone(&messages[host]),
             };
-            let data = DataFunction::new(world.clone(), host);
             stopper.spawn(format!("nic{host}"), listener, backend)?;
-            stopper.spawn(
-                format!("nic{host}.data"),
-                data_sockets[host].listener()?,
-                data,
-            )?;
+            if let Some(socket) = data_sockets.get(host) {
+                let data = DataFunction::new(world.clone(), host);
+                stopper.spawn(format!("nic{host}.data"), socket.listener()?, data)?;
+            }
         }
         Ok(Self {
             sockets,

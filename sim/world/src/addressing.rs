@@ -43,14 +43,14 @@ impl Addressing {
         }
     }
 
-    /// Addresses of a host's two ports.
+    /// Addresses of a host's two ports. If it has one, that stands for both.
     pub fn planes(self, topology: &Topology, host: HostId) -> [PlaneAddress; 2] {
         let ports = &topology.hosts()[host.0 as usize].ports;
-        [0, 1].map(|plane: usize| PlaneAddress {
-            mac: ports[plane].mac,
+        [&ports[0], &ports[ports.len() - 1]].map(|port| PlaneAddress {
+            mac: port.mac,
             ip: match self {
-                Self::Ipv4 => IpAddr::V4(ports[plane].ipv4),
-                Self::Ipv6 | Self::Srv6 => IpAddr::V6(ports[plane].ipv6),
+                Self::Ipv4 => IpAddr::V4(port.ipv4),
+                Self::Ipv6 | Self::Srv6 => IpAddr::V6(port.ipv6),
             },
         })
     }

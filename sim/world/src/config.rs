@@ -151,7 +151,7 @@ impl Plan {
         }
         let (sender, receiver) = (0, hosts.len() - 1);
         for host in [&hosts[sender], &hosts[receiver]] {
-            if host.ports.len() != 2 {
+            if !(1..=2).contains(&host.ports.len()) {
                 return Err(WorldError::Ports {
                     host: host.name.clone(),
                     ports: host.ports.len(),
@@ -173,6 +173,16 @@ impl Plan {
             capture: false,
             clock: None,
         })
+    }
+
+    /// Planes of the fabric: ports of a NIC.
+    pub fn planes(&self) -> usize {
+        self.topology.hosts()[self.sender.0 as usize].ports.len()
+    }
+
+    /// Planes that a queue pair can use.
+    pub fn usable_planes(&self) -> u64 {
+        self.transport.planes().min(self.planes() as u64)
     }
 
     /// Name of a host.
@@ -216,6 +226,64 @@ pub const fn check_bytes(bytes: u64) -> Result<u32, WorldError> {
     }
 }
 
+/// Ports of each host: of the full card, unless a board says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostPorts {
+    /// How many: planes of the fabric.
+    pub count: usize,
+    /// Rate of a port, and of every link that names no rate of its own, in Gb/s.
+    pub rate_gbps: u32,
+}
+
+impl Default for HostPorts {
+    /// Two of 200 Gb/s.
+    fn default() -> Self {
+        Self {
+            count: 2,
+            rate_gbps: 200,
+        }
+    }
+}
+
+impl HostPorts {
+    /// A topology from its text, with these ports. A generated fabric gets as many planes, and its default rate; one that names its hosts has to have them.
+    ///
+    /// # Errors
+    /// [`WorldError::Planes`] if a host has another number of ports, and those of the topology.
+    pub fn topology(self, file: &str, text: &str) -> Result<Topology, WorldError> {
+        let topology = Topology::from_spec(file, self.fitted(file, text)?)?;
+        match topology
+            .hosts()
+            .iter()
+            .find(|host| host.ports.len() != self.count)
+        {
+            Some(host) if self != Self::default() => Err(WorldError::Planes {
+                host: host.name.clone(),
+                ports: host.ports.len(),
+                card: self.count,
+            }),
+            _ => Ok(topology),
+        }
+    }
+
+    fn fitted(self, file: &str, text: &str) -> Result<TopologySpec, WorldError> {
+        Topology::from_toml(file, text)?;
+        let mut spec: TopologySpec =
+            toml::from_str(text).expect("the same text was read as a topology before");
+        // The full card is what the files are made for.
+        if self != Self::default() {
+            spec.defaults.rate_gbps = Some(self.rate_gbps.into());
+            if let Some(cables) = &mut spec.back_to_back {
+                cables.planes = self.count;
+            }
+            if let Some(clos) = &mut spec.leaf_spine {
+                clos.planes = self.count;
+            }
+        }
+        Ok(spec)
+    }
+}
+
 /// A topology from the text of its file, with random loss on one link.
 ///
 /// # Errors
@@ -225,31 +293,45 @@ pub fn lossy_topology(
     text: &str,
     loss: Option<(&str, f64)>,
 ) -> Result<Topology, WorldError> {
-    let topology = Topology::from_toml(file, text)?;
-    let Some((link, probability)) = loss else {
-        return Ok(topology);
-    };
-    if !(0.0..=1.0).contains(&probability) {
-        return Err(WorldError::Loss(probability));
-    }
-    if topology.link(link).is_none() {
-        let names = topology.links().iter().map(|link| link.name.as_str());
-        return Err(WorldError::UnknownLink {
-            name: link.into(),
-            topology: file.into(),
-            closest: closest(link, names),
+    HostPorts::default().lossy_topology(file, text, loss)
+}
+
+impl HostPorts {
+    /// Does what [`Self::topology`] does, with random loss on one link.
+    ///
+    /// # Errors
+    /// Those of [`lossy_topology`] and of [`Self::topology`].
+    pub fn lossy_topology(
+        self,
+        file: &str,
+        text: &str,
+        loss: Option<(&str, f64)>,
+    ) -> Result<Topology, WorldError> {
+        let topology = self.topology(file, text)?;
+        let Some((link, probability)) = loss else {
+            return Ok(topology);
+        };
+        if !(0.0..=1.0).contains(&probability) {
+            return Err(WorldError::Loss(probability));
+        }
+        if topology.link(link).is_none() {
+            let names = topology.links().iter().map(|link| link.name.as_str());
+            return Err(WorldError::UnknownLink {
+                name: link.into(),
+                topology: file.into(),
+                closest: closest(link, names),
+            });
+        }
+        let mut spec = self.fitted(file, text)?;
+        spec.overrides.push(OverrideSpec {
+            link: Some(link.into()),
+            node: None,
+            plane: None,
+            set: LinkSettings {
+                loss: Some(probability),
+                ..LinkSettings::default()
+            },
         });
+        Ok(Topology::from_spec(file, spec)?)
     }
-    let mut spec: TopologySpec =
-        toml::from_str(text).expect("the same text was read as a topology before");
-    spec.overrides.push(OverrideSpec {
-        link: Some(link.into()),
-        node: None,
-        plane: None,
-        set: LinkSettings {
-            loss: Some(probability),
-            ..LinkSettings::default()
-        },
-    });
-    Ok(Topology::from_spec(file, spec)?)
 }

@@ -131,7 +131,7 @@ impl<N: Nic> World<N> {
     /// Lets every port that is free send one frame.
     fn transmit(&mut self, index: usize) -> Result<(), WorldError> {
         let now = self.now;
-        for port in 0..2 {
+        for port in 0..self.hosts[index].ports.len() {
             let host = &mut self.hosts[index];
             if !host.ports[port].awake || host.ports[port].free > now {
                 continue;

@@ -32,8 +32,21 @@ pub enum WorldError {
     /// The topology has fewer than two hosts.
     #[error("the topology has {0} host(s); a transfer needs two")]
     TooFewHosts(usize),
-    /// A host without two ports.
-    #[error("host {host:?} has {ports} port(s); a NIC here has two, one per plane: give the topology two planes")]
+    /// A scenario that fails one of two ports.
+    #[error("the scenario {0} needs NICs with two ports")]
+    OnePort(&'static str),
+    /// A host does not have the ports of its card.
+    #[error("host {host:?} has {ports} port(s), and the card has {card}: give the topology as many planes")]
+    Planes {
+        /// The host.
+        host: String,
+        /// Number of its ports.
+        ports: usize,
+        /// Number of the card's ports.
+        card: usize,
+    },
+    /// A host with another number of ports than a NIC can have.
+    #[error("host {host:?} has {ports} port(s); a NIC has one or two, one per plane: give the topology one plane or two")]
     Ports {
         /// The host.
         host: String,

@@ -58,7 +58,8 @@ pub struct Host<N> {
     /// Next free bus address: host, GPU.
     next_address: [u64; 2],
     rings: BTreeMap<u32, SendRing>,
-    pub(crate) ports: [PortState; 2],
+    /// One for each plane.
+    pub(crate) ports: Vec<PortState>,
     /// Time of the NIC's next timer, cached.
     pub(crate) deadline: Option<Time>,
     pub(crate) completions: Vec<Completed>,
@@ -67,7 +68,7 @@ pub struct Host<N> {
 }
 
 impl<N: Nic> Host<N> {
-    pub(crate) fn new(id: HostId, name: &str, nic: N, rng: ChaCha8Rng) -> Self {
+    pub(crate) fn new(id: HostId, name: &str, planes: usize, nic: N, rng: ChaCha8Rng) -> Self {
         Self {
             id,
             name: name.into(),
@@ -77,7 +78,7 @@ impl<N: Nic> Host<N> {
             next_emtt: 0,
             next_address: FIRST_ADDRESS,
             rings: BTreeMap::new(),
-            ports: [PortState::default(); 2],
+            ports: vec![PortState::default(); planes],
             deadline: None,
             completions: Vec::new(),
             events: Vec::new(),

@@ -95,7 +95,7 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                 },
                 sack_every: plan.transport.sack_every(1 << plan.mtu_log2),
                 srv6,
-                transport: transport.of(number, plan.seed),
+                transport: transport.of(number, plan.seed, plan.planes() as u32),
             };
             host.nic.create_qp(config, 0)?;
         }
@@ -121,7 +121,7 @@ impl Transport {
         };
         let mtu = 1 << plan.mtu_log2;
         let rtt = base_round_trip::<N>(plan)?;
-        let gbps = rate_gbps(plan) * plan.transport.planes() as u32;
+        let gbps = rate_gbps(plan) * plan.usable_planes() as u32;
         let profile = GeneratedEntropy {
             base: FIRST_ENTROPY,
             stride_log2: 0,
@@ -139,12 +139,12 @@ impl Transport {
         })
     }
 
-    /// Registers of one queue pair: each has its own path sequence.
-    fn of(&self, number: u32, seed: u64) -> TransportConfig {
+    /// Registers of one queue pair over this many planes: each has its own path sequence.
+    fn of(&self, number: u32, seed: u64, planes: u32) -> TransportConfig {
         match self {
             Self::Rc => TransportConfig::Rc(RcConfig {
                 udp_sport: (FIRST_ENTROPY + number) as u16,
-                plane: (number % 2) as u8,
+                plane: (number % planes) as u8,
                 ..RcConfig::default()
             }),
             Self::Mrc {
@@ -157,7 +157,7 @@ impl Transport {
                 let spray = SprayConfig {
                     policy: plan.policy,
                     paths: plan.paths,
-                    planes_up: PlaneMask::BOTH,
+                    planes_up: PlaneMask::BOTH.with(1, planes > 1),
                     seed: ((mixed >> 32) as u32).max(1),
                     profile: Arc::clone(profile),
                     rotation: (number % u32::from(profile.slots())) as u8,
@@ -194,7 +194,7 @@ pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
     let mtu = 1usize << plan.mtu_log2;
     let read = plan.pcie.reads.latency + plan.pcie.reads.transfer_time(mtu as u64);
     let mut slowest = 0;
-    for plane in 0..2 {
+    for plane in 0..plan.planes() {
         // The probes have IPv4 headers. Longer headers are modelled as payload.
         let extra = plan.addressing.extra_bytes() as usize;
         let data = probe(plan, plane, false, mtu + extra);

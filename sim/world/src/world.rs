@@ -86,23 +86,32 @@ impl<N: Nic> World<N> {
     /// Puts `nic` into host `id` of the topology; returns the host's index in this world.
     ///
     /// # Errors
-    /// [`WorldError::Ports`] unless the host has two ports.
-    pub fn add_host(&mut self, id: HostId, nic: N) -> Result<usize, WorldError> {
+    /// [`WorldError::Ports`] unless the host has one port or two.
+    pub fn add_host(&mut self, id: HostId, mut nic: N) -> Result<usize, WorldError> {
         let topology = self.fabric.topology();
         let host = &topology.hosts()[id.0 as usize];
         let links: Vec<LinkId> = host.ports.iter().map(|port| port.link).collect();
-        let &[first, second] = links.as_slice() else {
-            return Err(WorldError::Ports {
-                host: host.name.clone(),
-                ports: links.len(),
-            });
+        let (first, second) = match *links.as_slice() {
+            [first, second] => (first, second),
+            // Nothing is sent by a second port that is down.
+            [only] => {
+                nic.set_port(1, false);
+                (only, only)
+            }
+            _ => {
+                return Err(WorldError::Ports {
+                    host: host.name.clone(),
+                    ports: links.len(),
+                })
+            }
         };
         let rate = |link: LinkId| topology.links()[link.0 as usize].params.rate_mbps;
         self.rates.push([rate(first), rate(second)]);
         let index = self.hosts.len();
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(index as u64 + 1);
-        self.hosts.push(Host::new(id, &host.name, nic, rng));
+        self.hosts
+            .push(Host::new(id, &host.name, links.len(), nic, rng));
         self.by_id.insert(id, index);
         Ok(index)
     }

@@ -72,7 +72,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0002_0001;
+    VERSION[1] at 0x0008: ReadOnly = 0x0002_0002;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
     /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.
@@ -123,6 +123,8 @@ registers! {
     ADMIN_PRODUCER[1] at 0x00a0: Command = 0;
     /// Number of commands done in bits 15:0, modulo 2^16; error that stopped the queue in bits 39:32, 0 if there is none ([`crate::host::admin::AdminState`]).
     ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
+    /// Shape of the card ([`DataPath`]): PCIe endpoints, each a PCI function, in bits 7:0; bits of a beat of its lanes in bits 23:8.
+    DATA_PATH[1] at 0x00b0: ReadOnly = 0;
     /// The table entry to write, packed from bit 0 of the first word.
     TABLE_DATA[16] at 0x0100: ReadWrite = 0;
     /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 19:0.
@@ -229,10 +231,44 @@ impl Features {
         }
     }
 
+    /// Whether the card has this table: the addresses of a second port need that port.
+    pub const fn has_table(self, table: ConfigSelect) -> bool {
+        !matches!(table, ConfigSelect::Address1) || self.ports > 1
+    }
+
     /// Whether there is a table with this number ([`TableCommand::select`]), and it has this row.
     pub fn has_row(self, select: u8, row: u32) -> bool {
-        let table = ConfigSelect::ALL.get(usize::from(select));
-        table.is_some_and(|table| u64::from(row) >> self.row_bits(*table) == 0)
+        let table = ConfigSelect::ALL.get(usize::from(select)).copied();
+        table.is_some_and(|table| {
+            self.has_table(table) && u64::from(row) >> self.row_bits(table) == 0
+        })
+    }
+}
+
+/// Contents of [`DATA_PATH`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataPath {
+    /// PCIe endpoints: the control function's, and the data function's if there are two.
+    pub endpoints: u8,
+    /// Bits of a beat.
+    pub width: u16,
+}
+
+impl DataPath {
+    /// Lowest bit of the width.
+    pub const WIDTH_BIT: usize = 8;
+
+    /// The register's value.
+    pub const fn to_word(self) -> u64 {
+        self.endpoints as u64 | (self.width as u64) << Self::WIDTH_BIT
+    }
+
+    /// Decodes a value.
+    pub const fn from_word(word: u64) -> Self {
+        Self {
+            endpoints: word as u8,
+            width: (word >> Self::WIDTH_BIT) as u16,
+        }
     }
 }
 
@@ -340,6 +376,19 @@ mod tests {
             (4096, 1024)
         );
         assert!(!features.has_row(16, 0));
+        let one_port = Features {
+            ports: 1,
+            ..features
+        };
+        let [port, address1] = [ConfigSelect::Port, ConfigSelect::Address1].map(|t| t as u8);
+        assert!(one_port.has_row(port, 0) && !one_port.has_row(port, 1));
+        assert!(features.has_row(address1, 0) && !one_port.has_row(address1, 0));
+        let data_path = DataPath {
+            endpoints: 1,
+            width: 512,
+        };
+        assert_eq!(data_path.to_word(), 0x02_0001);
+        assert_eq!(DataPath::from_word(0x02_0001), data_path);
         let command = TableCommand {
             select: 13,
             index: 0xa_abcd,

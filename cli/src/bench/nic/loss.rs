@@ -1,5 +1,7 @@
 //! Goodput against the loss of one link: few and many paths, and go-back-N.
 
+use std::sync::Arc;
+
 use sim_nic::RtlNic;
 use sim_world::sweep::{self, LOSSES};
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
@@ -7,6 +9,7 @@ use sim_world::{Plan, ReferenceNic};
 
 use super::goodput::LIMIT;
 use super::{Effort, Row};
+use crate::board::host_ports;
 use crate::progress;
 
 /// log2 of the path MTU of the sweep.
@@ -32,8 +35,10 @@ fn series(effort: Effort, packets: u32, paths: Option<u8>, what: &str) -> anyhow
         limit: LIMIT,
     };
     let plan = |loss| {
-        let plan = sweep::plan(LEAF_SPINE_FILE, LEAF_SPINE, loss, paths, effort.seed);
-        plan.map(|plan| Plan {
+        let topology = host_ports().lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, loss)?;
+        let plan = sweep::plan(LEAF_SPINE_FILE, LEAF_SPINE, loss, paths, effort.seed)?;
+        anyhow::Ok(Plan {
+            topology: Arc::new(topology),
             pcie: effort.pcie,
             ..plan
         })

@@ -7,9 +7,10 @@ mod speed;
 
 use sim_nic::RtlNic;
 use sim_world::transfer::{LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{lossy_topology, PcieSettings, Plan, TransportPlan};
+use sim_world::{PcieSettings, Plan, TransportPlan};
 
 use super::Row;
+use crate::board::{host_ports, BoardOption};
 use crate::pcie_options::PcieOptions;
 use crate::sim_mode::SimModeOption;
 use crate::{progress, world};
@@ -27,6 +28,8 @@ pub struct Arguments {
     seed: u64,
     #[command(flatten)]
     pcie: PcieOptions,
+    #[command(flatten)]
+    board: BoardOption,
     #[command(flatten)]
     sim_mode: SimModeOption,
 }
@@ -61,6 +64,7 @@ const QPS: [u32; 2] = [1, 16];
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     arguments.sim_mode.choose();
+    arguments.board.choose()?;
     let effort = Effort::of(arguments)?;
     progress::building("the card", RtlNic::prepare)?;
     let mut speed = speed::Speed::default();
@@ -74,7 +78,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// The fabric without loss, `qps` queue pairs over all paths, and send queues with space for every message at once.
 fn plan(effort: Effort, qps: u32, mtu_log2: u8) -> anyhow::Result<Plan> {
-    let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None)?;
+    let topology = host_ports().topology(LEAF_SPINE_FILE, LEAF_SPINE)?;
     let mut plan = Plan::new(topology, effort.seed)?;
     plan.transport = TransportPlan::Mrc(world::sprayed(sim_world::MAX_PATHS));
     plan.qps = qps;

@@ -23,7 +23,10 @@ struct Bench {
 }
 
 fn bench() -> Bench {
-    let function = FakeCard::new();
+    bench_of(FakeCard::new())
+}
+
+fn bench_of(function: Arc<FakeCard>) -> Bench {
     let context = open(Arc::clone(&function) as _);
     Bench {
         pd: context.alloc_pd().unwrap(),
@@ -64,6 +67,35 @@ fn step_over(transport: Transport, to: QpState) -> Modify {
 
 fn step(to: QpState) -> Modify {
     step_over(Transport::Mrc, to)
+}
+
+#[test]
+fn a_card_with_one_port_gets_the_rows_of_one() {
+    for (card, ports) in [(FakeCard::new(), 2), (FakeCard::one_port(), 1)] {
+        let bench = bench_of(card);
+        let qp = bench.pd.create_qp(&bench.cq, config(4)).unwrap();
+        to_rts(&qp);
+        let rows = |select: ConfigSelect| bench.function.last_rows(select.index()).len();
+        assert_eq!(rows(ConfigSelect::Port), ports);
+        assert_eq!(
+            (rows(ConfigSelect::Address0), rows(ConfigSelect::Address1)),
+            (1, ports - 1)
+        );
+        let over_rc = QueuePairConfig {
+            transport: Transport::Rc,
+            ..config(4)
+        };
+        let qp = bench.pd.create_qp(&bench.cq, over_rc).unwrap();
+        qp.modify(step(QpState::Init)).unwrap();
+        let by_port1 = RcRtrAttributes {
+            port: 1,
+            ..RcRtrAttributes::new(peer(Transport::Rc))
+        };
+        let allowed = qp
+            .modify(Modify::RcRtr(by_port1))
+            .map_err(|error| error.to_string());
+        assert_eq!(allowed.is_ok(), ports == 2, "{allowed:?}");
+    }
 }
 
 fn to_rts(qp: &QueuePair) {

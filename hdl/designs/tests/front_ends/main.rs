@@ -2,12 +2,14 @@
 //! current Verilator, besides the one that builds the models; and Icarus. No tool may print a warning.
 
 mod names;
+mod profiles;
 mod unread;
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hdl_designs::{find, Known, Profile, Shape, ALL};
 use hdl_testkit::tools::LINT_WAIVERS;
 
 /// A rule of newer Verilators that is disabled, because registers have initial values, which UltraScale+ and Versal load.
@@ -29,11 +31,26 @@ fn complaint(command: &mut Command) -> Option<String> {
     (!output.status.success() || !said.trim().is_empty()).then_some(said)
 }
 
-/// The complaints of one front end about all designs; `read` makes the command for a top module and a file.
+/// The designs to look at: with the environment variable `STELLAR_BOARD` the card of that board alone, otherwise all but the card with one port. That shares
+/// most of its modules with the full card and takes as long, so `./stellar test --long profiles` looks at it.
+fn designs() -> Vec<&'static Known> {
+    match env::var("STELLAR_BOARD") {
+        Ok(board) if !board.is_empty() => {
+            let profile = Profile::of(board.parse().expect("a board"));
+            vec![find(profile.design()).expect("its card")]
+        }
+        _ => {
+            let wanted = |known: &&Known| known.name != Shape::OnePort512.design();
+            ALL.iter().filter(wanted).collect()
+        }
+    }
+}
+
+/// The complaints of one front end about the designs; `read` makes the command for a top module and a file.
 fn accepts_every_design(read: impl Fn(&str, &Path) -> Command) {
     let folder = tempfile::tempdir().unwrap();
     let mut complaints = String::new();
-    for known in hdl_designs::ALL {
+    for known in designs() {
         let design = hdl_designs::for_bitstream(known.name).unwrap();
         let file = folder.path().join(format!("{}.v", known.name));
         std::fs::write(&file, design.text()).unwrap();

@@ -5,6 +5,10 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use hdl_designs::{Shape, ALL};
+
+use super::designs;
+
 /// Ports that may be left alone: the beginning of the block's module name, the port, and why.
 const UNREAD: &[(&str, &str, &str)] = &[
     (
@@ -186,6 +190,15 @@ const ONLY_IN_THE_CARD: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Blocks of two lanes in a card with one port, and what they say about the second one.
+const OF_THE_SECOND_PORT: &[(&str, &[&str])] = &[
+    ("ack_order_queue", &["flushed1_ready"]),
+    ("read_faults", &["flush1_ready", "payload1_ready"]),
+    ("requester_pair", &["tx1", "tx1_valid"]),
+    ("rx_core", &["command1", "command1_valid", "frame1_ready"]),
+    ("stream_merge_control_packet", &["in1_ready"]),
+];
+
 /// A signal that nothing reads, as the port of a block.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Unread {
@@ -202,8 +215,9 @@ impl Unread {
         UNREAD.iter().position(same)
     }
 
-    fn is_of_lane(&self) -> bool {
-        ONLY_IN_THE_CARD.iter().any(|(module, ports)| {
+    /// Whether it is in a list of blocks and ports.
+    fn is_among(&self, list: &[(&str, &[&str])]) -> bool {
+        list.iter().any(|(module, ports)| {
             self.module.starts_with(module) && ports.contains(&self.port.as_str())
         })
     }
@@ -297,13 +311,16 @@ fn dangling(text: &str, top: &str) -> BTreeSet<Unread> {
 fn every_output_is_read() {
     let mut complaints = vec![];
     let mut met = BTreeSet::new();
-    for known in hdl_designs::ALL {
+    let designs = designs();
+    for known in &designs {
         let design = hdl_designs::for_bitstream(known.name).unwrap();
         let is_lane = known.name.starts_with("rx_lane_");
+        let has_one_port = known.name == Shape::OnePort512.design();
         for unread in dangling(&design.text(), &design.top) {
             match unread.named() {
                 Some(entry) => drop(met.insert(entry)),
-                None if is_lane && unread.is_of_lane() => {}
+                None if is_lane && unread.is_among(ONLY_IN_THE_CARD) => {}
+                None if has_one_port && unread.is_among(OF_THE_SECOND_PORT) => {}
                 None => complaints.push(format!(
                     "{}: nothing reads port {} of {}",
                     known.name, unread.port, unread.module
@@ -312,6 +329,9 @@ fn every_output_is_read() {
         }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    if designs.len() < ALL.len() - 1 {
+        return;
+    }
     let stale: Vec<_> = (0..UNREAD.len())
         .filter(|entry| !met.contains(entry))
         .map(|entry| UNREAD[entry])

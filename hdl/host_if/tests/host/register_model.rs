@@ -6,7 +6,7 @@ use hdl_testkit::Dut;
 use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
 use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{
-    self as map, Access, Features, ImmediateArm, Register, TableCommand,
+    self as map, Access, DataPath, Features, ImmediateArm, Register, TableCommand,
 };
 use stellar_wire::host::{ConsumerIndex, QpCounterSelect};
 use stellar_wire::hw::config::ConfigWrite;
@@ -23,6 +23,12 @@ pub const FEATURES: Features = Features {
     log2_event_queues: 6,
     log2_send_window: WINDOW.ilog2() as u8,
     log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
+};
+
+/// Its shape.
+const DATA_PATH: DataPath = DataPath {
+    endpoints: 2,
+    width: 1024,
 };
 
 /// Bits of a register that stores what software writes.
@@ -125,6 +131,7 @@ impl Model {
         Some(match *register {
             map::IDENTITY | map::VERSION => register.reset,
             map::FEATURES => FEATURES.to_word(),
+            map::DATA_PATH => DATA_PATH.to_word(),
             map::PORT_STATE => world.port_up,
             map::INTERRUPT_PENDING => world.pending,
             map::REFUSED => self.refused,

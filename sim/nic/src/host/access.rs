@@ -44,9 +44,14 @@ impl<M: HostSide> Hosts<M> {
         }
     }
 
-    /// Reads a double word of the configuration space. It is all ones beyond the end.
+    /// Reads a double word of the configuration space. It is all ones beyond the end, and of a function that the card does not have.
     pub fn config_load(&mut self, host: usize, function: Function, offset: u16) -> u32 {
-        self.card(host).config(function).load(offset)
+        let card = self.card(host);
+        if card.has(function) {
+            card.config(function).load(offset)
+        } else {
+            u32::MAX
+        }
     }
 
     /// Writes bytes of the configuration space. If they request a reset, the reset begins at once ([`Self::is_resetting`]). That of either function resets
@@ -58,6 +63,9 @@ impl<M: HostSide> Hosts<M> {
         offset: u16,
         bytes: &[u8],
     ) -> ConfigEffect {
+        if !self.card(host).has(function) {
+            return ConfigEffect::Nothing;
+        }
         let effect = self.card(host).store_config(function, offset, bytes);
         if effect == ConfigEffect::Reset {
             self.reset_card(host);

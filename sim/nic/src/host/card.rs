@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hdl_nic::Shape;
 use sim_bfm::CLOCK_PS;
 use sim_verilated::Library;
 use stellar_transport::requester::RequesterCounters;
@@ -26,7 +27,7 @@ pub struct Card<M> {
     sizes: RequestSizes,
     /// The PCIe fabric, with the host's memory.
     pub pcie: HostPcie<M>,
-    ports: [Port; 2],
+    ports: Vec<Port>,
     mmio: Mmio,
     /// An access was on offer in the last cycle, and stays.
     access_stays: bool,
@@ -60,13 +61,14 @@ impl<M: HostSide> Card<M> {
         memory: M,
         serial: u64,
     ) -> Result<Self, NicError> {
+        let model = NicModel::new(library)?;
         let mut card = Self {
-            model: NicModel::new(library)?,
+            ports: Port::all(model.shape()),
+            model,
             configs: Function::ALL.map(|function| config(function, serial, pcie.sizes)),
             serial,
             sizes: pcie.sizes,
             pcie: HostPcie::new(pcie, memory),
-            ports: Port::both(),
             mmio: Mmio::default(),
             access_stays: false,
             raised: 0,
@@ -78,6 +80,16 @@ impl<M: HostSide> Card<M> {
         };
         card.configure();
         Ok(card)
+    }
+
+    /// The card's shape.
+    pub const fn shape(&self) -> Shape {
+        self.model.shape()
+    }
+
+    /// Whether the card has this function.
+    pub const fn has(&self, function: Function) -> bool {
+        function.endpoint() < self.shape().ports()
     }
 
     /// The configuration space of a function.
@@ -232,7 +244,10 @@ impl<M: HostSide> Card<M> {
     /// The message on offer at each endpoint.
     fn messages(&mut self) -> [Option<CqBeat>; 2] {
         let Self { ports, pcie, .. } = self;
-        let mut messages = ports.each_mut().map(|port| port.endpoint.message(pcie));
+        let mut messages = [const { None }; 2];
+        for (message, port) in messages.iter_mut().zip(ports) {
+            *message = port.endpoint.message(pcie);
+        }
         if self.access_stays {
             messages[0] = None;
         }
@@ -252,11 +267,11 @@ impl<M: HostSide> Card<M> {
                 *counter(self.counters.entry(qp).or_default()) += count;
             }
         }
-        for (index, moved) in outputs.ports.into_iter().enumerate() {
+        for (moved, port) in outputs.ports.into_iter().zip(&mut self.ports) {
             if let Some(beat) = moved.tx {
-                self.ports[index].tx.push(&beat);
+                port.tx.push(&beat);
             }
-            let endpoint = &mut self.ports[index].endpoint;
+            let endpoint = &mut port.endpoint;
             if moved.rc_taken {
                 endpoint.completion_taken();
             }

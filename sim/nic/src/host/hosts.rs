@@ -1,6 +1,6 @@
 //! Hosts with a card each, and the wires between them, with a common clock.
 
-use hdl_nic::{RESET_CLOCKS, RESET_HOLD};
+use hdl_nic::{Shape, RESET_CLOCKS, RESET_HOLD};
 use sim_net::Time;
 use sim_verilated::Library;
 use stellar_wire::host::config_space::Function;
@@ -10,6 +10,7 @@ use super::wire::{Line, Wire};
 use crate::mmio::{MmioAccess, Progress};
 use crate::model::NicModel;
 use crate::pcie::{HostSide, PcieSettings};
+use crate::shape::chosen_shape;
 use crate::{NicError, CLOCK_PS};
 
 /// Serial number of the first card, an EUI-64.
@@ -33,7 +34,8 @@ impl<M: HostSide> Hosts<M> {
     /// # Errors
     /// [`NicError`].
     pub fn new(memories: [M; 2], pcie: &PcieSettings) -> Result<Self, NicError> {
-        Self::with_library(memories, Wire::cables(false), NicModel::shared()?, pcie)
+        let wire = Wire::cables(chosen_shape(), false);
+        Self::with_library(memories, wire, NicModel::shared()?, pcie)
     }
 
     /// One host with a card whose ports are at the near end of `line`.
@@ -61,6 +63,11 @@ impl<M: HostSide> Hosts<M> {
             clocks: 0,
             last_active: 0,
         })
+    }
+
+    /// The shape of the cards.
+    pub fn shape(&self) -> Shape {
+        self.cards[0].shape()
     }
 
     /// Number of hosts.
@@ -113,7 +120,7 @@ impl<M: HostSide> Hosts<M> {
             } else {
                 card.clock(None);
             }
-            for port in 0..2 {
+            for port in 0..card.shape().ports() {
                 while let Some(frame) = card.transmitted(port) {
                     wire.take(index, port, now, frame);
                 }

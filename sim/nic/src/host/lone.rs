@@ -39,7 +39,7 @@ impl LoneCard {
         Ok(Self(SimHosts::new(1, Wire::Line(line))?))
     }
 
-    /// Sends a frame, destination address to iCRC, to port 0 or 1 at 200 Gb/s. It begins to arrive behind those that are still arriving there.
+    /// Sends a frame, destination address to iCRC, to port 0 or 1 at the rate of the port. It begins to arrive behind those that are still arriving there.
     ///
     /// # Panics
     /// If there is no such port, or the frame is empty.

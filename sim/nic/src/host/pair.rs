@@ -2,12 +2,14 @@
 
 use std::ops::Deref;
 
+use hdl_nic::Shape;
 use sim_world::{Recorder, WorldError};
 
 use super::sim_hosts::SimHosts;
 use super::wire::Wire;
 use crate::model::NicModel;
 use crate::pcie::PcieSettings;
+use crate::shape::chosen_shape;
 use crate::NicError;
 
 /// Two hosts, 0 and 1, with a Verilated card each; a cable from each port to the same port of the other.
@@ -20,7 +22,17 @@ impl CardPair {
     /// # Errors
     /// [`NicError`].
     pub fn new() -> Result<Self, NicError> {
-        Ok(Self(SimHosts::new(2, Wire::cables(false))?))
+        Self::of(chosen_shape(), &PcieSettings::default())
+    }
+
+    /// Does what [`Self::new`] does, with cards of this shape and such a PCIe fabric in each host.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn of(shape: Shape, pcie: &PcieSettings) -> Result<Self, NicError> {
+        let wire = Wire::cables(shape, false);
+        let library = NicModel::shared_of(shape)?;
+        Ok(Self(SimHosts::with_library(2, wire, library, pcie)?))
     }
 
     /// Does what [`Self::new`] does, and captures every frame at both ends of its cable.
@@ -28,7 +40,8 @@ impl CardPair {
     /// # Errors
     /// [`NicError`].
     pub fn with_captures() -> Result<Self, NicError> {
-        Ok(Self(SimHosts::new(2, Wire::cables(true))?))
+        let wire = Wire::cables(chosen_shape(), true);
+        Ok(Self(SimHosts::new(2, wire)?))
     }
 
     /// Does what [`Self::new`] does, with such a PCIe fabric in each host.
@@ -36,13 +49,7 @@ impl CardPair {
     /// # Errors
     /// [`NicError`].
     pub fn with_pcie(pcie: &PcieSettings) -> Result<Self, NicError> {
-        let wire = Wire::cables(false);
-        Ok(Self(SimHosts::with_library(
-            2,
-            wire,
-            NicModel::shared()?,
-            pcie,
-        )?))
+        Self::of(chosen_shape(), pcie)
     }
 
     /// The frames that have passed each port so far, by its name, such as `h0.p1`: a pcapng file. None without captures.

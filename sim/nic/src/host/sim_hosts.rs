@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
+use hdl_nic::Shape;
 use sim_pcie::ats::InvalidationDone;
 use sim_pcie::iommu::MapError;
 use sim_pcie::{ConfigError, FabricError, FaultRule};
@@ -50,6 +51,11 @@ impl SimHosts {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Hosts<LocalMemory>> {
         self.hosts.lock()
+    }
+
+    /// The shape of the cards.
+    pub fn shape(&self) -> Shape {
+        self.lock().shape()
     }
 
     /// How many hosts.

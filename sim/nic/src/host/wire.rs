@@ -1,5 +1,6 @@
 //! The wires at the ports of the cards.
 
+use hdl_nic::Shape;
 use sim_net::{Fabric, Frame, HostId, Time, Topology};
 use sim_world::{Recorder, WorldError};
 
@@ -7,14 +8,14 @@ use super::card::Card;
 use super::watch::Watch;
 use crate::pcie::HostSide;
 
-/// Two cables of 100 ns, about 20 m, at the rate of the card's ports.
-const CABLES: &str = r#"
-    [defaults]
-    rate_gbps = 200
-    delay_ns = 100
-    [back_to_back]
-    planes = 2
-"#;
+/// A cable of 100 ns, about 20 m, for each port of the card, at its rate.
+fn cables(shape: Shape) -> String {
+    format!(
+        "[defaults]\nrate_gbps = {}\ndelay_ns = 100\n[back_to_back]\nplanes = {}",
+        shape.port_gbps(),
+        shape.ports()
+    )
+}
 
 /// A frame that has left a card, from destination address to iCRC.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +59,10 @@ pub struct Plugged {
 }
 
 impl Wire {
-    /// Cables between two cards, with a capture of every frame on them if `captures` is set.
-    pub fn cables(captures: bool) -> Self {
-        let topology = Topology::from_toml("cables", CABLES).expect("the text is a topology");
+    /// Cables between two cards of this shape, with a capture of every frame on them if `captures` is set.
+    pub fn cables(shape: Shape, captures: bool) -> Self {
+        let topology =
+            Topology::from_toml("cables", &cables(shape)).expect("the text is a topology");
         let fabric = Fabric::new(topology, 0);
         Self::fabric(fabric, vec![HostId(0), HostId(1)], captures)
             .expect("the cables have both hosts' ports")

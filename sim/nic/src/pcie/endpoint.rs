@@ -16,8 +16,6 @@ use super::invalidations::Messages;
 use super::{HostPcie, HostSide};
 use crate::model::CqBeat;
 
-/// Bits of a beat.
-const WIDTH: usize = 1024;
 /// Tags of reads: 8 bits.
 const TAGS: usize = 1 << 8;
 /// Requests that the block holds while the link has no credit for the first of them. Those behind it wait, whatever they are.
@@ -72,6 +70,8 @@ enum Held {
 
 /// One endpoint.
 pub struct Endpoint {
+    /// Bits of a beat.
+    width: usize,
     port: PortId,
     requester: Bdf,
     requests: RequestReader,
@@ -92,16 +92,17 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// An idle endpoint at port `index` of a host's fabric.
-    pub fn new(index: usize) -> Self {
+    /// An idle endpoint at port `index` of a host's fabric, with beats of `width` bits.
+    pub fn new(index: usize, width: usize) -> Self {
         Self {
+            width,
             port: PortId(index),
             requester: FUNCTIONS[index],
-            requests: RequestReader::new(WIDTH),
+            requests: RequestReader::new(width),
             max_payload: payload_bytes(MAX_PAYLOAD.reset),
             held: VecDeque::new(),
             translated: vec![false; TAGS],
-            completions: CompletionWriter::new(WIDTH),
+            completions: CompletionWriter::new(width),
             waiting: VecDeque::new(),
             offered: None,
             messages: Messages::default(),
@@ -117,7 +118,7 @@ impl Endpoint {
         self.max_payload = payload_bytes(MAX_PAYLOAD.reset);
         self.held.clear();
         self.translated.fill(false);
-        self.completions = CompletionWriter::new(WIDTH);
+        self.completions = CompletionWriter::new(self.width);
         self.waiting.clear();
         self.offered = None;
         self.messages.clear();

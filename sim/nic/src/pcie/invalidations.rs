@@ -40,7 +40,8 @@ impl Messages {
             self.agent = Some(message.requester);
             self.waiting.push_back(CqBeat {
                 beat: Beat::new(&message.to_bytes(), true),
-                byte_enables: 0,
+                first_be: 0,
+                last_be: 0,
             });
         }
         self.waiting.front().cloned()

@@ -33,7 +33,7 @@ const PATIENCE: u64 = 1_000_000;
 pub struct RtlNic {
     model: NicModel,
     pcie: HostPcie<HostBus>,
-    ports: [Port; 2],
+    ports: Vec<Port>,
     /// For each port, the frames that have not begun to arrive, with their times of arrival.
     coming: [VecDeque<(Time, Vec<u8>)>; 2],
     bar: Bar,
@@ -65,10 +65,12 @@ impl RtlNic {
             memory,
             rings: Rings::new(),
         };
+        let model = NicModel::new(library)?;
+        let ports = model.shape().ports();
         let mut nic = Self {
-            model: NicModel::new(library)?,
+            ports: Port::all(model.shape()),
+            model,
             pcie: HostPcie::new(pcie, bus),
-            ports: Port::both(),
             coming: Default::default(),
             bar: Bar::default(),
             started: false,
@@ -83,7 +85,7 @@ impl RtlNic {
         };
         nic.model.model_mut().start_profile();
         nic.bar.write_sizes(pcie.sizes);
-        for (index, plane) in (0..).zip(config.planes) {
+        for (index, plane) in (0..).zip(config.planes).take(ports) {
             let row = config.port_row(plane);
             nic.bar.write_table(ConfigSelect::Port, index, &row);
         }

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use sim_bfm::{BEAT, CLOCK_PS};
+use hdl_nic::Shape;
+use sim_bfm::CLOCK_PS;
 use sim_net::Time;
 use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, WorldError};
 use stellar_transport::endpoint::{
@@ -17,14 +18,26 @@ use super::queue_pair::{write_rows, Pair};
 use super::{ring_row, RtlNic};
 use crate::model::NicModel;
 use crate::port::Link;
+use crate::shape::chosen_shape;
 use crate::times::SimRate;
 use crate::NicError;
 
-/// Cycles that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md).
-const ROUND_TRIP_CLOCKS: u64 = 170;
-/// Cycles that each beat of the payload adds to the round trip, in thirds: 4 2/3. The payload adds time more than once because both lanes store a
-/// packet until it is complete.
-const THIRDS_PER_BEAT: u64 = 14;
+/// Cycles that the cards at both ends add to a round trip: transmit and receive lanes twice, responder, and requester (docs/results.md). Headers take
+/// one more beat of 512 bits.
+const fn round_trip_clocks(shape: Shape) -> u64 {
+    match shape {
+        Shape::OnePort512 => 186,
+        Shape::TwoPorts1024 => 170,
+    }
+}
+/// Cycles that each beat of the payload adds to the round trip, in sixths: 4 2/3, and 5 1/6 for beats of 512 bits. The payload adds time more than once because
+/// both lanes store a packet until it is complete.
+const fn sixths_per_beat(shape: Shape) -> u64 {
+    match shape {
+        Shape::OnePort512 => 31,
+        Shape::TwoPorts1024 => 28,
+    }
+}
 
 /// Cycles of a flush read beside the read itself.
 const FLUSH_CLOCKS: u64 = 12;
@@ -37,8 +50,9 @@ pub fn flush_delay(reads: PcieReads) -> Time {
 impl RtlNic {
     /// Time that two cards add to a round trip beside reads of memory, in picoseconds.
     pub fn lanes_delay(payload: usize) -> Time {
-        let beats = payload.div_ceil(BEAT) as u64;
-        (ROUND_TRIP_CLOCKS + beats * THIRDS_PER_BEAT / 3) * CLOCK_PS
+        let shape = chosen_shape();
+        let beats = payload.div_ceil(shape.beat()) as u64;
+        (round_trip_clocks(shape) + beats * sixths_per_beat(shape) / 6) * CLOCK_PS
     }
 
     /// Counts a packet that leaves, for the queue pair that sends it.
@@ -78,7 +92,7 @@ impl Nic for RtlNic {
     }
 
     fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing> {
-        let frame = self.ports[port].tx.pop()?;
+        let frame = self.ports.get_mut(port)?.tx.pop()?;
         self.count_sent(&frame);
         Some(Outgoing {
             frame,
@@ -105,7 +119,10 @@ impl Nic for RtlNic {
     }
 
     fn set_port(&mut self, port: usize, up: bool) {
-        self.ports[port].link = if up { Link::Up } else { Link::Down };
+        // A port that the card does not have is down.
+        if let Some(port) = self.ports.get_mut(port) {
+            port.link = if up { Link::Up } else { Link::Down };
+        }
     }
 
     fn write_table(&mut self, write: &TableWrite) -> Result<(), TableWriteError> {
@@ -139,7 +156,7 @@ impl Nic for RtlNic {
         }
         let log2_entries = config.cq_entries.ilog2() as u8;
         let ring = ring_row(self.rings().add_queue(qp, log2_entries), log2_entries);
-        write_rows(&config, &ring, &mut self.bar);
+        write_rows(&config, &ring, self.ports.len(), &mut self.bar);
         self.settle();
         self.pairs.insert(qp, Pair::new(config));
         Ok(())

@@ -75,14 +75,16 @@ impl Pair {
     }
 }
 
-/// Writes the rows of a queue pair to the tables of the card. `completions` is its completion queue.
-pub(super) fn write_rows(config: &QpConfig, completions: &RingRow, bar: &mut Bar) {
+/// Writes the rows of a queue pair to the tables of a card of this many ports. `completions` is its completion queue.
+pub(super) fn write_rows(config: &QpConfig, completions: &RingRow, ports: usize, bar: &mut Bar) {
     let qp = config.number;
     bar.write_table(ConfigSelect::CompletionQueue, qp, completions);
     bar.write_table(ConfigSelect::Responder, qp, &config.responder_row());
     bar.write_table(ConfigSelect::ControlPeer, qp, &config.control_peer_row());
     bar.write_table(ConfigSelect::Address0, qp, &config.address_row(0));
-    bar.write_table(ConfigSelect::Address1, qp, &config.address_row(1));
+    if ports > 1 {
+        bar.write_table(ConfigSelect::Address1, qp, &config.address_row(1));
+    }
     bar.write_table(ConfigSelect::Requester, qp, &config.requester_row());
     if let Some(ring) = config.sq {
         bar.write_table(ConfigSelect::SendQueue, qp, &config.send_queue_row(ring));

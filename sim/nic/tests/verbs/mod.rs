@@ -9,6 +9,7 @@ mod functions;
 mod hosts;
 mod invalidations;
 mod on_demand;
+mod one_port;
 mod order;
 mod pages;
 mod pcie_failures;

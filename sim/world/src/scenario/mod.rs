@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use sim_net::{Fate, Frame, HostId, Time, Topology};
+use sim_net::{Fate, Frame, HostId, Time};
 use stellar_transport::rx::{Owner, PageSize};
 use stellar_wire::Bth;
 
-use crate::config::{MrcPlan, TransportPlan};
+use crate::config::{HostPorts, MrcPlan, TransportPlan};
 use crate::names::closest;
 use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
@@ -47,6 +47,8 @@ pub struct Setup {
     pub shrink: u32,
     /// The clock that shows the world's time while it runs ([`Plan::clock`]).
     pub clock: Option<Arc<AtomicU64>>,
+    /// Ports of both NICs.
+    pub ports: HostPorts,
 }
 
 impl Setup {
@@ -61,6 +63,10 @@ impl Setup {
             seed,
             shrink,
             clock: None,
+            ports: HostPorts {
+                count: 2,
+                rate_gbps: 200,
+            },
         }
     }
 
@@ -131,11 +137,19 @@ impl<N: Nic> Scenario<N> {
         })
     }
 
+    /// Whether it needs a NIC with two ports.
+    pub fn needs_two_ports(&self) -> bool {
+        self.name == Self::PLANE_DEAD.name
+    }
+
     /// Runs it and checks the outcome.
     ///
     /// # Errors
     /// [`WorldError::Check`] if the outcome is wrong; others if the scenario cannot be built.
     pub fn run(&self, setup: &Setup) -> Result<Outcome<N>, WorldError> {
+        if self.needs_two_ports() && setup.ports.count < 2 {
+            return Err(WorldError::OnePort(self.name));
+        }
         (self.run)(setup)
     }
 }
@@ -146,7 +160,7 @@ fn mrc_plan(
     setup: &Setup,
     change: impl FnOnce(&mut MrcPlan),
 ) -> Result<Plan, WorldError> {
-    let mut plan = Plan::new(Topology::from_toml("scenario", topology)?, setup.seed)?;
+    let mut plan = Plan::new(setup.ports.topology("scenario", topology)?, setup.seed)?;
     plan.clock = setup.clock.clone();
     let mut mrc = MrcPlan::default();
     change(&mut mrc);

@@ -1,6 +1,7 @@
 //! PCI configuration space of the card's functions: identity, BARs and capabilities, the one definition for driver, simulation and board.
 //!
-//! The card has two PCIe endpoints ([`Function`]), because one Gen5 x8 link does not carry 400 Gb/s (`docs/decisions/0006-two-functions.md`). Offsets are those
+//! The card has two PCIe endpoints ([`Function`]), because one Gen5 x8 link does not carry 400 Gb/s (`docs/decisions/0006-two-functions.md`); a card of 100 Gb/s has
+//! the first one only. Offsets are those
 //! of the PCI Local Bus specification 3.0 (header, MSI-X) and of the PCIe base specification (other capabilities). The vendor is that of the FPGA, whose
 //! PCIe block responds to configuration accesses, because the project has no vendor number. The register [`super::registers::IDENTITY`] identifies the
 //! project's card.
@@ -27,7 +28,7 @@ pub const MOST_CAPABILITIES: u16 = LENGTH / 4;
 /// A PCI function of the card. Each is alone at its PCIe endpoint, with a requester ID and an IOMMU mapping of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
-    /// Endpoint 0: registers, doorbells, interrupts, rings, and the payload of lane 0.
+    /// Endpoint 0: registers, doorbells, interrupts, rings, and the payload of lane 0. In a card without a data function, lists of the admin queue too.
     Control,
     /// Endpoint 1: the payload of lane 1, and lists of the admin queue. It has no BAR and no interrupt.
     Data,

@@ -3,6 +3,7 @@
 use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use sim_nic::chosen_shape;
 use sim_pcie::Window;
 use stellar_driver::*;
 
@@ -42,7 +43,7 @@ fn connect(pairs: &[QueuePair; 2], rng: &mut ChaCha8Rng) {
         Policy::SinglePath => 1,
         _ => 2 * rng.random_range(1..=64),
     };
-    let port = rng.random_range(0..2);
+    let port = rng.random_range(0..chosen_shape().ports() as u8);
     let told = pairs.each_ref().map(|qp| qp.connection(psn));
     for (qp, peer) in pairs.iter().zip([told[1], told[0]]) {
         qp.modify(Modify::Init(InitAttributes::default())).unwrap();

@@ -75,7 +75,8 @@ impl Pauses {
         let now = pair.function(0).now();
         match self.paused {
             None if rng.random_ratio(1, 200) => {
-                let (host, port) = (rng.random_range(0..2), rng.random_range(0..2));
+                let ports = pair.shape().ports();
+                let (host, port) = (rng.random_range(0..2), rng.random_range(0..ports));
                 pair.set_link(host, port, Link::Paused);
                 let time = Duration::from_nanos(rng.random_range(100..20_000));
                 self.paused = Some((host, port, now + time));

@@ -4,9 +4,11 @@ use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use sim_net::Topology;
-use sim_nic::{FabricPair, PcieSettings, ReadCompletions, RequestSizes, CLOCK_PS};
+use sim_nic::{
+    chosen_shape, host_ports, FabricPair, PcieSettings, ReadCompletions, RequestSizes, CLOCK_PS,
+};
 use sim_pcie::DelayConfig;
-use sim_world::{PcieReads, Plan};
+use sim_world::{HostPorts, PcieReads, Plan};
 use stellar_driver::PciFunction;
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::registers::READ_TIMEOUT;
@@ -24,8 +26,9 @@ fn cables(rng: &mut ChaCha8Rng) -> Topology {
     let loss = [0.0, 0.001, 0.01].choose(rng).unwrap();
     let corruption = [0.0, 0.001].choose(rng).unwrap();
     let jitter = [0, 500].choose(rng).unwrap();
+    let HostPorts { count, rate_gbps } = host_ports(chosen_shape());
     let text = format!(
-        "[defaults]\nrate_gbps = 200\ndelay_ns = 15\nloss = {loss:?}\ncorruption = {corruption:?}\njitter_ns = {jitter}\n[back_to_back]\nplanes = 2\n"
+        "[defaults]\nrate_gbps = {rate_gbps}\ndelay_ns = 15\nloss = {loss:?}\ncorruption = {corruption:?}\njitter_ns = {jitter}\n[back_to_back]\nplanes = {count}\n"
     );
     println!("{text}");
     Topology::from_toml("campaign", &text).unwrap()

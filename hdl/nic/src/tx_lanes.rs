@@ -1,8 +1,10 @@
-//! Two transmit lanes: they turn decided packets, and payload from memory, into the MAC frames of two ports.
+//! Transmit lanes: they turn decided packets, and payload from memory, into the MAC frames of one or two ports.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src};
-use hdl_tx_pipeline::{AnswerQueue, LinkFilter, TxLane1024};
+use hdl_primitives::{
+    Checked, MacTxSrc, Parameters, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src,
+};
+use hdl_tx_pipeline::{AnswerQueue, LinkFilter, TxLane};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::fence::EpochEnd;
@@ -10,6 +12,7 @@ use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
 use crate::stuck_port::StuckPort;
+use crate::table_bits::QP_BITS;
 
 /// What a transmit lane counts, each bit for one event in this cycle.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -24,9 +27,11 @@ pub struct TxEvents {
     pub fault_lost: Bit,
 }
 
-/// A lane of 1,024 bits for each of two 200G ports; index p is port p. An acknowledgement names its port.
-#[derive(LogicBlock, Default)]
-pub struct TxDualLane {
+/// A lane for each of `P` ports, one or two; index p is port p. An acknowledgement names its port. A beat has `W` bits, `N` = W / 8 = 2^`B`; the payload buffer of
+/// a lane has 512 beats.
+#[derive(LogicBlock)]
+pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Bit p: the link of port p is up.
@@ -36,42 +41,84 @@ pub struct TxDualLane {
     pub stuck_timeout: Signal<In, Bits<31>>,
 
     // Configuration.
-    pub port_config: [Signal<In, PortConfig>; 2],
-    pub address: [QpRowFlowSnk<FrameAddress>; 2],
+    pub port_config: [Signal<In, PortConfig>; P],
+    pub address: [QpRowFlowSnk<FrameAddress>; P],
 
     // What to send.
     pub answer: Snk<TxAnswer>,
-    pub request: [Snk<TxRequest>; 2],
+    pub request: [Snk<TxRequest>; P],
 
     // To the DMA read engines, and what they return, in order.
-    pub read: [Src<ReadCommand>; 2],
-    pub payload: [ReadDataSnk<1024>; 2],
+    pub read: [Src<ReadCommand>; P],
+    pub payload: [ReadDataSnk<W>; P],
     /// A request without payload in memory passed.
-    pub passed: [Signal<Out, EpochEnd>; 2],
+    pub passed: [Signal<Out, EpochEnd>; P],
 
     /// Payload that could not be read.
-    pub fault: [PayloadFaultSrc; 2],
+    pub fault: [PayloadFaultSrc; P],
 
-    pub mac: [MacTxSrc<1024>; 2],
+    pub mac: [MacTxSrc<W>; P],
 
     /// What the lane of each port counts.
-    pub events: [Signal<Out, TxEvents>; 2],
+    pub events: [Signal<Out, TxEvents>; P],
     /// A lane received a payload of another length than it requested. A correct card never raises it.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    answers: [AnswerQueue; 2],
-    lanes: [TxLane1024; 2],
-    filters: [LinkFilter<1024>; 2],
-    stuck: [StuckPort; 2],
+    answers: [AnswerQueue; P],
+    lanes: [TxLane<QP_BITS, W, N, B, 9, 10>; P],
+    filters: [LinkFilter<W>; P],
+    stuck: [StuckPort; P],
 }
 
-impl Logic for TxDualLane {
+impl<const P: usize, const W: usize, const N: usize, const B: usize> Parameters
+    for TxLanes<P, W, N, B>
+{
+    fn check() {
+        assert!(
+            P == 1 || P == 2,
+            "TxLanes<{P}, ...>: a packet names one of two ports, use 1 or 2"
+        );
+    }
+}
+
+impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
+    for TxLanes<P, W, N, B>
+{
+    fn default() -> Self {
+        Self {
+            _parameters: Default::default(),
+            clock: Default::default(),
+            reset: Default::default(),
+            port_up: Default::default(),
+            fence_waits: Default::default(),
+            stuck_timeout: Default::default(),
+            port_config: std::array::from_fn(|_| Default::default()),
+            address: std::array::from_fn(|_| Default::default()),
+            answer: Default::default(),
+            request: std::array::from_fn(|_| Default::default()),
+            read: std::array::from_fn(|_| Default::default()),
+            payload: std::array::from_fn(|_| Default::default()),
+            passed: std::array::from_fn(|_| Default::default()),
+            fault: std::array::from_fn(|_| Default::default()),
+            mac: std::array::from_fn(|_| Default::default()),
+            events: std::array::from_fn(|_| Default::default()),
+            payload_mismatch: Default::default(),
+            answers: std::array::from_fn(|_| Default::default()),
+            lanes: std::array::from_fn(|_| Default::default()),
+            filters: std::array::from_fn(|_| Default::default()),
+            stuck: std::array::from_fn(|_| Default::default()),
+        }
+    }
+}
+
+impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic for TxLanes<P, W, N, B> {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, answers[..], lanes[..], filters[..], stuck[..]);
         let answer = self.answer.record.val();
-        for p in 0..2 {
-            let to_port = answer.port == (p == 1);
+        for p in 0..P {
+            // The only port gets every acknowledgement, and drops it while its link is down.
+            let to_port = (answer.port == (p == 1)) | (P == 1);
             self.answers[p].in_.valid.next = self.answer.valid.val() & to_port;
             self.answers[p].in_.record.next = answer;
             self.answers[p].port_up.next = self.port_up.val().get_bit(p);
@@ -102,11 +149,11 @@ impl Logic for TxDualLane {
             );
         }
         self.answer.ready.next = if answer.port {
-            self.answers[1].in_.ready.val()
+            self.answers[P - 1].in_.ready.val()
         } else {
             self.answers[0].in_.ready.val()
         };
         self.payload_mismatch.next =
-            self.lanes[0].payload_mismatch.val() | self.lanes[1].payload_mismatch.val();
+            self.lanes[0].payload_mismatch.val() | self.lanes[P - 1].payload_mismatch.val();
     }
 }

@@ -1,14 +1,16 @@
-//! Two receive lanes with one core: they turn the MAC frames of two ports into memory write TLPs, outcomes and control packets.
+//! Receive lanes with one core: they turn the MAC frames of one or two ports into memory write TLPs, outcomes and control packets.
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
 use hdl_primitives::{
-    FenceSnk, FlowSrc, MacRxSnk, PageFaultSrc, PlacementSnk, QpRowFlowSnk, QpSnk, Src,
-    TableWriteSnk, TlpSrc, VerdictSrc,
+    Checked, FenceSnk, FlowSrc, MacRxSnk, PageFaultSrc, Parameters, PlacementSnk, QpRowFlowSnk,
+    QpSnk, Src, TableWriteSnk, TlpSrc, VerdictSrc,
 };
 use hdl_rx_pipeline::{OwnAddress, RxPort};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::core::CoreToken;
+use stellar_wire::hw::dma::FlushedBatch;
 use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
 use stellar_wire::hw::requester::ControlPacket;
 
@@ -19,28 +21,32 @@ use crate::rx_core::RxCore;
 use crate::stream_merge::StreamMerge;
 
 /// For two 200G ports: 1,024 bits each.
-pub type RxDualLane1024 = RxDualLane<1024, 7, 128>;
+pub type RxDualLane1024 = RxLanes<2, 1024, 7, 128>;
 /// For two 100G ports: 512 bits each.
-pub type RxDualLane512 = RxDualLane<512, 6, 64>;
+pub type RxDualLane512 = RxLanes<2, 512, 6, 64>;
+/// For one 100G port: 512 bits.
+pub type RxSingleLane512 = RxLanes<1, 512, 6, 64>;
 
-/// Two lanes, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names [`RxDualLane1024`] and [`RxDualLane512`].
+/// `P` lanes, one or two, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names, such as [`RxDualLane1024`].
 ///
 /// A lane consists of a port, its packet buffer and its DMA write engine. Queue pairs, regions and windows are in the common core, so a queue pair
 /// receives from both ports. A lane without frames, or with a stalled DMA, does not stall the other lane, except for fences and for queue pairs that
-/// use both lanes. Small frames of both ports share the rate of the core, one token per cycle.
-#[derive(LogicBlock, Default)]
-pub struct RxDualLane<const W: usize, const B: usize, const N: usize> {
+/// use both lanes. Small frames of both ports share the rate of the core, one token per cycle. The core and the blocks behind it are those of two lanes; with one
+/// lane, nothing comes from the second, and synthesis removes what is for it.
+#[derive(LogicBlock)]
+pub struct RxLanes<const P: usize, const W: usize, const B: usize, const N: usize> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Clears control state. Tables keep their contents.
     pub reset: Signal<In, Bit>,
 
     /// From the MAC of each port.
-    pub mac: [MacRxSnk<W>; 2],
+    pub mac: [MacRxSnk<W>; P],
 
     /// UDP destination port of RoCEv2: 4791 unless software sets another one.
     pub udp_port: Signal<In, Bits<16>>,
     /// Address of each port.
-    pub own: [Signal<In, OwnAddress>; 2],
+    pub own: [Signal<In, OwnAddress>; P],
     /// Maximum payload size of the PCIe links: 0 = 128 bytes to 3 = 1,024.
     pub mps_code: Signal<In, Bits<3>>,
 
@@ -60,9 +66,9 @@ pub struct RxDualLane<const W: usize, const B: usize, const N: usize> {
     pub control: Src<ControlPacket>,
 
     /// Memory writes of each lane.
-    pub tlp: [TlpSrc<W>; 2],
+    pub tlp: [TlpSrc<W>; P],
     /// What each endpoint knows about the payloads.
-    pub placement: [PlacementSnk; 2],
+    pub placement: [PlacementSnk; P],
 
     /// The result of each packet.
     pub verdict: VerdictSrc,
@@ -78,16 +84,65 @@ pub struct RxDualLane<const W: usize, const B: usize, const N: usize> {
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
 
-    port: [RxPort<W>; 2],
+    port: [RxPort<W>; P],
     core: RxCore,
-    dma: [DmaWrite<W, B, N>; 2],
+    dma: [DmaWrite<W, B, N>; P],
     outcomes: AckOrderQueue,
     fences: FenceBarrier,
     control_merge: StreamMerge<ControlPacket>,
     counters: DropCounters,
 }
 
-impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, N> {
+impl<const P: usize, const W: usize, const B: usize, const N: usize> Parameters
+    for RxLanes<P, W, B, N>
+{
+    fn check() {
+        assert!(
+            P == 1 || P == 2,
+            "RxLanes<{P}, ...>: the core has the tokens of two lanes, use 1 or 2"
+        );
+    }
+}
+
+impl<const P: usize, const W: usize, const B: usize, const N: usize> Default
+    for RxLanes<P, W, B, N>
+{
+    fn default() -> Self {
+        Self {
+            _parameters: Default::default(),
+            clock: Default::default(),
+            reset: Default::default(),
+            mac: std::array::from_fn(|_| Default::default()),
+            udp_port: Default::default(),
+            own: std::array::from_fn(|_| Default::default()),
+            mps_code: Default::default(),
+            table: Default::default(),
+            error: Default::default(),
+            peer: Default::default(),
+            fence: Default::default(),
+            fence_done: Default::default(),
+            outcome: Default::default(),
+            control: Default::default(),
+            tlp: std::array::from_fn(|_| Default::default()),
+            placement: std::array::from_fn(|_| Default::default()),
+            verdict: Default::default(),
+            qp_count: Default::default(),
+            pause: Default::default(),
+            fault: Default::default(),
+            counter_select: Default::default(),
+            counter_value: Default::default(),
+            port: std::array::from_fn(|_| Default::default()),
+            core: Default::default(),
+            dma: std::array::from_fn(|_| Default::default()),
+            outcomes: Default::default(),
+            fences: Default::default(),
+            control_merge: Default::default(),
+            counters: Default::default(),
+        }
+    }
+}
+
+impl<const P: usize, const W: usize, const B: usize, const N: usize> Logic for RxLanes<P, W, B, N> {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(
@@ -101,7 +156,7 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, 
             counters
         );
 
-        for i in 0..2 {
+        for i in 0..P {
             self.port[i].port.next = i == 1;
             join!(
                 self,
@@ -121,12 +176,25 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, 
                 placement[i].flushed_valid => outcomes.flushed[i].valid,
                 placement[i].flushed => outcomes.flushed[i].record,
                 outcomes.flushed[i].ready => placement[i].flushed_ready,
+                port[i].control => control_merge.in_[i],
             );
+        }
+        self.fences.passed0.next = self.placement[0].fence_done.val();
+        // With one lane, both have always passed the same fences.
+        self.fences.passed1.next = self.placement[P - 1].fence_done.val();
+        if P == 1 {
+            self.core.frame[1].valid.next = false;
+            self.core.frame[1].token.next = CoreToken::default();
+            // A fence is a place command of both lanes.
+            self.core.command[1].ready.next = true;
+            self.outcomes.sent[1].next = false;
+            self.outcomes.flushed[1].valid.next = false;
+            self.outcomes.flushed[1].record.next = FlushedBatch::default();
+            self.control_merge.in_[1].valid.next = false;
+            self.control_merge.in_[1].data.next = ControlPacket::default();
         }
         join!(
             self,
-            placement[0].fence_done => fences.passed0,
-            placement[1].fence_done => fences.passed1,
             fences.done => fence_done,
 
             table => core.table,
@@ -146,8 +214,6 @@ impl<const W: usize, const B: usize, const N: usize> Logic for RxDualLane<W, B, 
             outcomes.outcome => outcome.record,
             outcome.ready => outcomes.out_ready,
 
-            port[0].control => control_merge.in_[0],
-            port[1].control => control_merge.in_[1],
             control_merge.out => control,
 
             core.verdict => verdict,

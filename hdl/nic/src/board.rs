@@ -38,6 +38,27 @@ pub enum PcieKind {
     Cpm5,
 }
 
+impl MacKind {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cmac => "cmac",
+            Self::Dcmac => "dcmac",
+        }
+    }
+}
+
+impl PcieKind {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pcie4 => "pcie4",
+            Self::Pcie4c => "pcie4c",
+            Self::Cpm5 => "cpm5",
+        }
+    }
+}
+
 /// The link of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PcieLink {

@@ -1,0 +1,71 @@
+//! `--board` and `--config`: the card that they name, and what they refuse.
+
+use std::fs;
+use std::process::Command;
+
+use crate::bad_input::{refuse, scratch};
+
+/// Commands that take a card, with what else they need.
+const COMMANDS: [&[&str]; 6] = [
+    &["verilog", "--out", "out"],
+    &["synth"],
+    &["demo"],
+    &["world", "--nic", "rtl"],
+    &["bench", "nic"],
+    &["serve"],
+];
+
+#[test]
+fn an_unknown_board_is_answered_with_those_that_there_are() {
+    let folder = scratch();
+    for command in COMMANDS {
+        let arguments = [command, &["--board", "u200"]].concat();
+        let boards = ["--board", "u200", "u250", "u280", "u55c", "v80"];
+        refuse(folder.path(), &arguments, 2, &boards);
+    }
+}
+
+#[test]
+fn a_file_that_describes_no_card_is_answered_with_what_is_allowed() {
+    let folder = scratch();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("queues.toml", "board = \"u55c\"\nqueue_pairs = 64\n");
+    write("shape.toml", "ports = 2\nwidth = 512\n");
+    write("key.toml", "bord = \"u55c\"\n");
+    for command in COMMANDS {
+        let with = |file| [command, &["--config", file]].concat();
+        let refuse = |file, parts: &[&str]| refuse(folder.path(), &with(file), 1, parts);
+        refuse("none.toml", &["cannot read none.toml"]);
+        refuse(
+            "queues.toml",
+            &["queues.toml: queue_pairs = 64", "has 1024"],
+        );
+        refuse(
+            "shape.toml",
+            &["shape.toml: there is no card of 2 ports and 512 bits"],
+        );
+        refuse("key.toml", &["key.toml", "unknown field `bord`", "`board`"]);
+        let both = [&with("queues.toml")[..], &["--board", "v80"]].concat();
+        let conflict = ["--config", "--board"];
+        crate::bad_input::refuse(folder.path(), &both, 2, &conflict);
+    }
+    let lone = "serve --board u250 --lone --bridge dgram:a.sock:b.sock --bridge-port 1";
+    let lone: Vec<&str> = lone.split(' ').collect();
+    refuse(folder.path(), &lone, 1, &["--bridge-port 1", "1 port(s)"]);
+}
+
+#[test]
+fn the_card_of_a_board_is_written() {
+    let folder = scratch();
+    fs::write(folder.path().join("card.toml"), "ports = 1\nwidth = 512\n").unwrap();
+    for (option, value, out) in [("--board", "u280", "a"), ("--config", "card.toml", "b")] {
+        let written = Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
+            .args(["--quiet", "verilog", "nic", "--out", out, option, value])
+            .current_dir(folder.path())
+            .status();
+        assert!(written.unwrap().success());
+        let top = folder.path().join(out).join("nic_512/nic.v");
+        let text = fs::read_to_string(top).unwrap();
+        assert!(text.contains("input wire [511:0] rx0_data") && !text.contains("rx1_data"));
+    }
+}

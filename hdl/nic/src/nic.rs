@@ -46,6 +46,8 @@ pub struct Nic {
     /// MSI-X is on in the configuration space, and its function mask.
     pub msix_enable: Signal<In, Bit>,
     pub msix_mask: Signal<In, Bit>,
+    /// Bit e: the PCIe link of endpoint e is down (AMD's `cfg_phy_link_down`).
+    pub pcie_link_down: Signal<In, Bits<2>>,
 
     // Frames of both ports, from their MACs and to them.
     pub rx: [MacRxSnk<1024>; 2],
@@ -240,6 +242,9 @@ impl Logic for Nic {
             bars.damaged => endpoints[0].request_damaged,
             queues.accepted => endpoints[0].queue_accepted,
         );
+        for p in 0..2 {
+            self.endpoints[p].link_down.next = self.pcie_link_down.val().get_bit(p);
+        }
         // Endpoint 1 writes nothing for the host's queues.
         self.endpoints[1].queue_accepted.next = false;
 

@@ -1,10 +1,10 @@
 //! One PCIe endpoint of the card.
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_pcie::ats::InvalidateResponder;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc, CqLookSnk};
 use hdl_pcie::flush::WriteFlush1024;
-use hdl_pcie::requester::{CompletionStream1024, RequestStream1024};
+use hdl_pcie::requester::{CompletionStream1024, LinkGuard, RequestStream1024};
 use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::PORT_BIT;
@@ -26,6 +26,8 @@ pub struct PcieEndpoint {
     // AMD's PCIe block (PG346, 1,024 bits with straddle).
     pub rq: AxisSrc<1024, 32, 373>,
     pub rc: AxisSnk<1024, 32, 337>,
+    /// The link is down (`cfg_phy_link_down`).
+    pub link_down: Signal<In, Bit>,
     /// The host's requests, for messages of ATS.
     pub cq: CqLookSnk,
 
@@ -61,6 +63,7 @@ pub struct PcieEndpoint {
 
     reader: HostReader,
     flush: WriteFlush1024,
+    guard: LinkGuard<1024>,
     requests: RequestStream1024,
     completions: CompletionStream1024,
     invalidations: InvalidateResponder,
@@ -70,15 +73,12 @@ pub struct PcieEndpoint {
 impl Logic for PcieEndpoint {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(
-            self,
-            reader,
-            flush,
-            requests,
-            completions,
-            invalidations,
-            counters
-        );
+        clock_reset!(self, reader, flush, guard, invalidations, counters);
+        clock!(self, clock, requests, completions);
+        let discards = self.guard.discards.val();
+        self.requests.reset.next = self.reset.val() | discards;
+        self.completions.reset.next = self.reset.val() | discards;
+        self.requests.link_down.next = discards;
         join!(
             self,
             mrrs_code => reader.mrrs_code,
@@ -96,11 +96,15 @@ impl Logic for PcieEndpoint {
             flush.placement => placement,
             flush.fault => flush_fault,
             queue_accepted => flush.queue_accepted,
-            flush.tlp => requests.write,
-            flush.request => requests.read,
+            link_down => guard.link_down,
+            flush.tlp => guard.write,
+            flush.request => guard.read,
+            guard.tlp => requests.write,
+            guard.request => requests.read,
             requests.rq => rq,
             rc => completions.rc,
-            completions.completion => flush.completion,
+            completions.completion => guard.arrived,
+            guard.completion => flush.completion,
             flush.data => reader.completion,
             cq => invalidations.cq,
             invalidations.drain => reader.drain,
@@ -114,6 +118,7 @@ impl Logic for PcieEndpoint {
             flush.failed => counters.flush_failed,
             flush.timed_out => counters.flush_timed_out,
             flush.fault_dropped => counters.flush_fault_dropped,
+            guard.write_dropped => counters.write_dropped,
             request_refused => counters.request_refused,
             request_damaged => counters.request_damaged,
             counter_select => counters.select,

@@ -67,6 +67,12 @@ impl Port {
         bit(&ports[0]) | bit(&ports[1]) << 1
     }
 
+    /// The pin `pcie_link_down`: bit e for the endpoint of each of `ports`.
+    pub fn pcie_down(ports: &[Self; 2]) -> u8 {
+        let bit = |port: &Self| u8::from(port.endpoint.link_is_down());
+        bit(&ports[0]) | bit(&ports[1]) << 1
+    }
+
     /// Returns what drives the pins in this cycle. Call it once per cycle.
     pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> PortInputs {
         PortInputs {

@@ -42,6 +42,8 @@ record_enum! {
         HostRequestsDamaged,
         /// Failed flush reads whose event was dropped. Their queue pairs fail all the same.
         FlushReportsDropped,
+        /// Writes that were dropped, because the PCIe link of the endpoint was down.
+        WritesDropped,
     }
 }
 

@@ -55,6 +55,8 @@ pub struct RequestSlots<const W: usize, const N: usize, const C: usize> {
     pub clock: Signal<In, Clock>,
     /// Discards the TLP in progress: reset its source at the same time.
     pub reset: Signal<In, Bit>,
+    /// With `reset`: writes are taken, and discarded.
+    pub link_down: Signal<In, Bit>,
 
     pub write: TlpSnk<W>,
     pub read: OfferSnk<ReadTlpHeader>,
@@ -90,7 +92,7 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
 
         // cut: the last beat ends with all its double words and those that stayed behind; every other one fills whole slots.
         let write = self.write.header.val();
-        let room = !self.valid.q.val() | self.slots.ready.val();
+        let room = !self.valid.q.val() | self.slots.ready.val() | self.link_down.val();
         let first = self.write.first.val();
         let last = self.write.last.val();
         let beat = self.write.data.val();

@@ -28,6 +28,8 @@ pub struct RequestStream<
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// With `reset`: the link is down. What is here and what comes is discarded, even a beat on offer.
+    pub link_down: Signal<In, Bit>,
 
     pub write: TlpSnk<W>,
     pub read: OfferSnk<ReadTlpHeader>,
@@ -52,6 +54,8 @@ impl<
         clock_reset!(self, slots, packer);
         join!(
             self,
+            link_down => slots.link_down,
+            link_down => packer.link_down,
             write => slots.write,
             read => slots.read,
             message => slots.message,

@@ -37,7 +37,8 @@ fn descriptor_if(here: Bit, descriptor: Bits<128>) -> Bits<128> {
 /// nothing follows at once and all its TLPs have ended. A read takes the slot behind the end of a write, in the cycle of that end. So it costs no
 /// cycle, and it stays behind the writes that came before it.
 ///
-/// A reset cuts no TLP in the stream: a beat on offer stays, and a TLP that has begun ends with `discontinue`, which makes the block drop it.
+/// A reset cuts no TLP in the stream: a beat on offer stays, and a TLP that has begun ends with `discontinue`, which makes the block drop it. A link that
+/// goes down resets the block too (PCIe base specification, section 2.9.1), so then even the beat on offer goes.
 ///
 /// `N` = `W` / 32, `C` = `W` + 256, `D` = 2 `W`, and `tuser` has `U` bits: byte enables, starts and ends of up to `S` TLPs (PG213, PG346: sideband
 /// signals of the requester request interface). With straddle the block ignores `tkeep` and `tlast`. Levels: 8 (place, rank, select).
@@ -54,6 +55,8 @@ pub struct SlotPacker<
     pub clock: Signal<In, Clock>,
     /// Discards what has not left.
     pub reset: Signal<In, Bit>,
+    /// With `reset`: the link is down. The stream begins anew.
+    pub link_down: Signal<In, Bit>,
 
     pub slots: SlotsSnk<C>,
     pub reads: Snk<ReadSlot>,
@@ -330,6 +333,12 @@ impl<
             } else {
                 self.stream_open.q.val()
             };
+            if self.link_down.val() {
+                self.valid.d.next = false;
+                self.beat_open.d.next = false;
+                self.stream_open.d.next = false;
+                self.cuts.d.next = false;
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! AMD's requester streams.
 
 mod completions;
+mod link;
 mod requests;
 
 use hdl_pcie::requester::*;

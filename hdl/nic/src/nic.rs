@@ -43,7 +43,7 @@ pub struct Nic {
     pub cc: AxisSrc<1024, 32, 165>,
     /// Endpoint 1 has no BARs: only messages come.
     pub cq1: AxisSnk<1024, 32, 465>,
-    /// MSI-X is on in the configuration space, and its function mask.
+    /// The function may send messages: MSI-X Enable and Bus Master Enable are set in its configuration space. And the function mask of MSI-X.
     pub msix_enable: Signal<In, Bit>,
     pub msix_mask: Signal<In, Bit>,
     /// Bit e: the PCIe link of endpoint e is down (AMD's `cfg_phy_link_down`).
@@ -101,6 +101,10 @@ impl Logic for Nic {
             queues.vector_word => bars.vector_word,
             msix_enable => queues.msix_enable,
             msix_mask => queues.msix_mask,
+            queues.message_permits => endpoints[0].message_permits,
+            endpoints[0].message_returned => queues.message_returned,
+            endpoints[0].messages => bars.messages,
+            endpoints[0].messages_left => bars.messages_left,
             port_up => bars.port_up,
             queues.interrupt_pending => bars.interrupt_pending,
             bars.core_counter_select => receive.counter_select,
@@ -245,7 +249,8 @@ impl Logic for Nic {
         for p in 0..2 {
             self.endpoints[p].link_down.next = self.pcie_link_down.val().get_bit(p);
         }
-        // Endpoint 1 writes nothing for the host's queues.
+        // Endpoint 1 writes nothing for the host's queues, and no interrupt messages.
+        self.endpoints[1].message_permits.next = bits(0);
         self.endpoints[1].queue_accepted.next = false;
 
         // Messages of the host. Endpoint 1 has no BARs, so nothing else comes there, and nothing has to wait.

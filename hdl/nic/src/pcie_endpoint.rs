@@ -4,8 +4,9 @@ use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_pcie::ats::InvalidateResponder;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc, CqLookSnk};
 use hdl_pcie::flush::WriteFlush1024;
-use hdl_pcie::requester::{CompletionStream1024, LinkGuard, RequestStream1024};
-use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
+use hdl_pcie::requester::message_gate::{INSIDE_BITS, LEFT_BITS};
+use hdl_pcie::requester::{CompletionStream1024, LinkGuard, MessageGate, RequestStream1024};
+use hdl_primitives::{FlowSrc, OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::PORT_BIT;
 use stellar_wire::hw::fence::EpochEnd;
@@ -49,6 +50,11 @@ pub struct PcieEndpoint {
     pub write: TlpSnk<1024>,
     pub placement: PlacementSrc,
     pub flush_fault: Src<FailedRead>,
+    // Interrupt messages: see `MessageGate`.
+    pub message_permits: Signal<In, Bits<64>>,
+    pub message_returned: FlowSrc<Bits<6>>,
+    pub messages: Signal<Out, Bits<INSIDE_BITS>>,
+    pub messages_left: Signal<Out, Bits<LEFT_BITS>>,
     /// The host's queues have a write on its way to `write`.
     pub queue_accepted: Signal<In, Bit>,
 
@@ -64,6 +70,7 @@ pub struct PcieEndpoint {
     reader: HostReader,
     flush: WriteFlush1024,
     guard: LinkGuard<1024>,
+    gate: MessageGate,
     requests: RequestStream1024,
     completions: CompletionStream1024,
     invalidations: InvalidateResponder,
@@ -74,9 +81,10 @@ impl Logic for PcieEndpoint {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, reader, flush, guard, invalidations, counters);
-        clock!(self, clock, requests, completions);
+        clock!(self, clock, requests, completions, gate);
         let discards = self.guard.discards.val();
         self.requests.reset.next = self.reset.val() | discards;
+        self.gate.reset.next = self.reset.val() | discards;
         self.completions.reset.next = self.reset.val() | discards;
         self.requests.link_down.next = discards;
         join!(
@@ -100,6 +108,15 @@ impl Logic for PcieEndpoint {
             flush.tlp => guard.write,
             flush.request => guard.read,
             guard.tlp => requests.write,
+            guard.tlp.valid => gate.valid,
+            guard.tlp.header => gate.header,
+            requests.write.ready => gate.ready,
+            gate.revoked => requests.revoked,
+            message_permits => gate.permits,
+            gate.returned => message_returned,
+            requests.messages_left => gate.left,
+            requests.messages_left => messages_left,
+            gate.inside => messages,
             guard.request => requests.read,
             requests.rq => rq,
             rc => completions.rc,

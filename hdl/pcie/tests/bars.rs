@@ -605,7 +605,10 @@ fn answer_beats_is_its_verilog() {
                 },
                 dwords: rng.random_range(3..=35u64).to_bits(),
                 payload: Bits::random(rng),
+                after_messages: Bit::random(rng),
             };
+            uut.messages.next = rng.random_range(0..4u64).to_bits();
+            uut.messages_left.next = rng.random_range(0..2u64).to_bits();
             uut.cc.tready.next = rng.random_ratio(2, 3);
         },
         300,

@@ -13,6 +13,7 @@
 //! | [`slot_packer`] | fills beats with slots ([`request_signals`]: `tuser`) | 1 |
 //! | [`request_stream`] | both together | 2 |
 //! | [`link_guard`] | in front of both: drops writes and refuses reads while the link is down | 0 |
+//! | [`message_gate`] | beside both: takes back messages of masked vectors | 0 |
 //! | [`completion_stream`] | takes completions out of beats, wherever they begin | 2 |
 //!
 //! A TLP of `n` double words of payload occupies ceil((4 + n) / 8) slots, of which a beat of 1,024 bits has 4. So 256 bytes take 9 slots, and a lane
@@ -20,6 +21,7 @@
 
 pub mod completion_stream;
 pub mod link_guard;
+pub mod message_gate;
 pub mod request_signals;
 pub mod request_slots;
 pub mod request_stream;
@@ -27,4 +29,5 @@ pub mod slot_packer;
 
 pub use completion_stream::{CompletionStream, CompletionStream1024, CompletionStream512};
 pub use link_guard::LinkGuard;
+pub use message_gate::MessageGate;
 pub use request_stream::{RequestStream, RequestStream1024, RequestStream512};

@@ -188,7 +188,7 @@ impl<M: HostSide> Card<M> {
         let clock = self.model.clocks();
         let mut inputs = NicInputs {
             port_up: Port::up(&self.ports),
-            msix_enable: self.config(Function::Control).has_msi_x(),
+            msix_enable: self.config(Function::Control).may_interrupt(),
             msix_mask: self.config(Function::Control).masks_all_vectors(),
             pcie_link_down: Port::pcie_down(&self.ports),
             ..NicInputs::default()

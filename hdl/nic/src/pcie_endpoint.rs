@@ -116,7 +116,7 @@ impl Logic for PcieEndpoint {
             gate.returned => message_returned,
             requests.messages_left => gate.left,
             requests.messages_left => messages_left,
-            gate.inside => messages,
+            gate.waiting => messages,
             guard.request => requests.read,
             requests.rq => rq,
             rc => completions.rc,

@@ -68,9 +68,12 @@ impl<const W: usize, const N: usize, const U: usize> Logic for AnswerBeats<W, N,
 
         let all = bit_cast::<N, N>(Bits::<N>::mask());
         self.cc.tvalid.next = offers;
-        if before.any() {
-            self.before.d.next = before - left;
-        }
+        // A beat may hold later ones, too. A reset of the stream leaves none.
+        self.before.d.next = if self.messages.val().any() & (left < before) {
+            before - left
+        } else {
+            bits(0)
+        };
         self.cc.tdata.next = self.data.q.val().get_bits::<W>(0);
         self.cc.tkeep.next = if last {
             all >> (bits::<6>(N as u64) - dwords)

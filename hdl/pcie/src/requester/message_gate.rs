@@ -36,7 +36,7 @@ pub struct MessageGate {
     /// Messages that have left with a beat.
     pub left: Signal<In, Bits<LEFT_BITS>>,
     /// Messages in the stream.
-    pub inside: Signal<Out, Bits<INSIDE_BITS>>,
+    pub waiting: Signal<Out, Bits<INSIDE_BITS>>,
 
     allowed: DFF<Bits<64>>,
     count: DFF<Bits<INSIDE_BITS>>,
@@ -62,7 +62,7 @@ impl Logic for MessageGate {
 
         self.count.d.next = self.count.q.val() + bit_cast::<INSIDE_BITS, 1>(passes.into())
             - bit_cast::<INSIDE_BITS, LEFT_BITS>(self.left.val());
-        self.inside.next = self.count.q.val();
+        self.waiting.next = self.count.q.val();
 
         if self.reset.val() {
             self.count.d.next = bits(0);

@@ -2,6 +2,7 @@
 
 mod completions;
 mod link;
+mod messages;
 mod requests;
 
 use hdl_pcie::requester::*;

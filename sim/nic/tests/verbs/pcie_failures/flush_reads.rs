@@ -8,8 +8,8 @@ use super::rig::*;
 /// What is expected of a cause: the counter, what the fabric says, and what the data function logs, if anything.
 type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
 
-/// The flush reads behind the payload of a queue pair on lane 1 fail. Lane 0 is busy meanwhile; lane 1 goes on afterwards, because a packet of another queue
-/// pair that shares the batch shares its fate.
+/// The flush reads behind the payload of a queue pair on lane 1 fail. Both lanes are busy meanwhile: packets of another queue pair share batches with those that
+/// fail, and arrive.
 fn check(fault: FaultKind, (counter, refusal, error): Cause) {
     let mut rig = Rig::new(&settings());
     let victim = rig.rc(1, true);
@@ -19,10 +19,14 @@ fn check(fault: FaultKind, (counter, refusal, error): Cause) {
     let base = target.address();
     rig.changed_counters(1);
     rig.add_fault(1, rule(fault, RequestKind::Read, base, BAD_BYTES));
-    rig.post_bystander(0);
+    for port in [0, 1, 1] {
+        rig.post_bystander(port);
+    }
     post(&victim[0], 1, source.slice(0, 1 << 16).unwrap(), &target);
     victim[0].post_send(&WorkRequest::nop(2)).unwrap();
-    rig.post_bystander(0);
+    for port in [0, 1, 1] {
+        rig.post_bystander(port);
+    }
 
     // The receiver: address and endpoint, then the queue pair.
     rig.flush_reads_fail(numbers[1], base..base + BAD_BYTES);
@@ -32,7 +36,9 @@ fn check(fault: FaultKind, (counter, refusal, error): Cause) {
     assert_eq!(rig.ends_of(0, numbers[0], 2), lost);
     let (before, status) = rig.events_until_fatal(0, numbers[0]);
     assert_eq!((before, status), (vec![], WcStatus::RetryExcErr));
-    rig.finish_bystander(0);
+    for port in 0..2 {
+        rig.finish_bystander(port);
+    }
 
     assert_eq!(rig.changed_counters(1), [(1, counter)]);
     assert!(rig.refusals(1).contains(&refusal));

@@ -13,6 +13,8 @@ use crate::verbs::hosts::*;
 
 /// Cycles until a read of the card has failed: 80 us, many times that of a message here.
 const READ_CYCLES: u64 = 20_000;
+/// Time in which a fence is done, even if reads that had left before the link was down end with their timeout.
+const SOON: Duration = Duration::from_micros(200);
 /// Bytes of a message of the queue pairs that must not notice.
 const BYTES: usize = 32 << 10;
 /// Bytes of the memory that cannot be reached, one page of the GPU.
@@ -205,6 +207,20 @@ impl Rig {
     pub fn bystander_goes_on(&mut self, port: usize) {
         self.post_bystander(port);
         self.finish_bystander(port);
+    }
+
+    /// The PCIe link of endpoint 1 of a host is down. Its queue pair and its memory are removed all the same, and the card touches nothing of it afterwards.
+    pub fn memory_goes(&self, host: usize, qp: QueuePair, region: MemoryRegion) {
+        let function = self.pair.function(host);
+        let began = function.now();
+        drop(qp);
+        region.deregister().unwrap();
+        let took = function.now() - began;
+        assert!(took < SOON, "the fence takes {took:?}");
+        let bad = self.pair.bad_accesses(host);
+        self.pair.set_pcie_link(host, Function::Data, true);
+        self.pair.run(READ_CYCLES);
+        assert_eq!(self.pair.bad_accesses(host), bad);
     }
 
     /// The events of a host up to the one that says that the queue pair `qp` has failed, and the reason of that.

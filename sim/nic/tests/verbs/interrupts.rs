@@ -39,7 +39,7 @@ fn control(function: &dyn PciFunction) -> u16 {
 }
 
 fn set(function: &dyn PciFunction, vector: u16, mask: Mask, on: bool) {
-    let change = |offset, bit, value: bool| {
+    let change = |offset: u16, bit: u16, value: bool| {
         let old = function.config_read16(Function::Control, offset).unwrap();
         let new = if value { old | bit } else { old & !bit };
         let stored = function.config_write16(Function::Control, offset, new);

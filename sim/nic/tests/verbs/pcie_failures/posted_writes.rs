@@ -28,7 +28,7 @@ fn check(
     for port in [0, 1, 1] {
         rig.post_bystander(port);
     }
-    rig.flush_reads_fail(numbers[1], base..base + BAD_BYTES);
+    rig.flush_reads_fail(numbers[1], base..base + BAD_BYTES, true);
     assert_eq!(rig.ends_of(0, numbers[0], 1), [(1, WcStatus::RetryExcErr)]);
     for port in 0..2 {
         rig.finish_bystander(port);
@@ -84,7 +84,7 @@ fn link_down() {
     rig.pair.run(1_500);
     rig.pair.set_pcie_link(1, Function::Data, false);
     rig.post_bystander(0);
-    rig.flush_reads_fail(numbers[1], base..base + (1 << 18));
+    rig.flush_reads_fail(numbers[1], base..base + (1 << 18), true);
     assert_eq!(rig.ends_of(0, numbers[0], 1), [(1, WcStatus::RetryExcErr)]);
     rig.finish_bystander(0);
     let changed = rig.changed_counters(1);

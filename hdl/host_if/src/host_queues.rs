@@ -2,7 +2,8 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    BarAccessSnk, BarDataSrc, FlowSnk, PageFaultSnk, QpSettingsSnk, QpSrc, Snk, ThresholdSnk, TlpSrc,
+    BarAccessSnk, BarDataSrc, FlowSnk, PageFaultSnk, QpSettingsSnk, QpSrc, Snk, ThresholdSnk,
+    TlpSrc,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::host_queues::CompletionQueueConfig;

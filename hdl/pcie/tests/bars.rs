@@ -642,7 +642,9 @@ fn completions_of_the_vector_table_leave_behind_earlier_messages() {
         for _ in 0..40 {
             // Others enter the stream behind it.
             inside += rng.random_range(0..2);
-            leaving = rng.random_range(0..=inside.min(4)).min(rng.random_range(0..5));
+            leaving = rng
+                .random_range(0..=inside.min(4))
+                .min(rng.random_range(0..5));
             dut.set("messages", inside);
             dut.set("messages_left", leaving);
             dut.settle();

@@ -77,7 +77,16 @@ pub struct FlushRetry {
 impl Logic for FlushRetry {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, newest, oldest, state, rest, host_failed, peer_failed);
+        dff_setup!(
+            self,
+            clock,
+            newest,
+            oldest,
+            state,
+            rest,
+            host_failed,
+            peer_failed
+        );
         dff_setup!(self, clock, host_dead, peer_dead, given_up, lost);
         dff_setup!(self, clock, knows_page, page, page_of_peer);
         clock!(self, clock, commands);

@@ -48,7 +48,17 @@ pub struct LinkGuard<const W: usize> {
 impl<const W: usize> Logic for LinkGuard<W> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, down, inside, cuts, open, refuses, tag, counts_dropped);
+        dff_setup!(
+            self,
+            clock,
+            down,
+            inside,
+            cuts,
+            open,
+            refuses,
+            tag,
+            counts_dropped
+        );
         let down = self.down.q.val();
         self.down.d.next = self.link_down.val();
         self.discards.next = down;
@@ -91,7 +101,11 @@ impl<const W: usize> Logic for LinkGuard<W> {
         }
         self.request.valid.next = self.read.valid.val() & !down;
         self.request.record.next = self.read.record.val();
-        self.read.ready.next = if down { takes } else { self.request.ready.val() };
+        self.read.ready.next = if down {
+            takes
+        } else {
+            self.request.ready.val()
+        };
         self.completion.valid.next = comes | breaks | refused;
         self.completion.record.next = if comes {
             self.arrived.record.val()

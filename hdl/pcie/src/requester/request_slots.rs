@@ -176,7 +176,8 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
         }
         self.reads.valid.next = self.read_waits.q.val();
         self.reads.record.next = self.read_slot.q.val();
-        self.follows.next = (self.write.valid.val() & !revoked) | self.read.valid.val() | has_message;
+        self.follows.next =
+            (self.write.valid.val() & !revoked) | self.read.valid.val() | has_message;
 
         if self.reset.val() {
             self.valid.d.next = false;

@@ -191,12 +191,16 @@ impl Bench {
             let header = Record::<CompletionHeader>::new(&words);
             assert!(last);
             if self.half {
-                assert!(self.dut.is("completion_error"), "a completion without its end");
+                assert!(
+                    self.dut.is("completion_error"),
+                    "a completion without its end"
+                );
             } else {
                 assert_eq!(header.u64("status"), STATUS_UNSUPPORTED);
                 let tag = header.u64("tag");
                 let place = self.owed.iter().position(|owed| *owed == tag);
-                self.owed.remove(place.expect("a read that was refused before"));
+                self.owed
+                    .remove(place.expect("a read that was refused before"));
                 self.refused += 1;
             }
         }

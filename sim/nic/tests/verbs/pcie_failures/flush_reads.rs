@@ -1,9 +1,14 @@
 //! Payload that the receiver has written, and of which it cannot learn whether it is in memory.
 
+use sim_nic::PcieSettings;
+use sim_pcie::platform::PcieReads;
 use sim_pcie::{FaultKind, Refusal, RequestKind};
 use stellar_driver::*;
 
 use super::rig::*;
+
+/// Time of a read. A batch is open for an eighth of it, in which a lane takes more packets than one.
+const READ_PS: u64 = 4_000_000;
 
 /// What is expected of a cause: the counter, what the fabric says, and what the data function logs, if anything.
 type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
@@ -11,7 +16,14 @@ type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
 /// The flush reads behind the payload of a queue pair on lane 1 fail. Both lanes are busy meanwhile: packets of another queue pair share batches with those that
 /// fail, and arrive.
 fn check(fault: FaultKind, (counter, refusal, error): Cause) {
-    let mut rig = Rig::new(&settings());
+    let reads = PcieReads {
+        latency: READ_PS,
+        ..PcieReads::default()
+    };
+    let mut rig = Rig::new(&PcieSettings {
+        reads,
+        ..settings()
+    });
     let victim = rig.rc(1, true);
     let numbers = [0, 1].map(|host: usize| victim[host].number());
     let source = rig.hosts[0].region(1 << 16, false);

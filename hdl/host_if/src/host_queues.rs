@@ -2,7 +2,8 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    BarAccessSnk, BarDataSrc, PageFaultSnk, QpSettingsSnk, QpSrc, Snk, ThresholdSnk, TlpSrc,
+    BarAccessSnk, BarDataSrc, FlowSnk, PageFaultSnk, QpSettingsSnk, QpSrc, Snk, ThresholdSnk,
+    TlpSrc,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::host_queues::CompletionQueueConfig;
@@ -46,6 +47,9 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     pub vector_word: BarDataSrc,
     pub msix_enable: Signal<In, Bit>,
     pub msix_mask: Signal<In, Bit>,
+    /// Messages in front of PCIe: bit v says that vector v may send, and one that was taken back returns.
+    pub message_permits: Signal<Out, Bits<64>>,
+    pub message_returned: FlowSnk<Bits<6>>,
 
     // Readers.
     pub consumer: ConsumerSnk,
@@ -109,6 +113,8 @@ impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
             interrupts.word => vector_word,
             msix_enable => interrupts.enable,
             msix_mask => interrupts.function_mask,
+            interrupts.permits => message_permits,
+            message_returned => interrupts.returned,
             interrupts.pending => interrupt_pending,
         );
 

@@ -1,7 +1,7 @@
 //! MSI-X: table, masks, pending bits, and the interrupt messages.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn};
-use hdl_primitives::{BarAccessSnk, BarDataSrc, BlockRam, RoundRobin};
+use hdl_primitives::{BarAccessSnk, BarDataSrc, BlockRam, FlowSnk, RoundRobin};
 use rust_hdl::prelude::*;
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::vector_table::{self, VectorEntry};
@@ -55,6 +55,7 @@ fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
 ///
 /// Accesses may have any byte enables. Every vector is masked after a reset. An access takes 3 cycles, and so does a message. An access never waits
 /// for a message that PCIe does not take, because a device has to take writes whatever becomes of its own (PCIe base specification, section 2.4.1).
+/// A message that is on its way when its mask comes is taken back by the gate in front of PCIe, and its vector is pending again.
 /// Levels: 7 (mask, `RoundRobin`).
 #[derive(LogicBlock, Default)]
 pub struct Interrupts {
@@ -75,6 +76,12 @@ pub struct Interrupts {
 
     // To host_writes.
     pub write: HostWriteSrc<32>,
+
+    // From and to the gate in front of PCIe.
+    /// Bit v: vector v may send.
+    pub permits: Signal<Out, Bits<64>>,
+    /// The message of this vector was taken back.
+    pub returned: FlowSnk<Bits<6>>,
 
     /// Raised and not sent, by vector.
     pub pending: Signal<Out, Bits<64>>,
@@ -112,11 +119,13 @@ impl Logic for Interrupts {
         let write_taken = self.write_waits.q.val() & self.write.ready.val();
         let is_free = !self.write_waits.q.val() | write_taken;
         let accessed = self.access.valid.val();
-        let due = if self.enable.val() & !self.function_mask.val() {
-            self.waiting.q.val() & self.unmasked.q.val()
+        let permits = if self.enable.val() & !self.function_mask.val() {
+            self.unmasked.q.val()
         } else {
             bits::<64>(0)
         };
+        self.permits.next = permits;
+        let due = self.waiting.q.val() & permits;
         let chooses = idle & !accessed & is_free;
         self.turns.request.next = due;
         self.turns.accept.next = chooses;
@@ -142,7 +151,8 @@ impl Logic for Interrupts {
         let raised = vector_bit(
             self.completion_raise.valid.val(),
             self.completion_raise.vector.val(),
-        ) | vector_bit(self.event_raise.valid.val(), self.event_raise.vector.val());
+        ) | vector_bit(self.event_raise.valid.val(), self.event_raise.vector.val())
+            | vector_bit(self.returned.valid.val(), self.returned.record.val());
         self.waiting.d.next = (self.waiting.q.val() & !cleared) | raised;
         self.pending.next = self.waiting.q.val();
 
@@ -155,7 +165,11 @@ impl Logic for Interrupts {
         if acts {
             self.state.d.next = State::Idle;
             self.write_waits.d.next = true;
-            self.header.d.next = write_header(message.address, bits::<11>(1));
+            self.header.d.next = WriteTlpHeader {
+                message: true,
+                vector: self.chosen.q.val(),
+                ..write_header(message.address, bits::<11>(1))
+            };
             self.data.d.next = message.data;
         }
         self.write.valid.next = self.write_waits.q.val();

@@ -112,6 +112,8 @@ pub fn write_header(address: Bits<64>, length_dw: Bits<11>) -> WriteTlpHeader {
         flush: false,
         device: bits(0),
         of_host_queue: true,
+        message: false,
+        vector: bits(0),
     }
 }
 

@@ -7,6 +7,7 @@ use hdl_host_if::{
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::bars::Completer;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc};
+use hdl_pcie::requester::message_gate::{INSIDE_BITS, LEFT_BITS};
 use hdl_primitives::{ArmSrc, BarAccessSrc, BarDataSnk, DoorbellSrc, FenceSrc, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::{OF_CARD_BIT, OF_PORT_BIT, PORT_BIT};
@@ -40,7 +41,9 @@ pub struct Bars<
     pub refused: Signal<Out, Bit>,
     pub damaged: Signal<Out, Bit>,
 
-    // BAR4.
+    // BAR4. Interrupt messages in the request stream, and those that leave it.
+    pub messages: Signal<In, Bits<INSIDE_BITS>>,
+    pub messages_left: Signal<In, Bits<LEFT_BITS>>,
     pub vector_access: BarAccessSrc,
     pub vector_word: BarDataSnk,
 
@@ -105,6 +108,8 @@ impl<
             damaged: Default::default(),
             vector_access: Default::default(),
             vector_word: Default::default(),
+            messages: Default::default(),
+            messages_left: Default::default(),
             owner: Default::default(),
             doorbell: Default::default(),
             consumer: Default::default(),
@@ -157,6 +162,8 @@ impl<
             self,
             cq => completer.cq,
             completer.cc => cc,
+            messages => completer.messages,
+            messages_left => completer.messages_left,
             completer.refused => refused,
             completer.damaged => damaged,
             completer.access => decoder.access,

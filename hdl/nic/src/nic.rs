@@ -72,9 +72,11 @@ pub struct Nic<
     pub cc: AxisSrc<W, K, CC>,
     /// Endpoint 1, if there is one, has no BARs: only messages come.
     pub cq1: Optional<AxisSnk<W, K, CQ>>,
-    /// MSI-X is on in the configuration space, and its function mask.
+    /// The function may send messages: MSI-X Enable and Bus Master Enable are set in its configuration space. And the function mask of MSI-X.
     pub msix_enable: Signal<In, Bit>,
     pub msix_mask: Signal<In, Bit>,
+    /// Bit e: the PCIe link of endpoint e is down (AMD's `cfg_phy_link_down`).
+    pub pcie_link_down: Signal<In, Bits<P>>,
 
     // Frames of the ports, from their MACs and to them.
     pub rx: [MacRxSnk<W>; P],
@@ -145,6 +147,7 @@ impl<
             cq1: Optional::new(P == 2),
             msix_enable: Default::default(),
             msix_mask: Default::default(),
+            pcie_link_down: Default::default(),
             rx: std::array::from_fn(|_| Default::default()),
             tx: std::array::from_fn(|_| Default::default()),
             rq: std::array::from_fn(|_| Default::default()),
@@ -217,6 +220,10 @@ impl<
             queues.vector_word => bars.vector_word,
             msix_enable => queues.msix_enable,
             msix_mask => queues.msix_mask,
+            queues.message_permits => endpoints[0].message_permits,
+            endpoints[0].message_returned => queues.message_returned,
+            endpoints[0].messages => bars.messages,
+            endpoints[0].messages_left => bars.messages_left,
             queues.interrupt_pending => bars.interrupt_pending,
             bars.core_counter_select => receive.counter_select,
             receive.counter_value => bars.core_counter,
@@ -384,6 +391,9 @@ impl<
             bars.damaged => endpoints[0].request_damaged,
             queues.accepted => endpoints[0].queue_accepted,
         );
+        for p in 0..P {
+            self.endpoints[p].link_down.next = self.pcie_link_down.val().get_bit(p);
+        }
 
         // Messages of the host.
         self.endpoints[0].cq.moves.next = self.cq.tvalid.val() & self.bars.cq.tready.val();
@@ -391,7 +401,8 @@ impl<
         self.endpoints[0].cq.damaged.next = self.cq.tuser.val().get_bit(CD);
         self.endpoints[0].cq.message.next = CqMessage::from_bits(self.cq.tdata.val());
         for p in 1..P {
-            // Endpoint 1 has no BARs, so nothing else comes there, and nothing has to wait. It writes nothing for the host's queues.
+            // Endpoint 1 has no BARs, so nothing else comes there, and nothing has to wait. It writes nothing for the host's queues, and no interrupt
+            // messages.
             let damaged = self.cq1.tuser.val().get_bit(CD);
             self.cq1.tready.next = true;
             self.endpoints[p].cq.moves.next = self.cq1.tvalid.val();
@@ -400,6 +411,7 @@ impl<
             self.endpoints[p].cq.message.next = CqMessage::from_bits(self.cq1.tdata.val());
             self.endpoints[p].request_refused.next = false;
             self.endpoints[p].request_damaged.next = self.cq1.tvalid.val() & damaged;
+            self.endpoints[p].message_permits.next = bits(0);
             self.endpoints[p].queue_accepted.next = false;
         }
     }

@@ -1,11 +1,12 @@
 //! One PCIe endpoint of the card.
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_pcie::ats::InvalidateResponder;
 use hdl_pcie::bundles::{AxisSnk, AxisSrc, CqLookSnk};
 use hdl_pcie::flush::WriteFlush;
-use hdl_pcie::requester::{CompletionStream, RequestStream};
-use hdl_primitives::{OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
+use hdl_pcie::requester::message_gate::{INSIDE_BITS, LEFT_BITS};
+use hdl_pcie::requester::{CompletionStream, LinkGuard, MessageGate, RequestStream};
+use hdl_primitives::{FlowSrc, OfferSnk, PlacementSrc, ReadDataSrc, Snk, Src, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::counters::PORT_BIT;
 use stellar_wire::hw::fence::EpochEnd;
@@ -44,6 +45,8 @@ pub struct PcieEndpoint<
     // AMD's PCIe block, with straddle (1,024 bits: PG346; 512 bits: PG213).
     pub rq: AxisSrc<W, K, RQ>,
     pub rc: AxisSnk<W, K, RC>,
+    /// The link is down (`cfg_phy_link_down`).
+    pub link_down: Signal<In, Bit>,
     /// The host's requests, for messages of ATS.
     pub cq: CqLookSnk,
 
@@ -65,6 +68,11 @@ pub struct PcieEndpoint<
     pub write: TlpSnk<W>,
     pub placement: PlacementSrc,
     pub flush_fault: Src<FailedRead>,
+    // Interrupt messages: see `MessageGate`.
+    pub message_permits: Signal<In, Bits<64>>,
+    pub message_returned: FlowSrc<Bits<6>>,
+    pub messages: Signal<Out, Bits<INSIDE_BITS>>,
+    pub messages_left: Signal<Out, Bits<LEFT_BITS>>,
     /// The host's queues have a write on its way to `write`.
     pub queue_accepted: Signal<In, Bit>,
 
@@ -79,6 +87,8 @@ pub struct PcieEndpoint<
 
     reader: HostReader<W, B, N, S, G, A, EA>,
     flush: WriteFlush<W>,
+    guard: LinkGuard<W>,
+    gate: MessageGate,
     requests: RequestStream<W, L, K, C, D, RQ>,
     completions: CompletionStream<W, D, H, K, RC>,
     invalidations: InvalidateResponder,
@@ -104,15 +114,13 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(
-            self,
-            reader,
-            flush,
-            requests,
-            completions,
-            invalidations,
-            counters
-        );
+        clock_reset!(self, reader, flush, guard, invalidations, counters);
+        clock!(self, clock, requests, completions, gate);
+        let discards = self.guard.discards.val();
+        self.requests.reset.next = self.reset.val() | discards;
+        self.gate.reset.next = self.reset.val() | discards;
+        self.completions.reset.next = self.reset.val() | discards;
+        self.requests.link_down.next = discards;
         join!(
             self,
             mrrs_code => reader.mrrs_code,
@@ -130,11 +138,24 @@ impl<
             flush.placement => placement,
             flush.fault => flush_fault,
             queue_accepted => flush.queue_accepted,
-            flush.tlp => requests.write,
-            flush.request => requests.read,
+            link_down => guard.link_down,
+            flush.tlp => guard.write,
+            flush.request => guard.read,
+            guard.tlp => requests.write,
+            guard.tlp.valid => gate.valid,
+            guard.tlp.header => gate.header,
+            requests.write.ready => gate.ready,
+            gate.revoked => requests.revoked,
+            message_permits => gate.permits,
+            gate.returned => message_returned,
+            requests.messages_left => gate.left,
+            requests.messages_left => messages_left,
+            gate.waiting => messages,
+            guard.request => requests.read,
             requests.rq => rq,
             rc => completions.rc,
-            completions.completion => flush.completion,
+            completions.completion => guard.arrived,
+            guard.completion => flush.completion,
             flush.data => reader.completion,
             cq => invalidations.cq,
             invalidations.drain => reader.drain,
@@ -148,6 +169,7 @@ impl<
             flush.failed => counters.flush_failed,
             flush.timed_out => counters.flush_timed_out,
             flush.fault_dropped => counters.flush_fault_dropped,
+            guard.write_dropped => counters.write_dropped,
             request_refused => counters.request_refused,
             request_damaged => counters.request_damaged,
             counter_select => counters.select,

@@ -25,6 +25,7 @@ pub struct PortCounters {
     pub flush_failed: Signal<In, Bit>,
     pub flush_timed_out: Signal<In, Bit>,
     pub flush_fault_dropped: Signal<In, Bit>,
+    pub write_dropped: Signal<In, Bit>,
     pub request_refused: Signal<In, Bit>,
     pub request_damaged: Signal<In, Bit>,
 
@@ -60,7 +61,8 @@ impl Logic for PortCounters {
             .replace_bit(13, self.flush_timed_out.val())
             .replace_bit(14, self.request_refused.val())
             .replace_bit(15, self.request_damaged.val())
-            .replace_bit(16, self.flush_fault_dropped.val());
+            .replace_bit(16, self.flush_fault_dropped.val())
+            .replace_bit(17, self.write_dropped.val());
         join!(self, select => bank.select, bank.value => value);
     }
 }

@@ -153,6 +153,7 @@ fn every_event_of_a_port_has_its_counter_and_reset_clears_them() {
             PortCounter::FlushReportsDropped,
             Raise::Flag("flush_fault_dropped"),
         ),
+        (PortCounter::WritesDropped, Raise::Flag("write_dropped")),
     ];
     let mut dut = Dut::new::<PortCounters>();
     dut.reset(1);

@@ -221,6 +221,8 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
                     flush: running.segment.flush,
                     device: running.segment.device,
                     of_host_queue: false,
+                    message: false,
+                    vector: bits(0),
                 },
                 position: running.position,
             };

@@ -7,7 +7,7 @@ use hdl_pcie::bars::request_executor::RequestExecutor;
 use hdl_pcie::bars::request_words::RequestWords512;
 use hdl_pcie::bars::{Completer1024, Completer512};
 use hdl_testkit::equivalence::Random;
-use hdl_testkit::{equivalence, library, tools};
+use hdl_testkit::{equivalence, library, tools, Dut};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -605,11 +605,54 @@ fn answer_beats_is_its_verilog() {
                 },
                 dwords: rng.random_range(3..=35u64).to_bits(),
                 payload: Bits::random(rng),
+                after_messages: Bit::random(rng),
             };
+            uut.messages.next = rng.random_range(0..4u64).to_bits();
+            uut.messages_left.next = rng.random_range(0..2u64).to_bits();
             uut.cc.tready.next = rng.random_ratio(2, 3);
         },
         300,
         5,
     )
     .unwrap();
+}
+
+/// A completion of the MSI-X table leaves behind the messages that were in the request stream, and not behind those that come later. Others do not wait.
+#[test]
+fn completions_of_the_vector_table_leave_behind_earlier_messages() {
+    let mut rng = StdRng::seed_from_u64(1);
+    for round in 0..200 {
+        let mut dut = Dut::new::<AnswerBeats512>();
+        let after_messages = round % 4 != 0;
+        let answer = CompleterAnswer {
+            dwords: 5_u64.to_bits(),
+            after_messages,
+            ..CompleterAnswer::default()
+        };
+        let mut inside = rng.random_range(0..6_u64);
+        let mut leaving = rng.random_range(0..=inside.min(4));
+        dut.set("answer_valid", 1);
+        dut.set_record("answer", answer);
+        dut.set("messages", inside);
+        dut.set("messages_left", leaving);
+        dut.clock();
+        inside -= leaving;
+        let mut before = if after_messages { inside } else { 0 };
+        dut.set("answer_valid", 0);
+        for _ in 0..40 {
+            // Others enter the stream behind it.
+            inside += rng.random_range(0..2);
+            leaving = rng
+                .random_range(0..=inside.min(4))
+                .min(rng.random_range(0..5));
+            dut.set("messages", inside);
+            dut.set("messages_left", leaving);
+            dut.settle();
+            assert_eq!(dut.is("cc_tvalid"), before == 0, "{before} before");
+            dut.clock();
+            inside -= leaving;
+            before = before.saturating_sub(leaving);
+        }
+        assert_eq!(before, 0);
+    }
 }

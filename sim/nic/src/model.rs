@@ -43,6 +43,8 @@ pub struct NicInputs {
     /// MSI-X is on in the configuration space, and its function mask.
     pub msix_enable: bool,
     pub msix_mask: bool,
+    /// Bit e: the PCIe link of endpoint e is down.
+    pub pcie_link_down: u8,
     /// Bit p: the link of port p is up.
     pub port_up: u8,
     /// Those of a port that the card does not have drive nothing.
@@ -228,6 +230,7 @@ impl NicModel {
         m.set_u64(p.port_up, inputs.port_up.into());
         m.set_u64(p.msix_enable, inputs.msix_enable.into());
         m.set_u64(p.msix_mask, inputs.msix_mask.into());
+        m.set_u64(p.pcie_link_down, inputs.pcie_link_down.into());
         for (pins, offered) in p.cq.iter().zip([&inputs.cq, &inputs.cq1]) {
             m.set_u64(pins.tvalid, offered.is_some().into());
             if let Some(offered) = offered {

@@ -78,6 +78,12 @@ impl Port {
         ports.iter().enumerate().map(bit).sum()
     }
 
+    /// The pin `pcie_link_down`: bit e for the endpoint of each of `ports`.
+    pub fn pcie_down(ports: &[Self]) -> u8 {
+        let bit = |(e, port): (usize, &Self)| u8::from(port.endpoint.link_is_down()) << e;
+        ports.iter().enumerate().map(bit).sum()
+    }
+
     /// Returns what drives the pins in this cycle. Call it once per cycle.
     pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> PortInputs {
         PortInputs {

@@ -71,6 +71,8 @@ module completer_axis (
     .word_valid(word_valid),
     .word_data(word_data),
     .word_unsupported(word_unsupported),
+    .messages(4'b0),
+    .messages_left(3'b0),
     .refused(refused),
     .damaged()
   );

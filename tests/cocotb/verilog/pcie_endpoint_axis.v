@@ -143,6 +143,8 @@ module pcie_endpoint_axis (
     .word_valid(word_valid),
     .word_data(word),
     .word_unsupported(word_unsupported),
+    .messages(4'b0),
+    .messages_left(3'b0),
     .refused(),
     .damaged()
   );
@@ -206,6 +208,9 @@ module pcie_endpoint_axis (
     .vector_word_data(vector_word),
     .msix_enable(cfg_interrupt_msix_enable[0]),
     .msix_mask(cfg_interrupt_msix_mask[0]),
+    .message_permits(),
+    .message_returned_valid(1'b0),
+    .message_returned(6'b0),
     .consumer_valid(consumer_valid),
     .consumer_qp(consumer_qp),
     .consumer_index(consumer_index),
@@ -262,6 +267,9 @@ module pcie_endpoint_axis (
   request_stream_512_2_16_768_1024_137 u_request_stream (
     .clock(user_clk),
     .reset(user_reset),
+    .link_down(1'b0),
+    .revoked(1'b0),
+    .messages_left(),
     .write_valid(write_valid),
     .write_ready(write_ready),
     .write_data(write_data),

@@ -42,6 +42,8 @@ record_enum! {
         HostRequestsDamaged,
         /// Failed flush reads whose event was dropped. Their queue pairs fail all the same.
         FlushReportsDropped,
+        /// Writes that were dropped, because the PCIe link of the endpoint was down.
+        WritesDropped,
     }
 }
 
@@ -60,7 +62,7 @@ record_enum! {
         EventsLost,
         /// Consumer indices of the event queue that were refused.
         EventConsumersRefused,
-        /// MSI-X messages.
+        /// MSI-X messages. One that a mask has taken back counts again when it is sent.
         InterruptsSent,
         /// Doorbells and consumer indices of a page that does not own the queue pair.
         DoorbellsNotOwned,

@@ -101,4 +101,6 @@ pub struct CompleterAnswer {
     /// Double words with those of the descriptor. Behind it are those of `dword_count`, or the description of a request that failed.
     pub dwords: Bits<6>,
     pub payload: Bits<1024>,
+    /// It leaves behind the interrupt messages that are on their way.
+    pub after_messages: Bit,
 }

@@ -45,6 +45,9 @@ pub struct WriteTlpHeader {
     pub device: Bits<10>,
     /// The TLP is an entry of a ring or an interrupt, and belongs to no place command.
     pub of_host_queue: Bit,
+    /// The TLP is the interrupt message of this vector.
+    pub message: Bit,
+    pub vector: Bits<6>,
 }
 
 /// Payloads that have reached their memory, in the order of their place commands.

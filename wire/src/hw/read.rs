@@ -6,6 +6,8 @@ use rust_hdl::prelude::*;
 /// `CompletionHeader::status` of a successful completion; every other value ends the request without data (PCIe base
 /// specification, section 2.2.9). The same code as [`crate::pcie::CompletionStatus::Successful`].
 pub const STATUS_SUCCESSFUL: u64 = 0;
+/// The same of Unsupported Request. The same code as [`crate::pcie::CompletionStatus::UnsupportedRequest`].
+pub const STATUS_UNSUPPORTED: u64 = 1;
 
 /// One read of up to 8,192 bytes from one to three runs of addresses.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

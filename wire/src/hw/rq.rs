@@ -72,6 +72,8 @@ pub struct SlotRun {
     /// Of the write.
     pub first_be: Bits<4>,
     pub last_be: Bits<4>,
+    /// The write is an interrupt message.
+    pub message: Bit,
 }
 
 /// A read, which takes one slot.

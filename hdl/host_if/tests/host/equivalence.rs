@@ -63,6 +63,8 @@ fn header(rng: &mut TestRng) -> WriteTlpHeader {
         flush: Bit::random(rng),
         device: Bits::random(rng),
         of_host_queue: Bit::random(rng),
+        message: Bit::random(rng),
+        vector: Bits::random(rng),
     }
 }
 
@@ -294,6 +296,8 @@ fn interrupts() {
             uut.access.record.next = bar_access(rng, 8);
             uut.enable.next = rng.random_ratio(7, 8);
             uut.function_mask.next = rng.random_ratio(1, 8);
+            uut.returned.valid.next = rng.random_ratio(1, 8);
+            uut.returned.record.next = Bits::random(rng);
             uut.write.ready.next = rng.random_ratio(3, 4);
         },
         800,
@@ -370,6 +374,8 @@ fn host_queues() {
             uut.vector_access.record.next = bar_access(rng, 8);
             uut.msix_enable.next = rng.random_ratio(7, 8);
             uut.msix_mask.next = rng.random_ratio(1, 8);
+            uut.message_returned.valid.next = rng.random_ratio(1, 8);
+            uut.message_returned.record.next = Bits::random(rng);
             uut.consumer.valid.next = rng.random_ratio(1, 2);
             uut.consumer.qp.next = bits(rng, 4);
             uut.consumer.index.next = bits(rng, 8);

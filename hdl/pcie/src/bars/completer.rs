@@ -9,6 +9,7 @@ use super::answer_beats::AnswerBeats;
 use super::request_executor::RequestExecutor;
 use super::request_words::RequestWords;
 use crate::bundles::{AxisSnk, AxisSrc};
+use crate::requester::message_gate::{INSIDE_BITS, LEFT_BITS};
 
 /// For 1,024 bits (CPM5, PG346).
 pub type Completer1024 = Completer<1024, 32, 465, 196, 165>;
@@ -32,6 +33,9 @@ pub struct Completer<const W: usize, const N: usize, const U: usize, const D: us
     // Counters: one cycle per event.
     pub refused: Signal<Out, Bit>,
     pub damaged: Signal<Out, Bit>,
+    /// Interrupt messages in the request stream, and those that leave it.
+    pub messages: Signal<In, Bits<INSIDE_BITS>>,
+    pub messages_left: Signal<In, Bits<LEFT_BITS>>,
 
     requests: RequestWords<W, N, U, D>,
     skid: StreamSkid<CompleterWork>,
@@ -55,6 +59,8 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize, const C: us
             word => executor.word,
             executor.answer => answers.answer,
             answers.cc => cc,
+            messages => answers.messages,
+            messages_left => answers.messages_left,
             executor.refused => refused,
             requests.damaged => damaged,
         );

@@ -3,6 +3,7 @@
 use hdl_macros::hdl;
 use hdl_primitives::{BarAccessSrc, BarDataSnk, Snk, Src};
 use rust_hdl::prelude::*;
+use stellar_wire::host::config_space::Bar;
 use stellar_wire::hw::completer::{
     BarAccess, CcDescriptor, CompleterAnswer, CompleterWork, CC_DWORDS, CQ_DWORDS,
     REQUEST_MEMORY_READ,
@@ -18,6 +19,8 @@ const BOUNDARY_DWORDS: u64 = 32;
 const WORDS: usize = BOUNDARY_DWORDS as usize / 2;
 /// Double words that describe a request which failed: its byte enables and its descriptor (PG213, PG346: completions with error status).
 const FAILURE_DWORDS: u64 = 1 + CQ_DWORDS as u64;
+/// The BAR of the MSI-X table: a read of it tells that no message of a masked vector follows.
+const VECTORS: u64 = Bar::Vectors.index() as u64;
 const SUCCESSFUL: u64 = CompletionStatus::Successful as u64;
 const UNSUPPORTED: u64 = CompletionStatus::UnsupportedRequest as u64;
 /// Byte count of completions of requests other than memory reads.
@@ -222,6 +225,7 @@ impl Logic for RequestExecutor {
             } else {
                 dwords + CC_DWORDS as u64
             },
+            after_messages: request.bar_id == VECTORS,
             payload: if refuses {
                 description
             } else if odd {

@@ -1,17 +1,19 @@
 //! Batches of writes whose flush reads are on their way.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn};
-use hdl_primitives::{FlowSnk, FlowSrc, Snk, Src, SyncFifo};
+use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Snk, SyncFifo};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::dma::FlushedBatch;
 
 use super::records::{
-    ClosedBatch, FailedFlush, FlushAnswer, OpenBatch, BATCH_BITS, GENERATIONS_BITS,
-    GENERATION_BITS, READ_BITS,
+    ArrivedBatch, ClosedBatch, FailedFlush, FlushAnswer, OpenBatch, ReadEnd, BATCH_BITS,
+    GENERATIONS_BITS, GENERATION_BITS, READ_BITS,
 };
 
 const COUNT_BITS: usize = BATCH_BITS + 1;
-const BATCHES: usize = 1 << BATCH_BITS;
+/// A bit for the read of host memory of each batch, and for that of a device.
+const OF_HOST: u64 = 0x5555;
+const OF_PEER: u64 = OF_HOST << 1;
+const _: () = assert!(READ_BITS == 16);
 
 /// Number of the first flush read of a batch.
 #[hdl_fn]
@@ -24,6 +26,21 @@ fn bit_if(set: Bit) -> Bits<READ_BITS> {
     bit_cast::<READ_BITS, 1>(set.into())
 }
 
+/// What is known of the read of the first batch that `bit` has, which is not open, among those of `target`.
+#[hdl_fn]
+fn read_end(
+    failed: Bits<READ_BITS>,
+    heard: Bits<READ_BITS>,
+    bit: Bits<READ_BITS>,
+    target: u64,
+) -> ReadEnd {
+    ReadEnd {
+        failed: (failed & bit).any(),
+        late: (failed & bit & !heard).any(),
+        silent: !(heard & target).any(),
+    }
+}
+
 /// The generation of a batch number.
 #[hdl_fn]
 fn generation_of(generations: Bits<GENERATIONS_BITS>, batch: Bits<3>) -> Bits<GENERATION_BITS> {
@@ -32,8 +49,9 @@ fn generation_of(generations: Bits<GENERATIONS_BITS>, batch: Bits<3>) -> Bits<GE
 
 /// Holds up to eight batches, and reports them in the order in which they were closed, each when the last of its flush reads is answered.
 ///
-/// A batch whose reads are not answered by its deadline is reported as failed. Completions that come later are of an old generation, and are ignored.
-/// LUT levels: 5 (deadline: 32-bit compare 3, gate, select).
+/// A read that is not answered by its batch's deadline has failed. Completions that come later are of an old generation, and are ignored. A read of the
+/// batch that is reported may be repeated, with a deadline of its own, and then the batch is reported again. LUT levels: 5 (deadline: 32-bit compare 3,
+/// gate, select).
 #[derive(LogicBlock, Default)]
 pub struct FlushBatches {
     pub clock: Signal<In, Clock>,
@@ -51,8 +69,12 @@ pub struct FlushBatches {
 
     pub answer: FlowSnk<FlushAnswer>,
 
-    /// A batch with place commands has arrived.
-    pub flushed: Src<FlushedBatch>,
+    /// A batch with place commands: its reads are answered, or given up.
+    pub arrived: OfferSrc<ArrivedBatch>,
+    /// The read of host memory (0) or of a device (1) of that batch is repeated, with these parts of its tag. Not while the batch is taken.
+    pub again: FlowSnk<Bit>,
+    pub again_batch: Signal<Out, Bits<3>>,
+    pub again_generation: Signal<Out, Bits<2>>,
     /// One cycle: the batch of the fence has arrived.
     pub fence_done: Signal<Out, Bit>,
     /// One cycle: the batch of the drain has arrived.
@@ -67,22 +89,29 @@ pub struct FlushBatches {
     tail: DFF<Bits<3>>,
     /// A bit for each flush read that is not answered.
     waiting: DFF<Bits<READ_BITS>>,
-    /// A bit for each batch with a read that failed.
-    failed: DFF<Bits<BATCHES>>,
+    /// A bit for each one that failed, and for each one on its way that was answered, well or not.
+    failed: DFF<Bits<READ_BITS>>,
+    heard: DFF<Bits<READ_BITS>>,
+    /// A read of the first batch was repeated, with this deadline.
+    repeats: DFF<Bit>,
+    deadline: DFF<Bits<32>>,
     generations: DFF<Bits<GENERATIONS_BITS>>,
 }
 
 impl Logic for FlushBatches {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, head, tail, waiting, failed, generations);
+        dff_setup!(self, clock, head, tail, waiting, failed, heard, generations);
+        dff_setup!(self, clock, repeats, deadline);
         clock_reset!(self, order);
         let head = self.head.q.val();
         let tail = self.tail.q.val();
         let waiting = self.waiting.q.val();
         let failed = self.failed.q.val();
+        let heard = self.heard.q.val();
         let generations = self.generations.q.val();
         let now = self.now.val();
+        let deadline = now + bit_cast::<32, 31>(self.timeout.val());
 
         // close
         let closed = self.closed.record.val();
@@ -96,7 +125,7 @@ impl Logic for FlushBatches {
             commands: closed.commands,
             fence: closed.fence,
             drain: closed.drain,
-            deadline: now + bit_cast::<32, 31>(self.timeout.val()),
+            deadline,
         };
         let asked =
             (bit_if(closed.reads_host) | (bit_if(closed.reads_peer) << 1)) << first_read(tail);
@@ -115,29 +144,43 @@ impl Logic for FlushBatches {
         } else {
             bits(0)
         };
-        let fails = if answers & answer.failed {
-            bits::<BATCHES>(1) << bit_cast::<BATCHES, 3>(answer.tag.batch)
+        let fails = if answer.failed { answered } else { bits(0) };
+
+        // repeat
+        let of_head = bits::<READ_BITS>(0b11) << first_read(head);
+        let again = self.again.valid.val();
+        let repeated = if again {
+            bits::<READ_BITS>(1) << (first_read(head) | bit_if(self.again.record.val()))
         } else {
             bits(0)
         };
+        if again {
+            self.deadline.d.next = deadline;
+        }
+        self.again_batch.next = head;
+        self.again_generation.next = generation_of(generations, head);
 
         // report
         let first = self.order.out.data.val();
         let valid = self.order.out.valid.val();
-        let of_head = bits::<READ_BITS>(0b11) << first_read(head);
         let open = (waiting & of_head).any();
-        let is_late = !(now - first.deadline).get_bit(31);
+        let due = if self.repeats.q.val() {
+            self.deadline.q.val()
+        } else {
+            first.deadline
+        };
+        let is_late = !(now - due).get_bit(31);
         // One failure is reported per cycle.
         let refused = answers & answer.failed;
         let expires = valid & open & is_late & self.timeout.val().any() & !refused;
-        let is_failed = ((failed >> bit_cast::<BATCHES, 3>(head)) & 1).any();
         let arrived = valid & !open;
         let counts = first.commands.any();
-        let leaves = arrived & (!counts | self.flushed.ready.val());
-        self.flushed.valid.next = arrived & counts;
-        self.flushed.record.next = FlushedBatch {
+        let leaves = arrived & (!counts | self.arrived.ready.val());
+        self.arrived.valid.next = arrived & counts;
+        self.arrived.record.next = ArrivedBatch {
             commands: first.commands,
-            failed: is_failed,
+            host: read_end(failed, heard, of_head & OF_HOST, OF_HOST),
+            peer: read_end(failed, heard, of_head & OF_PEER, OF_PEER),
         };
         self.order.out.ready.next = leaves;
         self.fence_done.next = leaves & first.fence;
@@ -156,15 +199,19 @@ impl Logic for FlushBatches {
         if leaves {
             self.head.d.next = head + 1;
         }
+        self.repeats.d.next = (self.repeats.q.val() | again) & !leaves;
 
         // update
-        let head_bit = bits::<BATCHES>(1) << bit_cast::<BATCHES, 3>(head);
-        let tail_bit = bits::<BATCHES>(1) << bit_cast::<BATCHES, 3>(tail);
         let expired = if expires { of_head } else { bits(0) };
-        let given_up = if expires { head_bit } else { bits(0) };
-        let fresh = if closes { tail_bit } else { bits(0) };
-        self.waiting.d.next = (waiting & !answered & !expired) | adds;
-        self.failed.d.next = (failed & !fresh) | fails | given_up;
+        let gone = if leaves { of_head } else { bits(0) };
+        let fresh = if closes {
+            bits::<READ_BITS>(0b11) << first_read(tail)
+        } else {
+            bits(0)
+        };
+        self.waiting.d.next = (waiting & !answered & !expired) | adds | repeated;
+        self.failed.d.next = (failed & !fresh & !repeated) | fails | (waiting & expired);
+        self.heard.d.next = (heard & !gone & !repeated) | answered;
         if expires {
             let shift = bit_cast::<GENERATIONS_BITS, 3>(head) << 1;
             let next = generation_of(generations, head) + 1;
@@ -178,6 +225,8 @@ impl Logic for FlushBatches {
             self.tail.d.next = bits(0);
             self.waiting.d.next = bits(0);
             self.failed.d.next = bits(0);
+            self.heard.d.next = bits(0);
+            self.repeats.d.next = false;
             self.generations.d.next = bits(0);
         }
     }

@@ -23,9 +23,9 @@ pub struct FlushFaults {
     /// Discards reports.
     pub reset: Signal<In, Bit>,
 
-    /// A batch is closed.
-    pub closed: FlowSnk<BatchAddresses>,
-    /// A flush read of a batch that was closed before has failed.
+    /// A batch is closed, or one of its reads is repeated for a command.
+    pub asked: FlowSnk<BatchAddresses>,
+    /// A flush read that was asked before has failed.
     pub failed: FlowSnk<FailedFlush>,
 
     /// The flush read that failed. Its source, the endpoint, is 0: who knows the endpoint puts it in.
@@ -43,13 +43,13 @@ impl Logic for FlushFaults {
     fn update(&mut self) {
         clock!(self, clock, of_host, of_peer);
         clock_reset!(self, faults);
-        let closed = self.closed.record.val();
-        self.of_host.write_enable.next = self.closed.valid.val();
-        self.of_host.write_address.next = closed.batch;
-        self.of_host.write_data.next = closed.host_dw;
-        self.of_peer.write_enable.next = self.closed.valid.val();
-        self.of_peer.write_address.next = closed.batch;
-        self.of_peer.write_data.next = closed.peer_dw;
+        let asked = self.asked.record.val();
+        self.of_host.write_enable.next = self.asked.valid.val() & asked.of_host;
+        self.of_host.write_address.next = asked.batch;
+        self.of_host.write_data.next = asked.host_dw;
+        self.of_peer.write_enable.next = self.asked.valid.val() & asked.of_peer;
+        self.of_peer.write_address.next = asked.batch;
+        self.of_peer.write_data.next = asked.peer_dw;
 
         let failed = self.failed.record.val();
         self.of_host.read_address.next = failed.batch;

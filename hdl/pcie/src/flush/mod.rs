@@ -13,13 +13,16 @@
 //! | block | does | cycles |
 //! |---|---|---|
 //! | [`flush_batches`] | batches whose flush reads are on their way, in order, with deadlines | 1 |
+//! | [`flush_retry`] | which commands of a failed batch have failed, by a flush read for each | 0, or a read for each command |
 //! | [`flush_faults`] | addresses of flush reads that failed, for the event queue | 1 |
 //! | [`write_flush`] | sees writes leave, closes batches, and sends their flush reads | 0 for writes and completions, 1 for reads |
 
 pub mod flush_batches;
 pub mod flush_faults;
+pub mod flush_retry;
 pub mod records;
 pub mod write_flush;
 
 pub use flush_faults::FlushFaults;
+pub use flush_retry::FlushRetry;
 pub use write_flush::{WriteFlush, WriteFlush1024, WriteFlush512};

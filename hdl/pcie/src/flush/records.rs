@@ -39,6 +39,40 @@ pub struct WriteLeft {
     pub flush: Bit,
     pub ends: Bit,
     pub of_host_queue: Bit,
+    pub message: Bit,
+}
+
+/// Where a place command with a flush has written: its last address, and its targets.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct CommandWrites {
+    pub address_dw: Bits<62>,
+    pub to_host: Bit,
+    pub to_peer: Bit,
+}
+
+/// What is known of a flush read that is answered or given up.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ReadEnd {
+    pub failed: Bit,
+    /// It was not answered in time.
+    pub late: Bit,
+    /// Nor was any flush read of the same target behind it.
+    pub silent: Bit,
+}
+
+/// A batch whose flush reads are all answered or given up.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct ArrivedBatch {
+    pub commands: Bits<10>,
+    pub host: ReadEnd,
+    pub peer: ReadEnd,
+}
+
+/// A flush read for one command of a batch that has failed.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct SingleRead {
+    pub address_dw: Bits<62>,
+    pub of_peer: Bit,
 }
 
 /// A batch that has been closed.
@@ -56,10 +90,12 @@ pub struct ClosedBatch {
     pub reads_peer: Bit,
 }
 
-/// Addresses of the flush reads of a batch, in double words. One without a read may have any value.
+/// Addresses of the flush reads of a batch, in double words: of both, or of one of them. One without a read may have any value.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct BatchAddresses {
     pub batch: Bits<3>,
+    pub of_host: Bit,
+    pub of_peer: Bit,
     pub host_dw: Bits<62>,
     pub peer_dw: Bits<62>,
 }

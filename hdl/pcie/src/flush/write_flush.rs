@@ -9,7 +9,10 @@ use stellar_wire::hw::read::{FailedRead, ReadTlpHeader, STATUS_SUCCESSFUL};
 
 use super::flush_batches::FlushBatches;
 use super::flush_faults::FlushFaults;
-use super::records::{BatchAddresses, ClosedBatch, FlushAnswer, FlushTag, WriteLeft};
+use super::flush_retry::FlushRetry;
+use super::records::{
+    BatchAddresses, ClosedBatch, CommandWrites, FlushAnswer, FlushTag, WriteLeft,
+};
 use crate::read::records::FLUSH_TAGS;
 
 /// For an endpoint of 1,024 bits.
@@ -83,8 +86,9 @@ fn count_if(set: Bit) -> Bits<BETWEEN_BITS> {
 }
 
 #[hdl_fn]
-fn tag_of(batch: Bits<3>, generation: Bits<2>, of_peer: u64) -> Bits<8> {
-    bits::<8>(FLUSH_TAGS as u64 + of_peer)
+fn tag_of(batch: Bits<3>, generation: Bits<2>, of_peer: Bit) -> Bits<8> {
+    bits::<8>(FLUSH_TAGS as u64)
+        | bit_cast::<8, 1>(of_peer.into())
         | (bit_cast::<8, 3>(batch) << 1)
         | (bit_cast::<8, 2>(generation) << 4)
 }
@@ -106,7 +110,9 @@ fn read_of(asked: Asked, of_peer: Bit) -> ReadTlpHeader {
 /// Writes that need a flush ([`WriteTlpHeader::flush`](stellar_wire::hw::dma::WriteTlpHeader)) are counted in batches. A batch is closed as soon as it has
 /// a command and there is a place among the eight on their way. Then a read of no bytes goes to the last address that was written in host memory, and one
 /// to the last address in a device, if there were writes. A write to another device closes the batch first. What waits for payload is told when
-/// both are answered.
+/// both are answered. If one fails, [`FlushRetry`] finds the commands that fail with it.
+///
+/// An interrupt message is no target of a flush read: its address cannot be read. A read of another address of host memory pushes it, too.
 ///
 /// A fence closes a batch too, after the last write before it, whether the writes need a flush or not, and of the host's queues too. So does a drain, after
 /// the last write that has left this block before it. Levels: 6 (what is due, and its batch).
@@ -149,14 +155,21 @@ pub struct WriteFlush<const W: usize> {
 
     left: SyncFifo<WriteLeft, LEFT_ADDRESS, LEFT_COUNT>,
     batches: FlushBatches,
+    retry: FlushRetry,
     faults: FlushFaults,
 
     host: DFF<Written>,
     peer: DFF<Written>,
     /// Commands of the batch that is not closed.
     commands: DFF<Bits<10>>,
+    /// Targets of the command whose writes are counted.
+    to_host: DFF<Bit>,
+    to_peer: DFF<Bit>,
     ask_host: DFF<Asked>,
     ask_peer: DFF<Asked>,
+    /// The read for one command, and its target.
+    ask_again: DFF<Asked>,
+    again_of_peer: DFF<Bit>,
     /// Commands that the lane has handed over, and writes that the host's queues have accepted, that are not counted here. Each kind is in order, but either may
     /// overtake the other.
     between: DFF<Bits<BETWEEN_BITS>>,
@@ -179,7 +192,8 @@ impl<const W: usize> Logic for WriteFlush<W> {
         dff_setup!(self, clock, between, queue_between, fencing, now);
         dff_setup!(self, clock, before_fence, queue_before_fence);
         dff_setup!(self, clock, draining, before_drain);
-        clock_reset!(self, left, batches, faults);
+        dff_setup!(self, clock, to_host, to_peer, ask_again, again_of_peer);
+        clock_reset!(self, left, batches, retry, faults);
         self.now.d.next = self.now.q.val() + 1;
 
         // pass_writes
@@ -200,6 +214,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             flush: header.flush,
             ends: header.ends,
             of_host_queue: header.of_host_queue,
+            message: header.message,
         };
         self.placement.sent.next = leaves & header.ends & !header.flush;
 
@@ -234,28 +249,68 @@ impl<const W: usize> Logic for WriteFlush<W> {
         };
         let kept = if closes { bits::<10>(0) } else { commands };
         self.commands.d.next = kept + bit_cast::<10, 1>((ends & last.flush).into());
-        self.host.d.next = next_written(host, last, takes & !last.to_peer, closes);
-        self.peer.d.next = next_written(peer, last, takes & last.to_peer, closes);
+        let writes = takes & !last.message;
+        self.host.d.next = next_written(host, last, writes & !last.to_peer, closes);
+        self.peer.d.next = next_written(peer, last, writes & last.to_peer, closes);
+
+        // remember_command
+        let of_command = takes & !last.of_host_queue;
+        let to_host = self.to_host.q.val() | (of_command & !last.to_peer);
+        let to_peer = self.to_peer.q.val() | (of_command & last.to_peer);
+        self.to_host.d.next = to_host & !ends;
+        self.to_peer.d.next = to_peer & !ends;
+        self.retry.left.valid.next = ends & last.flush;
+        self.retry.left.record.next = CommandWrites {
+            address_dw: last.address_dw,
+            to_host,
+            to_peer,
+        };
 
         // ask: flush reads go before reads of data, which are many.
-        let asks = ask_host.any | ask_peer.any;
+        let ask_again = self.ask_again.q.val();
+        let asks = ask_host.any | ask_peer.any | ask_again.any;
         let free = self.request.ready.val();
         self.request.valid.next = asks | self.read.valid.val();
         self.request.record.next = if ask_host.any {
             read_of(ask_host, false)
         } else if ask_peer.any {
             read_of(ask_peer, true)
+        } else if ask_again.any {
+            read_of(ask_again, self.again_of_peer.q.val())
         } else {
             self.read.record.val()
         };
         self.read.ready.next = free & !asks;
         let batch = self.batches.batch.val();
         let generation = self.batches.generation.val();
-        let host_tag = tag_of(batch, generation, 0);
-        let peer_tag = tag_of(batch, generation, 1);
+        let host_tag = tag_of(batch, generation, false);
+        let peer_tag = tag_of(batch, generation, true);
         let peer_sent = free & !ask_host.any;
         self.ask_host.d.next = next_asked(ask_host, host, host_tag, closes, free);
         self.ask_peer.d.next = next_asked(ask_peer, peer, peer_tag, closes, peer_sent);
+
+        // ask_again: for one command of the first batch. Addresses have one port, so a batch that is closed goes first.
+        let again = self.retry.again.record.val();
+        let again_batch = self.batches.again_batch.val();
+        let may_repeat = !closes & !ask_again.any;
+        let repeats = self.retry.again.valid.val() & may_repeat;
+        self.retry.again.ready.next = may_repeat;
+        self.batches.again.valid.next = repeats;
+        self.batches.again.record.next = again.of_peer;
+        if repeats {
+            self.ask_again.d.next = Asked {
+                any: true,
+                address_dw: again.address_dw,
+                tag: tag_of(
+                    again_batch,
+                    self.batches.again_generation.val(),
+                    again.of_peer,
+                ),
+            };
+            self.again_of_peer.d.next = again.of_peer;
+        } else if peer_sent & !ask_peer.any {
+            self.ask_again.d.next.any = false;
+        }
 
         // sort_completions
         let completion = self.completion.record.val();
@@ -281,11 +336,23 @@ impl<const W: usize> Logic for WriteFlush<W> {
         self.failed.next = answers & fails;
 
         // report_failures
-        self.faults.closed.valid.next = closes;
-        self.faults.closed.record.next = BatchAddresses {
-            batch,
-            host_dw: host.address_dw,
-            peer_dw: peer.address_dw,
+        self.faults.asked.valid.next = closes | repeats;
+        self.faults.asked.record.next = if closes {
+            BatchAddresses {
+                batch,
+                of_host: true,
+                of_peer: true,
+                host_dw: host.address_dw,
+                peer_dw: peer.address_dw,
+            }
+        } else {
+            BatchAddresses {
+                batch: again_batch,
+                of_host: !again.of_peer,
+                of_peer: again.of_peer,
+                host_dw: again.address_dw,
+                peer_dw: again.address_dw,
+            }
         };
         join!(
             self,
@@ -337,9 +404,10 @@ impl<const W: usize> Logic for WriteFlush<W> {
             timeout => batches.timeout,
             batches.timed_out => timed_out,
             batches.drained => drained,
-            batches.flushed.valid => placement.flushed_valid,
-            batches.flushed.record => placement.flushed,
-            placement.flushed_ready => batches.flushed.ready,
+            batches.arrived => retry.batch,
+            retry.flushed.valid => placement.flushed_valid,
+            retry.flushed.record => placement.flushed,
+            placement.flushed_ready => retry.flushed.ready,
             batches.fence_done => placement.fence_done,
         );
 
@@ -349,6 +417,9 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.commands.d.next = bits(0);
             self.ask_host.d.next.any = false;
             self.ask_peer.d.next.any = false;
+            self.ask_again.d.next.any = false;
+            self.to_host.d.next = false;
+            self.to_peer.d.next = false;
             self.between.d.next = bits(0);
             self.fencing.d.next = false;
             self.before_fence.d.next = bits(0);

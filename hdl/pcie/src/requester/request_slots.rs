@@ -55,8 +55,12 @@ pub struct RequestSlots<const W: usize, const N: usize, const C: usize> {
     pub clock: Signal<In, Clock>,
     /// Discards the TLP in progress: reset its source at the same time.
     pub reset: Signal<In, Bit>,
+    /// With `reset`: writes are taken, and discarded.
+    pub link_down: Signal<In, Bit>,
 
     pub write: TlpSnk<W>,
+    /// The write on offer is taken, and discarded: a message of a masked vector, which is one beat.
+    pub revoked: Signal<In, Bit>,
     pub read: OfferSnk<ReadTlpHeader>,
     /// Becomes an Invalidate Completion.
     pub message: Snk<Invalidated>,
@@ -90,7 +94,7 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
 
         // cut: the last beat ends with all its double words and those that stayed behind; every other one fills whole slots.
         let write = self.write.header.val();
-        let room = !self.valid.q.val() | self.slots.ready.val();
+        let room = !self.valid.q.val() | self.slots.ready.val() | self.link_down.val();
         let first = self.write.first.val();
         let last = self.write.last.val();
         let beat = self.write.data.val();
@@ -110,9 +114,10 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
         let end_dword = in_beat + DESCRIPTOR_DWORDS;
         let last_slot = end_dword.get_bits::<3>(3);
         let whole = (beat << 128) | bit_cast::<W, 128>(front);
-        self.write.ready.next = room;
+        let revoked = self.revoked.val();
+        self.write.ready.next = room | revoked;
         if room {
-            self.valid.d.next = self.write.valid.val();
+            self.valid.d.next = self.write.valid.val() & !revoked;
             self.run.d.next = SlotRun {
                 count: if last {
                     last_slot + 1
@@ -125,6 +130,7 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
                 end_dword: end_dword.get_bits::<3>(0),
                 first_be: write.first_be,
                 last_be: write.last_be,
+                message: write.message,
             };
             self.data.d.next = if last {
                 (bit_cast::<C, W>(beat) << 128) | bit_cast::<C, 128>(front)
@@ -132,7 +138,7 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
                 bit_cast::<C, W>(whole)
             };
         }
-        if room & self.write.valid.val() {
+        if room & self.write.valid.val() & !revoked {
             self.carried.d.next = beat.get_bits::<128>(W - 128);
         }
         self.slots.valid.next = self.valid.q.val();
@@ -170,7 +176,8 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
         }
         self.reads.valid.next = self.read_waits.q.val();
         self.reads.record.next = self.read_slot.q.val();
-        self.follows.next = self.write.valid.val() | self.read.valid.val() | has_message;
+        self.follows.next =
+            (self.write.valid.val() & !revoked) | self.read.valid.val() | has_message;
 
         if self.reset.val() {
             self.valid.d.next = false;

@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::ats::Invalidated;
 use stellar_wire::hw::read::ReadTlpHeader;
 
+use super::message_gate::LEFT_BITS;
 use super::request_slots::RequestSlots;
 use super::slot_packer::SlotPacker;
 use crate::bundles::AxisSrc;
@@ -28,11 +29,15 @@ pub struct RequestStream<
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// With `reset`: the link is down. What is here and what comes is discarded, even a beat on offer.
+    pub link_down: Signal<In, Bit>,
 
     pub write: TlpSnk<W>,
+    pub revoked: Signal<In, Bit>,
     pub read: OfferSnk<ReadTlpHeader>,
     pub message: Snk<Invalidated>,
     pub rq: AxisSrc<W, N, U>,
+    pub messages_left: Signal<Out, Bits<LEFT_BITS>>,
 
     slots: RequestSlots<W, N, C>,
     packer: SlotPacker<W, S, N, C, D, U>,
@@ -52,13 +57,17 @@ impl<
         clock_reset!(self, slots, packer);
         join!(
             self,
+            link_down => slots.link_down,
+            link_down => packer.link_down,
             write => slots.write,
+            revoked => slots.revoked,
             read => slots.read,
             message => slots.message,
             slots.slots => packer.slots,
             slots.reads => packer.reads,
             slots.follows => packer.follows,
             packer.rq => rq,
+            packer.messages_left => messages_left,
         );
     }
 }

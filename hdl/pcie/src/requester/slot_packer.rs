@@ -5,6 +5,7 @@ use hdl_primitives::{Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::rq::{DescriptorSlots, ReadSlot, SLOT_BITS};
 
+use super::message_gate::LEFT_BITS;
 use super::request_signals::{cut_signals, end_signals, start_signals, USER};
 use crate::bundles::{AxisSrc, SlotsSnk};
 
@@ -37,7 +38,8 @@ fn descriptor_if(here: Bit, descriptor: Bits<128>) -> Bits<128> {
 /// nothing follows at once and all its TLPs have ended. A read takes the slot behind the end of a write, in the cycle of that end. So it costs no
 /// cycle, and it stays behind the writes that came before it.
 ///
-/// A reset cuts no TLP in the stream: a beat on offer stays, and a TLP that has begun ends with `discontinue`, which makes the block drop it.
+/// A reset cuts no TLP in the stream: a beat on offer stays, and a TLP that has begun ends with `discontinue`, which makes the block drop it. A link that
+/// goes down resets the block too (PCIe base specification, section 2.9.1), so then even the beat on offer goes.
 ///
 /// `N` = `W` / 32, `C` = `W` + 256, `D` = 2 `W`, and `tuser` has `U` bits: byte enables, starts and ends of up to `S` TLPs (PG213, PG346: sideband
 /// signals of the requester request interface). With straddle the block ignores `tkeep` and `tlast`. Levels: 8 (place, rank, select).
@@ -54,12 +56,16 @@ pub struct SlotPacker<
     pub clock: Signal<In, Clock>,
     /// Discards what has not left.
     pub reset: Signal<In, Bit>,
+    /// With `reset`: the link is down. The stream begins anew.
+    pub link_down: Signal<In, Bit>,
 
     pub slots: SlotsSnk<C>,
     pub reads: Snk<ReadSlot>,
     /// The next cycle has slots too.
     pub follows: Signal<In, Bit>,
     pub rq: AxisSrc<W, N, U>,
+    /// Interrupt messages of the beat that was taken in the cycle before.
+    pub messages_left: Signal<Out, Bits<LEFT_BITS>>,
 
     /// Slots that wait, from the low end; the others are zero. Up to `S`.
     waiting: DFF<Bits<3>>,
@@ -68,6 +74,10 @@ pub struct SlotPacker<
     open: DFF<Bit>,
     /// By slot: a TLP begins or ends in it; the byte enables of the former, and the double word of the latter.
     starts: DFF<Bits<SLOTS>>,
+    /// By slot: the TLP is an interrupt message. And how many are in the beat at the output, and have left.
+    messages: DFF<Bits<SLOTS>>,
+    beat_messages: DFF<Bits<LEFT_BITS>>,
+    left: DFF<Bits<LEFT_BITS>>,
     ends: DFF<Bits<SLOTS>>,
     first_be: DFF<Bits<32>>,
     last_be: DFF<Bits<32>>,
@@ -118,6 +128,7 @@ impl<
         dff_setup!(self, clock, waiting, data, open, starts, ends, first_be, last_be);
         dff_setup!(self, clock, end_dword, valid, beat, user);
         dff_setup!(self, clock, beat_open, stream_open, cuts);
+        dff_setup!(self, clock, messages, beat_messages, left);
         let is_free = !self.valid.q.val() | self.rq.tready.val();
         let cuts = self.cuts.q.val();
         let room = is_free & !cuts;
@@ -203,6 +214,15 @@ impl<
             bits::<SLOTS>(0)
         };
         let starts = self.starts.q.val() | start;
+        let messages = if run.message {
+            self.messages.q.val() | start
+        } else {
+            self.messages.q.val()
+        };
+        let mut in_beat = bits::<LEFT_BITS>(0);
+        for slot in 0..S {
+            in_beat = in_beat + bit_cast::<LEFT_BITS, 1>(messages.get_bit(slot).into());
+        }
         let ends = self.ends.q.val() | end;
         let mut first_be = self.first_be.q.val();
         let mut last_be = self.last_be.q.val();
@@ -246,7 +266,9 @@ impl<
             };
             self.beat.d.next = bit_cast::<W, D>(placed);
             self.beat_open.d.next = fills & !ends_kept.get_bit(S - 1);
+            self.beat_messages.d.next = in_beat;
             if sends {
+                self.messages.d.next = messages >> S as u64;
                 self.data.d.next = bit_cast::<W, D>(placed >> (W as u64));
                 self.starts.d.next = starts_kept >> S as u64;
                 self.ends.d.next = ends_kept >> S as u64;
@@ -254,6 +276,7 @@ impl<
                 self.last_be.d.next = last_be_kept >> (4 * S as u64);
                 self.end_dword.d.next = end_dword_kept >> (3 * S as u64);
             } else {
+                self.messages.d.next = messages;
                 self.data.d.next = bit_cast::<W, D>(placed);
                 self.starts.d.next = starts_kept;
                 self.ends.d.next = ends_kept;
@@ -303,11 +326,16 @@ impl<
             self.valid.d.next = true;
             self.user.d.next = cut_signals::<W>();
             self.beat_open.d.next = false;
+            self.beat_messages.d.next = bits(0);
             self.cuts.d.next = false;
         }
         if self.valid.q.val() & self.rq.tready.val() {
             self.stream_open.d.next = self.beat_open.q.val();
+            self.left.d.next = self.beat_messages.q.val();
+        } else {
+            self.left.d.next = bits(0);
         }
+        self.messages_left.next = self.left.q.val();
 
         self.rq.tvalid.next = self.valid.q.val();
         self.rq.tdata.next = self.beat.q.val();
@@ -320,6 +348,9 @@ impl<
             self.data.d.next = bits::<W>(0);
             self.open.d.next = false;
             self.starts.d.next = bits::<SLOTS>(0);
+            self.messages.d.next = bits::<SLOTS>(0);
+            self.beat_messages.d.next = bits(0);
+            self.left.d.next = bits(0);
             self.ends.d.next = bits::<SLOTS>(0);
             self.first_be.d.next = bits::<32>(0);
             self.last_be.d.next = bits::<32>(0);
@@ -330,6 +361,12 @@ impl<
             } else {
                 self.stream_open.q.val()
             };
+            if self.link_down.val() {
+                self.valid.d.next = false;
+                self.beat_open.d.next = false;
+                self.stream_open.d.next = false;
+                self.cuts.d.next = false;
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Drives a Verilated `WriteFlush` between a lane that places payload and memory that is slow.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use hdl_pcie::flush::WriteFlush512;
 use hdl_testkit::Dut;
@@ -16,10 +16,14 @@ use super::paths::{Fault, Flaw, Paths};
 
 /// Cycles after which a flush read is given up, in runs in which some are lost.
 pub const PATIENCE: u64 = 600;
+/// Double words of a page are so many bits.
+const PAGE_DW_BIT: u32 = 10;
 /// Cycles without progress after which a run counts as hung.
 const STUCK: u64 = 20_000;
 /// Index of host memory among the targets; device d is target d.
 const HOST: u64 = 0;
+/// Commands that may wait for a flush: fewer than 1,024 outcomes do.
+const OUTCOMES: usize = 1_000;
 /// Commands that the lane may have handed over and that wait in the arbiter before the block.
 const AHEAD: usize = 3;
 /// Those, and writes of the host's queues that were accepted: two of them in a register of their own.
@@ -81,6 +85,16 @@ impl Command {
 /// A command whose last TLP has left.
 struct Left {
     writes: Vec<usize>,
+    /// A flush read of its last address fails.
+    bad: bool,
+}
+
+/// A command whose first TLP has not left.
+#[derive(Clone)]
+struct Handed {
+    targets: Vec<u64>,
+    flush: bool,
+    bad: bool,
 }
 
 #[derive(Debug, Default)]
@@ -91,6 +105,8 @@ pub struct Report {
     pub fences: u64,
     pub drains: u64,
     pub failed_commands: u64,
+    /// Those of them whose last address can be read.
+    pub innocent: u64,
     /// Addresses of failed flush reads that were reported, and reports that were dropped.
     pub faults: u64,
     pub dropped: u64,
@@ -109,7 +125,7 @@ pub struct Bench {
     paths: Paths,
     waiting: VecDeque<Command>,
     /// Handed over by the lane: TLPs of which the first has not left.
-    handed: VecDeque<(Vec<u64>, bool)>,
+    handed: VecDeque<Handed>,
     /// Writes of the command that is leaving.
     leaving: Vec<usize>,
     /// Commands that have left and are not reported, by whether they need a flush.
@@ -133,8 +149,11 @@ pub struct Bench {
     offered: bool,
     /// The target of each address written.
     target_of: HashMap<u64, u64>,
-    /// Address of each flush read on its way, by its tag.
+    /// Addresses whose flush reads fail.
+    bad: HashSet<u64>,
+    /// Address of each flush read on its way, by its tag. All of them.
     asked: HashMap<u64, u64>,
+    ever_asked: HashSet<u64>,
     /// Addresses of the flush reads whose completions have said that they failed.
     refused: VecDeque<u64>,
     report: Report,
@@ -145,7 +164,7 @@ impl Bench {
     pub fn new(load: &Load) -> Self {
         let mut dut = Dut::new::<WriteFlush512>();
         let patience = match load.fault {
-            Some(Fault::Lost { .. }) => PATIENCE,
+            Some(Fault::Lost { .. } | Fault::Command { lost: true, .. }) => PATIENCE,
             _ => 0,
         };
         dut.set("timeout", patience);
@@ -170,7 +189,9 @@ impl Bench {
             data_reads: 0,
             offered: false,
             target_of: HashMap::new(),
+            bad: HashSet::new(),
             asked: HashMap::new(),
+            ever_asked: HashSet::new(),
             refused: VecDeque::new(),
             report: Report::default(),
             now: 0,
@@ -189,8 +210,12 @@ impl Bench {
         let tlps = self.rng.random_range(1..4);
         let devices = self.load.devices;
         let targets = (0..tlps).map(|_| self.rng.random_range(0..=devices));
+        let mut targets: Vec<u64> = targets.collect();
+        if let Some(Fault::Command { .. }) = self.load.fault {
+            targets = vec![targets[0]; tlps];
+        }
         Command::Place {
-            targets: targets.collect(),
+            targets,
             flush: self.rng.random_ratio(3, 4),
         }
     }
@@ -256,9 +281,21 @@ impl Bench {
         self.dut.set("queue_accepted", of_queue.into());
         match self.waiting.front() {
             Some(Command::Place { targets, flush })
-                if self.handed.len() < AHEAD && ahead < ALL_AHEAD - 1 =>
+                if self.handed.len() < AHEAD
+                    && ahead < ALL_AHEAD - 1
+                    && self.unflushed.len() < OUTCOMES =>
             {
-                self.handed.push_back((targets.clone(), *flush));
+                let bad = match self.load.fault {
+                    Some(Fault::Command { one_in, .. }) if *flush => {
+                        self.rng.random_ratio(1, one_in)
+                    }
+                    _ => false,
+                };
+                self.handed.push_back(Handed {
+                    targets: targets.clone(),
+                    flush: *flush,
+                    bad,
+                });
                 self.handed_total += 1;
                 placed = true;
                 self.report.commands += 1;
@@ -299,17 +336,23 @@ impl Bench {
         self.offered = true;
         self.offers_queue =
             self.queue_waiting > 0 && (self.handed.is_empty() || self.rng.random_ratio(1, 2));
-        let (target, ends, flush) = match self.handed.front() {
-            Some((targets, flush)) if !self.offers_queue => {
-                let ends = self.leaving.len() + 1 == targets.len();
-                (targets[self.leaving.len()], ends, *flush)
+        let (target, ends, flush, bad) = match self.handed.front() {
+            Some(command) if !self.offers_queue => {
+                let ends = self.leaving.len() + 1 == command.targets.len();
+                let target = command.targets[self.leaving.len()];
+                (target, ends, command.flush, command.bad && ends)
             }
-            _ => (HOST, false, false),
+            _ => (HOST, false, false, false),
         };
-        self.target_of.insert(self.now, target);
+        // Each write has a page of its own.
+        let address_dw = self.now << PAGE_DW_BIT;
+        self.target_of.insert(address_dw, target);
+        if bad {
+            self.bad.insert(address_dw);
+        }
         let at = if target == HOST { 0b00 } else { 0b10_u64 };
         let header = WriteTlpHeader {
-            address_dw: self.now.to_bits(),
+            address_dw: address_dw.to_bits(),
             at: at.to_bits(),
             length_dw: 1_u64.to_bits(),
             first_be: 15_u64.to_bits(),
@@ -340,7 +383,11 @@ impl Bench {
             self.queue_left.push(write);
             return;
         }
-        let (targets, flush) = self.handed[0].clone();
+        let Handed {
+            targets,
+            flush,
+            bad,
+        } = self.handed[0].clone();
         let write = self.paths.write(targets[self.leaving.len()] as usize);
         self.leaving.push(write);
         let ends = self.leaving.len() == targets.len();
@@ -352,7 +399,7 @@ impl Bench {
         let writes = std::mem::take(&mut self.leaving);
         self.commands_left.push(writes.clone());
         if flush {
-            self.unflushed.push_back(Left { writes });
+            self.unflushed.push_back(Left { writes, bad });
         } else {
             self.report.sent += 1;
         }
@@ -417,17 +464,20 @@ impl Bench {
         let tag = request.u64("tag");
         if request.u64("length_dw") == 16 {
             assert!(tag < 192);
-            self.paths.read(HOST as usize, tag);
+            self.paths.read(HOST as usize, tag, false);
             return;
         }
         assert!(tag >= 192, "the tag of a read of data");
         assert_eq!((request.u64("length_dw"), request.u64("first_be")), (1, 0));
         self.report.flush_reads += 1;
-        self.asked.insert(tag, 4 * request.u64("address_dw"));
+        let address_dw = request.u64("address_dw");
+        self.asked.insert(tag, 4 * address_dw);
+        self.ever_asked.insert(4 * address_dw);
         self.report.sent_at.push(self.now);
-        let target = self.target_of[&request.u64("address_dw")];
+        let target = self.target_of[&address_dw];
         assert_eq!(request.u64("at"), if target == HOST { 0b00 } else { 0b10 });
-        self.paths.read(target as usize, tag);
+        let bad = self.bad.contains(&address_dw);
+        self.paths.read(target as usize, tag, bad);
     }
 
     /// The report of a flush read that failed has its address. Without completions the read is one that nobody has answered.
@@ -445,8 +495,8 @@ impl Bench {
         );
         let address = fault.u64("address");
         match self.load.fault {
-            Some(Fault::Lost { .. }) => assert!(
-                self.asked.values().any(|asked| *asked == address),
+            Some(Fault::Lost { .. } | Fault::Command { lost: true, .. }) => assert!(
+                self.ever_asked.contains(&address),
                 "{address:#x} was not asked"
             ),
             _ => assert_eq!(Some(address), self.refused.pop_front()),
@@ -472,6 +522,7 @@ impl Bench {
                     self.now
                 );
                 self.report.failed_commands += u64::from(failed);
+                self.report.innocent += u64::from(failed && !left.bad);
             }
         }
         if self.dut.is("drained") {

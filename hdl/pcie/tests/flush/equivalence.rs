@@ -1,8 +1,11 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle.
 
 use hdl_pcie::flush::flush_batches::FlushBatches;
-use hdl_pcie::flush::records::{BatchAddresses, ClosedBatch, FailedFlush, FlushAnswer, FlushTag};
-use hdl_pcie::flush::{FlushFaults, WriteFlush};
+use hdl_pcie::flush::records::{
+    ArrivedBatch, BatchAddresses, ClosedBatch, CommandWrites, FailedFlush, FlushAnswer, FlushTag,
+    ReadEnd,
+};
+use hdl_pcie::flush::{FlushFaults, FlushRetry, WriteFlush};
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -40,7 +43,11 @@ fn flush_batches() {
                 },
                 failed: rng.random_ratio(1, 4),
             };
-            uut.flushed.ready.next = Bit::random(rng);
+            // A read is repeated while the batch is there, and is not taken.
+            let repeats = uut.arrived.valid.val() && rng.random_ratio(1, 4);
+            uut.again.valid.next = repeats;
+            uut.again.record.next = Bit::random(rng);
+            uut.arrived.ready.next = !repeats && Bit::random(rng);
         },
         1_000,
         1,
@@ -55,9 +62,11 @@ fn flush_faults() {
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.closed.valid.next = Bit::random(rng);
-            uut.closed.record.next = BatchAddresses {
+            uut.asked.valid.next = Bit::random(rng);
+            uut.asked.record.next = BatchAddresses {
                 batch: Bits::random(rng),
+                of_host: Bit::random(rng),
+                of_peer: Bit::random(rng),
                 host_dw: Bits::random(rng),
                 peer_dw: Bits::random(rng),
             };
@@ -70,6 +79,42 @@ fn flush_faults() {
         },
         1_000,
         3,
+    )
+    .unwrap();
+}
+
+fn read_end(rng: &mut TestRng) -> ReadEnd {
+    ReadEnd {
+        failed: rng.random_ratio(1, 3),
+        late: rng.random_ratio(1, 4),
+        silent: rng.random_ratio(1, 8),
+    }
+}
+
+#[test]
+fn flush_retry() {
+    check(
+        FlushRetry::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 300);
+            uut.left.valid.next = Bit::random(rng);
+            uut.left.record.next = CommandWrites {
+                address_dw: small::<62>(rng, 3) << 10,
+                to_host: Bit::random(rng),
+                to_peer: Bit::random(rng),
+            };
+            uut.batch.valid.next = Bit::random(rng);
+            uut.batch.record.next = ArrivedBatch {
+                commands: small::<10>(rng, 4) + 1,
+                host: read_end(rng),
+                peer: read_end(rng),
+            };
+            uut.again.ready.next = Bit::random(rng);
+            uut.flushed.ready.next = rng.random_ratio(3, 4);
+        },
+        2_000,
+        4,
     )
     .unwrap();
 }
@@ -92,6 +137,7 @@ fn write_flush() {
                     at: small::<2>(rng, 2) << 1,
                     ends: Bit::random(rng),
                     of_host_queue: Bit::random(rng),
+                    message: rng.random_ratio(1, 8),
                     flush: Bit::random(rng),
                     device: small(rng, 2),
                     ..WriteTlpHeader::default()

@@ -52,6 +52,17 @@ proptest! {
         prop_assert_eq!(report.dropped, 0);
     }
 
+    /// A failed flush read is repeated for each command of its batch, and only those fail that wrote where reads are refused.
+    #[test]
+    fn a_refused_read_fails_its_own_commands_alone(load in loads()) {
+        let (one_in, lost) = (6, false);
+        let load = Load { fault: Some(Fault::Command { one_in, lost }), ..load };
+        let report = Bench::new(&load).run();
+        prop_assert_eq!((report.innocent, report.timed_out), (0, 0));
+        prop_assert!(report.failed_commands > 0 || report.failed == 0);
+        prop_assert_eq!(report.faults + report.dropped, report.failed);
+    }
+
     /// Completions that never come, and some that come when the read is given up, stop nothing.
     #[test]
     fn flush_reads_without_an_answer_fail_in_time(load in loads(), late in any::<bool>()) {
@@ -99,6 +110,47 @@ fn flush_reads_are_few() {
     );
 }
 
+/// Batches of several commands, in which some wrote where reads fail: those fail, and the others do not.
+#[test]
+fn commands_of_a_failed_batch_are_told_apart() {
+    for lost in [false, true] {
+        let mut bench = Bench::new(&Load {
+            seed: 5,
+            arrives: 2,
+            answers: 2,
+            ready: 8,
+            fault: Some(Fault::Command { one_in: 4, lost }),
+            ..Load::default()
+        });
+        for n in 0..600_u64 {
+            let targets = vec![n % 2; 1];
+            let flush = true;
+            bench.queue(Command::Place { targets, flush });
+        }
+        let report = bench.run();
+        assert!(report.flush_reads < report.commands, "batches: {report:?}");
+        assert!(report.failed_commands > 3, "{report:?}");
+        assert_eq!(report.innocent, 0, "{report:?}");
+    }
+}
+
+/// A target that answers nothing is not asked for each command: all of them fail in the time of the reads that were on their way.
+#[test]
+fn a_silent_target_costs_one_timeout() {
+    let (one_in, late) = (1, false);
+    let mut bench = Bench::new(&Load {
+        ready: 8,
+        fault: Some(Fault::Lost { one_in, late }),
+        ..Load::default()
+    });
+    for _ in 0..200 {
+        bench.queue(Command::to_host(1, true));
+    }
+    let report = bench.run();
+    assert_eq!(report.failed_commands, 200);
+    assert!(report.timed_out <= 2 * 8, "{report:?}");
+}
+
 /// No command counts as arrived when no flush read succeeds.
 #[test]
 fn every_failure_is_reported() {
@@ -143,7 +195,7 @@ fn late_completions_are_not_taken_for_those_of_a_later_batch() {
             fault: Some(Fault::Lost { one_in, late }),
             ..Load::default()
         });
-        for _ in 0..1_500 {
+        for _ in 0..6_000 {
             bench.queue(Command::to_host(1, true));
         }
         assert!(bench.run().timed_out > 10);
@@ -189,4 +241,9 @@ fn a_fence_flushes_what_needs_no_flush() {
     bench.queue(Command::Fence);
     let report = bench.run();
     assert_eq!((report.fences, report.flush_reads), (2, 1));
+}
+
+#[test]
+fn the_tools_take_it() {
+    hdl_testkit::tools::assert_clean::<hdl_pcie::flush::WriteFlush1024>();
 }

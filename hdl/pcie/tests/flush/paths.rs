@@ -21,6 +21,8 @@ pub enum Fault {
     Flawed { one_in: u32, flaw: Flaw },
     /// One of so many has no completion, or one that comes after the deadline.
     Lost { one_in: u32, late: bool },
+    /// One of so many commands has written where flush reads are refused, or are never answered.
+    Command { one_in: u32, lost: bool },
 }
 
 /// A request on its way to a target.
@@ -32,7 +34,7 @@ struct Travels {
 
 enum Request {
     Write { number: usize },
-    Read { tag: u64 },
+    Read { tag: u64, bad: bool },
 }
 
 /// Completions on their way back.
@@ -77,8 +79,9 @@ impl Paths {
         number
     }
 
-    pub fn read(&mut self, target: usize, tag: u64) {
-        self.send(target, Request::Read { tag });
+    /// A read, of an address where reads fail if it is `bad`.
+    pub fn read(&mut self, target: usize, tag: u64, bad: bool) {
+        self.send(target, Request::Read { tag, bad });
     }
 
     fn send(&mut self, target: usize, request: Request) {
@@ -103,7 +106,7 @@ impl Paths {
             }
             match self.paths[index].pop_front().map(|first| first.request) {
                 Some(Request::Write { number }) => self.arrived[number] = true,
-                Some(Request::Read { tag }) => self.complete(tag, now, rng),
+                Some(Request::Read { tag, bad }) => self.complete(tag, bad, now, rng),
                 None => {}
             }
         }
@@ -118,7 +121,7 @@ impl Paths {
         Some((completion.tag, completion.flaw))
     }
 
-    fn complete(&mut self, tag: u64, now: u64, rng: &mut ChaCha8Rng) {
+    fn complete(&mut self, tag: u64, bad: bool, now: u64, rng: &mut ChaCha8Rng) {
         let (mut flaw, mut from) = (None, now);
         match self.fault {
             Some(Fault::Flawed { one_in, flaw: bad }) if rng.random_ratio(1, one_in) => {
@@ -129,6 +132,12 @@ impl Paths {
                     return;
                 }
                 from = now + self.patience + rng.random_range(0..100);
+            }
+            Some(Fault::Command { lost, .. }) if bad => {
+                if lost {
+                    return;
+                }
+                flaw = Some(Flaw::Status(1));
             }
             _ => {}
         }

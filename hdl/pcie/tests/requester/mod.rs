@@ -1,6 +1,8 @@
 //! AMD's requester streams.
 
 mod completions;
+mod link;
+mod messages;
 mod requests;
 
 use hdl_pcie::requester::*;

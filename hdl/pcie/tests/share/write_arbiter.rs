@@ -32,6 +32,8 @@ pub fn header(rng: &mut TestRng) -> WriteTlpHeader {
         flush: Bit::random(rng),
         device: Bits::random(rng),
         of_host_queue: Bit::random(rng),
+        message: Bit::random(rng),
+        vector: Bits::random(rng),
     }
 }
 

@@ -184,6 +184,12 @@ impl<M: HostSide> Card<M> {
         self.ports[port].tx.pop()
     }
 
+    /// The PCIe link of a function goes down, or comes up again.
+    pub fn set_pcie_link(&mut self, function: Function, is_up: bool) {
+        self.pcie.set_link(function, is_up);
+        self.ports[function.endpoint()].endpoint.set_link(is_up);
+    }
+
     /// The PCIe block of an endpoint takes no requests of the card, or takes them again.
     pub fn set_blocked(&mut self, endpoint: usize, on: bool) {
         self.ports[endpoint].endpoint.set_blocked(on);
@@ -194,8 +200,9 @@ impl<M: HostSide> Card<M> {
         let clock = self.model.clocks();
         let mut inputs = NicInputs {
             port_up: Port::up(&self.ports),
-            msix_enable: self.config(Function::Control).has_msi_x(),
+            msix_enable: self.config(Function::Control).may_interrupt(),
             msix_mask: self.config(Function::Control).masks_all_vectors(),
+            pcie_link_down: Port::pcie_down(&self.ports),
             ..NicInputs::default()
         };
         self.pcie.advance(clock * CLOCK_PS);

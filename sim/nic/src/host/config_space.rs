@@ -144,6 +144,11 @@ impl ConfigSpace {
         self.msi_x_control() & msi_x::ENABLE != 0
     }
 
+    /// Whether the function may send interrupt messages: MSI-X is on, and so is Bus Master Enable.
+    pub fn may_interrupt(&self) -> bool {
+        self.has_msi_x() && self.is_master()
+    }
+
     /// Whether the mask of the whole function is set.
     pub fn masks_all_vectors(&self) -> bool {
         self.msi_x_control() & msi_x::FUNCTION_MASK != 0

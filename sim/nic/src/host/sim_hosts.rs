@@ -218,7 +218,7 @@ impl SimHosts {
     /// # Panics
     /// If there is no such host.
     pub fn set_pcie_link(&self, host: usize, function: Function, is_up: bool) {
-        self.lock().card(host).pcie.set_link(function, is_up);
+        self.lock().card(host).set_pcie_link(function, is_up);
     }
 
     /// Accesses of a host's card to memory that is not mapped for it, so far.

@@ -86,6 +86,7 @@ pub struct Endpoint {
     offered: Option<Arc<RcBeat>>,
     messages: Messages,
     in_reset: bool,
+    link_is_down: bool,
     /// The block takes no requests from the card.
     is_blocked: bool,
     rules: RequestRules,
@@ -107,6 +108,7 @@ impl Endpoint {
             offered: None,
             messages: Messages::default(),
             in_reset: false,
+            link_is_down: false,
             is_blocked: false,
             rules: RequestRules::default(),
         }
@@ -116,12 +118,29 @@ impl Endpoint {
     pub fn set_reset(&mut self, on: bool) {
         self.in_reset = on;
         self.max_payload = payload_bytes(MAX_PAYLOAD.reset);
+        self.discard();
+    }
+
+    /// What has not left the block is gone.
+    fn discard(&mut self) {
         self.held.clear();
         self.translated.fill(false);
         self.completions = CompletionWriter::new(self.width);
         self.waiting.clear();
         self.offered = None;
         self.messages.clear();
+    }
+
+    /// The link goes down, or comes up again. The block discards what it holds, and begins anew with its streams (PCIe base specification, section 2.9.1).
+    pub fn set_link(&mut self, is_up: bool) {
+        self.link_is_down = !is_up;
+        self.discard();
+        self.requests = RequestReader::new(self.width);
+    }
+
+    /// The link is down, as the block tells the card.
+    pub const fn link_is_down(&self) -> bool {
+        self.link_is_down
     }
 
     /// The block takes no requests from now on, as with a link without credits, or takes them again.
@@ -160,7 +179,7 @@ impl Endpoint {
                 None => {}
             }
         }
-        self.held.len() < HELD && !self.is_blocked
+        self.held.len() < HELD && !self.is_blocked && !self.link_is_down
     }
 
     /// The beat of completions that is on offer in this cycle.

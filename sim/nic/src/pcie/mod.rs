@@ -76,7 +76,7 @@ impl<M: HostSide> HostPcie<M> {
         if pcie.passthrough {
             pcie.map_all();
         } else {
-            pcie.map(Function::Control, MESSAGES, MESSAGES_LENGTH);
+            pcie.map_messages();
         }
         pcie
     }
@@ -153,6 +153,17 @@ impl<M: HostSide> HostPcie<M> {
                 write: kind == RequestKind::Write,
             });
         }
+    }
+
+    /// Maps the addresses of interrupt messages for the control function. They cannot be read, as in a host: a read of that range is refused.
+    fn map_messages(&mut self) {
+        let domain = self.domains[Function::Control.endpoint()];
+        let physical = HOST_BASE + MESSAGES;
+        let writes = Permission::WRITE_ONLY;
+        self.fabric
+            .iommu_mut()
+            .map_range(domain, MESSAGES, physical, MESSAGES_LENGTH, writes)
+            .expect("an empty domain, and whole pages");
     }
 
     /// Maps all of the host's memory for both functions, as far as there are bus addresses of the host.

@@ -20,6 +20,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub use crate::rows::SprayPolicy as PathPolicy;
 pub use address::Port;
 pub use answer::{Answer, DeviceInfo, Event, GuestCounters, GuestEvent, GuestQuota, Status};
 pub use attributes::{GuestQpState, Path, ReadyToReceive, RetryBackoff, SkipMarked, Step};

@@ -136,7 +136,7 @@ impl Bench {
             let most = cycles::choose(1, 1) + cycles::RECALL + RING;
             assert!(first <= most, "{first} cycles");
             // Paths that are forgotten come before those of the order.
-            let most = 1 + cycles::FROM_RECYCLED + RING + renewal;
+            let most = cycles::FROM_RECYCLED + RING + renewal;
             assert!(self.engine.gaps.iter().all(|&gap| gap <= most));
             return;
         }

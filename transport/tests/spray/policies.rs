@@ -233,7 +233,9 @@ impl PathPolicy for ShortestRoundTrip {
     fn choose(&mut self, paths: &mut Paths, plane: u8, candidates: u64) -> u8 {
         self.packets += 1;
         match self.best[usize::from(plane)] {
-            Some((slot, _)) if candidates >> slot & 1 == 1 && self.packets % 7 != 0 => slot,
+            Some((slot, _)) if candidates >> slot & 1 == 1 && !self.packets.is_multiple_of(7) => {
+                slot
+            }
             _ => paths.next_in_order(plane, candidates),
         }
     }

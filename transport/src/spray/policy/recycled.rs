@@ -40,7 +40,7 @@ impl Recycled {
                 return Some(slot);
             }
         }
-        if !frozen || !ring.written().iter().any(|slot| usable(slot)) {
+        if !frozen || !ring.written().iter().any(usable) {
             return None;
         }
         std::iter::repeat_with(|| ring.turn()).find(usable)

@@ -5,6 +5,7 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::builder::PossibleValue;
 use sim_nic::{MixedNic, RtlNic};
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
@@ -93,27 +94,34 @@ pub struct Arguments {
 }
 
 /// Path policy.
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub enum PolicyName {
-    /// One path
-    Single,
-    /// Paths in turn
-    RoundRobin,
-    /// Oblivious spraying in a pseudo-random order
-    Obs,
-    /// Oblivious order over the entropy values that feedback has not excluded
-    EvState,
-}
+#[derive(Clone, Copy)]
+pub struct PolicyName(Policy);
 
 impl PolicyName {
+    const ALL: [Self; Policy::COUNT] = {
+        let mut all = [Self(Policy::SinglePath); Policy::COUNT];
+        let mut i = 0;
+        while i < all.len() {
+            all[i] = Self(Policy::ALL[i]);
+            i += 1;
+        }
+        all
+    };
+
     /// The policy of this name.
     pub const fn policy(self) -> Policy {
-        match self {
-            Self::Single => Policy::SinglePath,
-            Self::RoundRobin => Policy::RoundRobin,
-            Self::Obs => Policy::Obs,
-            Self::EvState => Policy::EvState,
-        }
+        self.0
+    }
+}
+
+impl clap::ValueEnum for PolicyName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let traits = self.0.traits();
+        Some(PossibleValue::new(traits.name).help(traits.help))
     }
 }
 

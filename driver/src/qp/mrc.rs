@@ -47,7 +47,7 @@ impl Default for PathAttributes {
             base_rtt: Duration::from_micros(10),
             gbps: 400,
             trimming: false,
-            policy: Policy::default(),
+            policy: Policy::Obs,
             paths: 128,
             skip: SkipScope::default(),
             probe_interval: Duration::from_millis(1),

@@ -262,7 +262,7 @@ impl Logic for LossFlow {
                 self.psn.d.next = window.psn;
                 self.sent.d.next = window.sent;
                 self.reports_path.d.next = trimmed_on_path;
-                self.feedback.d.next = SprayFeedback::Skip;
+                self.feedback.d.next = SprayFeedback::Trimmed;
                 self.costs_retry.d.next = recoverable;
                 if !self.window.busy.val() {
                     if timer {

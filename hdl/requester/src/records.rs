@@ -61,6 +61,8 @@ pub struct PathPolicy {
     pub probes: Bit,
     /// Every plane that is up has a path: the policy takes none out of use.
     pub keeps_all_paths: Bit,
+    /// It learns from every acknowledgement, not only from those with a mark.
+    pub hears_all: Bit,
 }
 
 /// Delays of the paths of an MRC queue pair (reference: `Estimate`). Times are in ticks of 8 ns.

@@ -5,6 +5,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_send_queue::MessageTable;
+use hdl_spray_engine::policy::{has_one_path, has_states, hears_all};
 use hdl_spray_engine::profile::ProfileSnk;
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_window::TxWindow;
@@ -13,7 +14,6 @@ use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
-use stellar_wire::hw::spray::SprayPolicy;
 use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, ScheduleSrc};
@@ -145,8 +145,9 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
         // configure
         let policy = self.settings.spray.val().policy;
         self.sequencer.path_policy.next = PathPolicy {
-            probes: policy == SprayPolicy::EvState,
-            keeps_all_paths: (policy == SprayPolicy::Obs) | (policy == SprayPolicy::RoundRobin),
+            probes: has_states(policy),
+            keeps_all_paths: !has_one_path(policy) & !has_states(policy),
+            hears_all: hears_all(policy),
         };
         join!(
             self,

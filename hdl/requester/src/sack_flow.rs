@@ -7,7 +7,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::ControlPacket;
-use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest};
+use stellar_wire::hw::spray::{PathAckRecord, SprayFeedback, SprayOp, SprayRequest};
 use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
@@ -132,6 +132,9 @@ pub struct SackFlow {
     burst_first: DFF<Psn>,
     una: DFF<Psn>,
     in_flight: DFF<Bits<24>>,
+    next_psn: DFF<Psn>,
+    /// Packets that are acknowledged for the first time.
+    packets: DFF<Bits<13>>,
     /// Congestion control gets a sample.
     sample: DFF<Bit>,
     bytes: DFF<Bits<24>>,
@@ -147,7 +150,7 @@ impl Logic for SackFlow {
         dff_setup!(
             self, clock, step, state, accepted, una_moved, answered, at, una, in_flight, sample
         );
-        dff_setup!(self, clock, bytes, rtt, from, candidate);
+        dff_setup!(self, clock, bytes, rtt, from, candidate, next_psn, packets);
         dff_setup!(self, clock, probed_at, is_retransmit, reordering, horizon);
         dff_setup!(
             self,
@@ -177,7 +180,9 @@ impl Logic for SackFlow {
         let acked = answered_psn(seth);
         let marked = seth.path_hint == (PathHint::SkipOnce.code() as u64);
         let good = seth.path_hint == (PathHint::Good.code() as u64);
-        let hint = if marked {
+        let hint = if good {
+            SprayFeedback::Good
+        } else if marked {
             SprayFeedback::Skip
         } else {
             SprayFeedback::AlwaysSkip
@@ -246,20 +251,29 @@ impl Logic for SackFlow {
             op: if (step == Step::ReportProbe) | (step == Step::ReportProbeMark) {
                 SprayOp::Feedback
             } else {
-                SprayOp::Reflect
+                SprayOp::Ack
             },
             qp: op.qp,
             index: probe_index,
-            entropy: op.control.reflected,
             feedback: if step == Step::ReportProbe {
                 SprayFeedback::ProbeAnswered
             } else {
-                hint
+                SprayFeedback::Skip
+            },
+            ack: PathAckRecord {
+                entropy: op.control.reflected,
+                hint,
+                sampled: self.answered.q.val(),
+                round_trip: sample,
+                packets: self.packets.q.val(),
+                una,
+                next_psn: self.next_psn.q.val(),
+                in_flight: self.in_flight.q.val(),
             },
             now: op.now,
             ..SprayRequest::default()
         };
-        let changes_path = accepted & !seth.probe_response & !good;
+        let tells_path = accepted & !seth.probe_response & (!good | state.path_policy.hears_all);
         self.reverse_ev.valid.next = false;
         self.reverse_ev.record.next = Reflected {
             qp: op.qp,
@@ -371,6 +385,8 @@ impl Logic for SackFlow {
                 self.una.d.next = window.una;
                 self.from.d.next = window.una;
                 self.in_flight.d.next = window.in_flight;
+                self.next_psn.d.next = window.next_psn;
+                self.packets.d.next = window.packets;
                 self.sample.d.next = window.packets.any() | (window.state != PacketState::Free);
                 self.bytes.d.next = window.bytes;
                 self.rtt.d.next = op.now - window.sent.at;
@@ -410,7 +426,7 @@ impl Logic for SackFlow {
                 self.state.d.next = recorded;
                 self.result.next.state = recorded;
                 if self.feedback.ready.val() & (!accepted | !self.nscc.busy.val()) {
-                    self.feedback.valid.next = changes_path;
+                    self.feedback.valid.next = tells_path;
                     self.reverse_ev.valid.next = good & accepted;
                     self.nscc.start.next = accepted;
                     if probe_works & probe_known {

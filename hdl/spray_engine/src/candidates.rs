@@ -2,8 +2,9 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::spray::{SprayPolicy, SprayRequest};
+use stellar_wire::hw::spray::SprayRequest;
 
+use crate::policy::has_one_path;
 use crate::row::{slot_of_backup, withdrawn, PlaneRow, Planes, SprayRow};
 
 /// The entropy value that a retransmission should not take again.
@@ -36,7 +37,7 @@ pub fn avoided(request: SprayRequest, row: SprayRow) -> Avoided {
         index.get_bits::<6>(1)
     };
     let no_backup = index.get_bits::<3>(4).any() | !plane.serving.get_bit(backup.index());
-    let avoids = request.avoid_valid & (row.pair.policy != SprayPolicy::SinglePath);
+    let avoids = request.avoid_valid & !has_one_path(row.pair.policy);
     let has_slot = avoids & !(is_backup & no_backup);
     Avoided {
         slot: bit_cast::<64, 1>(has_slot.into()) << slot,

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `Choose` of n paths, permuted order | 9 + n; 4 more for each rotation that begins |
 //! | `Choose` of n paths, round robin | 5 + n; 2 more for each rotation that begins |
-//! | `Choose` of n paths, single path | 6 + n; 5 if the path belongs to the other port; 2 more past the last index |
+//! | `Choose` of n paths, one path at a time | 6 + n; 5 if the path belongs to the other port; 2 more past the last index |
+//! | `Choose` of n paths that are taken again | 6 + n; 1 more for each remembered path that is no candidate |
+//! | `Choose` of n paths, of which some are taken again | 11 + n; more as above, and for each rotation that begins |
 //! | `Choose` without a path | 3 |
-//! | `Feedback`, `Deny`, `Allow` | 4 if no value is withdrawn or returns; otherwise 6, or 7 with a slot that no value serves |
-//! | `Reflect` | 3 more than `Feedback` |
+//! | `Feedback`, `Deny`, `Allow` | 4 if no value is withdrawn or returns; otherwise 6, or 7 with a slot that no value serves; 5 if another path is drawn |
+//! | `Ack` | 3 more than `Feedback` |
 //! | `Probe` | 7; 9 past the last value; 2 less if none is due; 3 if the policy never probes |
 //! | `Query` | 3 |
 //! | `Configure` | 6 |
@@ -23,6 +25,18 @@ pub const fn choose(paths: usize, rotations: usize) -> usize {
 
 /// Cycles that a new rotation costs in permuted order.
 pub const NEW_ROTATION: usize = 4;
+
+/// Cycles that remembered paths add to a `Choose` that also has paths of the order: to compare their slots with the candidates, and to find that none is left.
+pub const RECALL: usize = 2;
+
+/// Cycles of a `Choose` of `paths` paths that are taken again. Each remembered path that is no candidate costs one more.
+#[must_use]
+pub const fn choose_recycled(paths: usize) -> usize {
+    6 + paths
+}
+
+/// Cycles between the last path that is taken again and the next one, which comes from the order.
+pub const FROM_RECYCLED: usize = 7;
 
 /// Cycles of `Query`, and of `Probe` if the policy is not EV-state.
 pub const QUERY: usize = 3;

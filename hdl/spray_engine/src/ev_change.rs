@@ -24,6 +24,8 @@ pub struct EvChange {
     pub slots: Signal<In, Bits<7>>,
     /// Backups of the plane.
     pub backups: Signal<In, Bits<8>>,
+    /// Valid one cycle later, with `changed`: slots are taken again.
+    pub remembers: Signal<In, Bit>,
     /// The request names no value of the queue pair.
     pub unknown: Signal<In, Bit>,
 
@@ -67,7 +69,7 @@ impl Logic for EvChange {
         }
 
         // change
-        self.changed.next = changed(row, self.value_change.q.val());
+        self.changed.next = changed(row, self.value_change.q.val(), self.remembers.val());
         self.moves.next = frees_or_needs(self.value_change.q.val().change);
 
         // assign a backup

@@ -4,13 +4,23 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayPolicy, SprayRequest};
 
+use crate::policy::recycled::pushed;
+use crate::policy::turns::{lost, without, Turns};
+use crate::policy::{counts_turns, ev_state, has_one_path, has_states, recycles, turns};
 use crate::row::{backup_of_slot, has_index, slot_of_backup, withdrawn, PlaneRow, Planes};
 
 /// A state change.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Change {
     Nothing,
+    /// The slot is skipped for one turn.
     Skip,
+    /// The slot is skipped for one more turn, four more, or most.
+    LoseTurn,
+    LoseFourTurns,
+    LoseMostTurns,
+    /// The slot may be taken again.
+    Recycle,
     AssumedBad,
     Denied,
     Good,
@@ -19,7 +29,7 @@ pub enum Change {
 /// Returns whether a change may free a backup or need one.
 #[hdl_fn]
 pub fn frees_or_needs(change: Change) -> Bit {
-    (change != Change::Nothing) & (change != Change::Skip)
+    (change == Change::AssumedBad) | (change == Change::Denied) | (change == Change::Good)
 }
 
 /// A value, and its state change.
@@ -42,24 +52,19 @@ pub struct ValueChange {
 
 /// Returns the change that feedback makes to a value that is not denied.
 #[hdl_fn]
-fn feedback_change(feedback: SprayFeedback, assumed_bad: Bit) -> Change {
-    match feedback {
-        SprayFeedback::Timeout | SprayFeedback::AlwaysSkip => Change::AssumedBad,
-        SprayFeedback::Skip => {
-            if assumed_bad {
-                Change::Nothing
-            } else {
-                Change::Skip
-            }
-        }
-        SprayFeedback::ProbeAnswered => {
-            if assumed_bad {
-                Change::Good
-            } else {
-                Change::Nothing
-            }
-        }
-        _ => Change::Nothing,
+fn feedback_change(request: SprayRequest, policy: SprayPolicy, assumed_bad: Bit) -> Change {
+    let feedback = request.feedback;
+    let by_state = ev_state::change(feedback, assumed_bad);
+    let by_turns = turns::change(feedback);
+    let is_good = (request.op == SprayOp::Ack) & (feedback == SprayFeedback::Good);
+    if has_states(policy) {
+        by_state
+    } else if recycles(policy) & is_good {
+        Change::Recycle
+    } else if counts_turns(policy) {
+        by_turns
+    } else {
+        Change::Nothing
     }
 }
 
@@ -94,8 +99,7 @@ pub fn classify(
     } else {
         active_denied
     };
-    let answers = policy == SprayPolicy::EvState;
-    let fed_back = feedback_change(request.feedback, assumed_bad);
+    let fed_back = feedback_change(request, policy, assumed_bad);
     let wanted = match request.op {
         SprayOp::Deny => Change::Denied,
         SprayOp::Allow => {
@@ -106,10 +110,10 @@ pub fn classify(
             }
         }
         _ => {
-            if answers & !denied {
-                fed_back
-            } else {
+            if denied {
                 Change::Nothing
+            } else {
+                fed_back
             }
         }
     };
@@ -142,22 +146,40 @@ fn put<const N: usize>(map: Bits<N>, mask: Bits<N>, value: Bit) -> Bits<N> {
     }
 }
 
-/// Returns the plane after the change, before free backups are assigned. A slot that changes its value is no longer skipped. 5 levels.
+/// Returns a slot as a map, if it is the one to be changed.
 #[hdl_fn]
-pub fn changed(row: PlaneRow, value_change: ValueChange) -> PlaneRow {
+fn only_if(slot: Bits<64>, is_changed: Bit) -> Bits<64> {
+    let none = bits::<64>(0);
+    if is_changed {
+        slot
+    } else {
+        none
+    }
+}
+
+/// Returns the plane after the change, before free backups are assigned. A slot that changes its value is no longer skipped. `remembers`: slots are taken again.
+/// 6 levels.
+#[hdl_fn]
+pub fn changed(row: PlaneRow, value_change: ValueChange, remembers: Bit) -> PlaneRow {
     let place = bits::<72>(1) << value_change.place;
     let slot = bit_cast::<64, 1>(value_change.has_slot.into()) << value_change.slot;
-    let skips = value_change.change == Change::Skip;
+    let change = value_change.change;
     let good = value_change.change == Change::Good;
     let changes = frees_or_needs(value_change.change);
     let leaves = changes & !good & (value_change.is_backup | !value_change.was_withdrawn);
     let comes = good & !value_change.is_backup;
     // A backup is released when the active value of its slot returns, or when the backup itself is withdrawn.
     let releases = comes | (leaves & value_change.is_backup);
-    let none = bits::<64>(0);
-    let left = if leaves { slot } else { none };
-    let entered = if comes { slot } else { none };
-    let marked = if skips { slot } else { none };
+    let left = only_if(slot, leaves);
+    let entered = only_if(slot, comes);
+    let marked = only_if(slot, change == Change::Skip);
+    let kept = without(row.turns, left | entered);
+    let skipped_once = Turns {
+        ones: kept.ones | marked,
+        ..kept
+    };
+    let recycles_slot = remembers & (change == Change::Recycle) & value_change.has_slot;
+    let ring = pushed(row.ring, value_change.slot);
     let released = if releases {
         value_change.backup
     } else {
@@ -171,7 +193,13 @@ pub fn changed(row: PlaneRow, value_change: ValueChange) -> PlaneRow {
     let denied = put(row.denied, place, value_change.change == Change::Denied);
     PlaneRow {
         in_service: (row.in_service & !left) | entered,
-        skip: (row.skip & !left & !entered) | marked,
+        turns: lost(
+            skipped_once,
+            only_if(slot, change == Change::LoseTurn),
+            only_if(slot, change == Change::LoseFourTurns),
+            only_if(slot, change == Change::LoseMostTurns),
+        ),
+        ring: if recycles_slot { ring } else { row.ring },
         assumed_bad: if changes { bad } else { row.assumed_bad },
         denied: if changes { denied } else { row.denied },
         serving: row.serving & !released,
@@ -226,7 +254,7 @@ pub fn usable_planes(
     up: Bits<2>,
     backups: Bits<8>,
 ) -> Bits<2> {
-    let several = policy != SprayPolicy::SinglePath;
+    let several = !has_one_path(policy);
     let mut good = bits::<2>(0);
     good = good.replace_bit(0, several & has_good(planes.own, backups));
     good = good.replace_bit(1, several & has_good(planes.other, backups));

@@ -12,6 +12,7 @@
 //! | [`ev_update`], [`ev_change`] | state changes of entropy values, backups |
 //! | [`entropy`], [`place_value`], [`entropy_index`] | from place to entropy value, and from entropy value to index |
 //! | [`entropy_lookup`] | plane of an entropy value, in parallel with operations |
+//! | [`policy`] | traits of the policies, and what feedback changes |
 //! | [`key_stream`], [`start_draw`] | pseudo-random words: keys, first path |
 #![forbid(unsafe_code)]
 
@@ -27,6 +28,7 @@ pub mod key_stream;
 pub mod order;
 pub mod place_search;
 pub mod place_value;
+pub mod policy;
 pub mod profile;
 pub mod row;
 pub mod search;

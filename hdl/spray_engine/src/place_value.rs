@@ -24,6 +24,9 @@ pub struct PlaceValue {
     pub ordered: Signal<In, Bit>,
     /// High: the place is a slot, and the result is the value that serves it. Low: the result is the value of the place itself.
     pub served: Signal<In, Bit>,
+    /// The place is `recycled_slot`; `place` and `ordered` are ignored.
+    pub recycled: Signal<In, Bit>,
+    pub recycled_slot: Signal<In, Bits<6>>,
     pub profile: Signal<In, EntropyProfileEntry>,
     pub rotation: Signal<In, Bits<6>>,
     pub plane: Signal<In, Bit>,
@@ -52,7 +55,9 @@ impl Logic for PlaceValue {
         self.slot_at.position.next = place.get_bits::<6>(0);
 
         // look up the value
-        let slot = if self.ordered.val() {
+        let slot = if self.recycled.val() {
+            self.recycled_slot.val()
+        } else if self.ordered.val() {
             self.slot_at.slot.val()
         } else {
             place.get_bits::<6>(0)

@@ -6,13 +6,18 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayConfig, SprayPolicy};
 
+use crate::policy::counts_turns;
+use crate::policy::flow_bender::BendRow;
+use crate::policy::recycled::{RecycledRow, Ring};
+use crate::policy::turns::Turns;
+
 /// Entropy values and rotation of one plane.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PlaneRow {
     /// Slots that a good or skipped value serves: their own, or a backup.
     pub in_service: Bits<64>,
-    /// Slots to skip, because the value that serves them was marked.
-    pub skip: Bits<64>,
+    /// Turns for which a slot is skipped, because of feedback about the value that serves it.
+    pub turns: Turns,
     /// Places whose value is assumed bad and not denied.
     pub assumed_bad: Bits<72>,
     /// Places whose value was denied by software.
@@ -25,6 +30,8 @@ pub struct PlaneRow {
     pub key: Bits<28>,
     /// Next position of the rotation, 0 to 64. 64 is the end.
     pub position: Bits<7>,
+    /// Slots to take again.
+    pub ring: Ring,
 }
 
 /// Registers, pseudo-random sequence, and state that both planes share.
@@ -37,13 +44,15 @@ pub struct PairRow {
     pub skip_next_turn: Bit,
     pub probe_interval: Bits<31>,
     pub lfsr: Bits<32>,
-    /// Single path: index of the path in use.
+    /// One path at a time: index of the path in use.
     pub home: Bits<7>,
     /// A probe was sent, at `last_probe`.
     pub probed: Bit,
     pub last_probe: Bits<32>,
     /// Index at which the search for the next value to probe starts; 144 is past the last.
     pub probe_from: Bits<8>,
+    pub recycled: RecycledRow,
+    pub bend: BendRow,
 }
 
 /// Both planes: the own plane of an operation, and the other one. In memory the own plane is plane 0.
@@ -77,13 +86,15 @@ pub fn configured(settings: SprayConfig) -> PairRow {
         paths: settings.paths,
         profile: settings.profile,
         rotation: settings.rotation,
-        skip_next_turn: settings.skip_next_turn,
+        skip_next_turn: settings.skip_next_turn | counts_turns(settings.policy),
         probe_interval: settings.probe_interval,
         lfsr: settings.seed,
         home: bits::<7>(0),
         probed: false,
         last_probe: bits::<32>(0),
         probe_from: bits::<8>(0),
+        recycled: RecycledRow::default(),
+        bend: BendRow::default(),
     }
 }
 
@@ -103,13 +114,14 @@ pub fn probed(pair: PairRow, index: Bits<8>, now: Bits<32>) -> PairRow {
 fn fresh(slots: Bits<7>, key: Bits<28>, position: Bits<7>) -> PlaneRow {
     PlaneRow {
         in_service: !(Bits::<64>::mask() << slots),
-        skip: bits::<64>(0),
+        turns: Turns::default(),
         assumed_bad: bits::<72>(0),
         denied: bits::<72>(0),
         serving: bits::<8>(0),
         serves: bits::<48>(0),
         key,
         position,
+        ring: Ring::default(),
     }
 }
 
@@ -134,18 +146,24 @@ pub fn withdrawn(row: PlaneRow) -> Bits<64> {
     row.assumed_bad.get_bits::<64>(0) | row.denied.get_bits::<64>(0)
 }
 
-/// Returns the slot of a backup, valid if it serves one. 2 levels.
+/// Returns one of eight slots. 2 levels.
 #[hdl_fn]
-pub fn slot_of_backup(row: PlaneRow, backup: Bits<3>) -> Bits<6> {
-    let mut slot = row.serves.get_bits::<6>(0);
+pub fn slot_of_eight(slots: Bits<48>, number: Bits<3>) -> Bits<6> {
+    let mut slot = slots.get_bits::<6>(0);
     for i in 1..8 {
-        slot = if backup == bits::<3>(i as u64) {
-            row.serves.get_bits::<6>(6 * i)
+        slot = if number == bits::<3>(i as u64) {
+            slots.get_bits::<6>(6 * i)
         } else {
             slot
         };
     }
     slot
+}
+
+/// Returns the slot of a backup, valid if it serves one. 2 levels.
+#[hdl_fn]
+pub fn slot_of_backup(row: PlaneRow, backup: Bits<3>) -> Bits<6> {
+    slot_of_eight(row.serves, backup)
 }
 
 /// Returns the backup that serves `slot`, one-hot; no bit is set if there is none. 3 levels.

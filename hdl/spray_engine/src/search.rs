@@ -1,11 +1,11 @@
 //! Definition of searches for a place.
 
+use crate::candidates::Candidates;
+use crate::policy::has_one_path;
+use crate::policy::turns::{passed, skipped, Turns};
+use crate::row::{PairRow, PlaneRow, Planes};
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::spray::SprayPolicy;
-
-use crate::candidates::Candidates;
-use crate::row::{PairRow, PlaneRow, Planes};
 
 /// A search: which places, and where it starts. In a rotation a place is a slot, and the search starts at a position of the rotation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -28,7 +28,7 @@ pub struct Search {
 fn in_rotation(slots: Bits<64>, row: PlaneRow) -> Search {
     Search {
         all: bit_cast::<72, 64>(slots),
-        eligible: bit_cast::<72, 64>(slots & !row.skip),
+        eligible: bit_cast::<72, 64>(slots & !skipped(row.turns)),
         reach: Bits::<72>::mask() << row.position,
         even: bits::<72>(0),
         from: bits::<7>(0),
@@ -62,7 +62,7 @@ pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow) -> Search {
         bit_cast::<8, 7>(pair.home),
     );
     let onwards = in_rotation(offered.own, row);
-    if pair.policy == SprayPolicy::SinglePath {
+    if has_one_path(pair.policy) {
         from_home
     } else {
         onwards
@@ -108,19 +108,20 @@ pub fn index_found(search: Search, place: Bits<7>) -> Bits<8> {
 /// Start of a new rotation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Renewed {
-    /// Slots that remain skipped.
-    pub skip: Bits<64>,
+    /// Turns that remain.
+    pub turns: Turns,
     pub eligible: Bits<72>,
 }
 
-/// Starts a new rotation, after the old one passed the slots `passed` without a result. If every candidate is skipped, none is. 6 levels.
+/// Starts a new rotation, after the old one passed the slots `located` without a result. If every candidate is skipped, none is. 6 levels.
 #[hdl_fn]
-pub fn renewed(search: Search, row: PlaneRow, skip_next_turn: Bit, passed: Bits<64>) -> Renewed {
-    let still = row.skip & !passed;
-    let others = search.all.get_bits::<64>(0) & !still;
+pub fn renewed(search: Search, row: PlaneRow, skip_next_turn: Bit, located: Bits<64>) -> Renewed {
+    let left = passed(row.turns, located);
+    let others = search.all.get_bits::<64>(0) & !skipped(left);
+    let none = Turns::default();
     let bypasses = skip_next_turn & others.any();
     Renewed {
-        skip: if bypasses { still } else { bits::<64>(0) },
+        turns: if bypasses { left } else { none },
         eligible: if bypasses {
             bit_cast::<72, 64>(others)
         } else {

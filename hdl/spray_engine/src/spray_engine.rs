@@ -5,7 +5,7 @@ use hdl_primitives::ram::{BlockRam, LutRam};
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
-    EntropyProfileEntry, SprayConfig, SprayOp, SprayPolicy, SprayRequest, SprayResponse,
+    EntropyProfileEntry, SprayConfig, SprayOp, SprayRequest, SprayResponse,
 };
 
 use crate::candidates::{avoided, candidates, Avoided};
@@ -16,13 +16,17 @@ use crate::ev_update::{unserved, usable_planes};
 use crate::key_stream::next_word;
 use crate::place_search::PlaceSearch;
 use crate::place_value::{self, PlaceValue};
+use crate::policy::flow_bender::{counted, rounded};
+use crate::policy::recycled::{emptied, heard, may_have, recall, thawed, thaws, usable_entries};
+use crate::policy::turns::passed;
+use crate::policy::{bends, has_one_path, is_permuted, recycles};
 use crate::profile::ProfileSnk;
 use crate::row::{
     backups_of, begun, configured, probed, slots_of, swap_planes, PairRow, Planes, SprayRow,
 };
 use crate::search::{for_path, for_probe, from_start, index_found, renewed};
 use crate::start_draw::StartDraw;
-use crate::step::{begins_with_plane_1, is_permuted, step_after, Step, StepConditions};
+use crate::step::{begins_with_plane_1, step_after, Step, StepConditions};
 
 /// Maximum number of cycles from a place found to its response.
 const AHEAD: usize = place_value::LATENCY_IN_ORDER + 1;
@@ -88,6 +92,14 @@ pub struct SprayEngine<const Q: usize = 10> {
     /// Ticks since the last probe.
     since_probe: DFF<Bits<32>>,
 
+    /// A place was searched in an order.
+    searched: DFF<Bit>,
+    /// Entries of the ring whose slots are candidates.
+    usable_ring: DFF<Bits<8>>,
+    /// A slot to take again.
+    recycled: DFF<Bit>,
+    recycled_slot: DFF<Bits<6>>,
+
     found: DFF<Bit>,
     /// Responses of a burst before the last one. Bit n: a response is due in n cycles.
     early: DFF<Bits<AHEAD>>,
@@ -117,6 +129,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             usable
         );
         dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
+        dff_setup!(self, clock, searched, usable_ring, recycled, recycled_slot);
         clock_reset!(self, lookup);
         clock!(
             self,
@@ -140,7 +153,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let search = self.finder.search.val();
         let place = self.finder.place.val();
         let chooses = asked.op == SprayOp::Choose;
-        let single = pair.policy == SprayPolicy::SinglePath;
+        let single = has_one_path(pair.policy);
         let ordered = chooses & is_permuted(pair.policy);
         let more = chooses & (asked.count != 1);
 
@@ -168,16 +181,18 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.value.place.next = place;
         self.value.ordered.next = ordered;
         self.value.served.next = chooses;
+        self.value.recycled.next = self.recycled.q.val();
+        self.value.recycled_slot.next = self.recycled_slot.q.val();
         self.value.profile.next = profile;
         self.value.rotation.next = pair.rotation;
         self.value.plane.next = exchange;
         self.value.row.next = own;
         self.entropy_index.profile.next = profile;
         self.entropy_index.rotation.next = pair.rotation;
-        self.entropy_index.entropy.next = asked.entropy;
-        self.start_draw.word.next = pair.lfsr;
-        self.start_draw.paths.next = pair.paths;
+        self.entropy_index.entropy.next = asked.ack.entropy;
         let word = next_word(pair.lfsr);
+        self.start_draw.word.next = word;
+        self.start_draw.paths.next = pair.paths;
         let new_key = word.get_bits::<28>(0);
 
         self.request.ready.next = idle;
@@ -188,7 +203,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.response.valid.next = responds | comes_early;
         self.response.record.next = SprayResponse {
             found: self.found.q.val() | comes_early,
-            index: if asked.op == SprayOp::Reflect {
+            index: if asked.op == SprayOp::Ack {
                 asked.index
             } else {
                 self.value.index.val()
@@ -218,6 +233,13 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         // select
         let offered = candidates(planes, exchange, up, self.avoid.q.val());
+
+        // take slots again
+        let may_recycle = recycles(pair.policy);
+        let recalled = recall(own.ring, pair.recycled.frozen, self.usable_ring.q.val());
+        self.usable_ring.d.next = usable_entries(own.ring, search.all.get_bits::<64>(0));
+        self.recycled.d.next = (step == Step::Recycle) & recalled.goes_on & recalled.usable;
+        self.recycled_slot.d.next = recalled.slot;
 
         // find
         let due = if ordered {
@@ -250,8 +272,14 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.ev_change.row.next = own;
         self.ev_change.slots.next = slots_of(pair.paths, exchange);
         self.ev_change.backups.next = backups;
-        self.ev_change.unknown.next = (asked.op == SprayOp::Reflect) & !self.found.q.val();
+        self.ev_change.unknown.next = (asked.op == SprayOp::Ack) & !self.found.q.val();
+        self.ev_change.remembers.next = !pair.recycled.explore.any();
         self.ev_change.slot.next = place.get_bits::<6>(0);
+
+        // hear
+        let thaw = may_recycle & thaws(pair.recycled, asked);
+        let round = rounded(pair.bend, asked);
+        let may_bend = bends(pair.policy);
 
         let policy = if step == Step::Fetch {
             stored.pair.policy
@@ -260,11 +288,15 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         };
         let conditions = StepConditions {
             can_choose: offered.own_any | (single & offered.any),
+            recalls: may_recycle & may_have(own.ring, pair.recycled),
+            goes_on: recalled.goes_on,
+            recalled: recalled.usable,
             found: self.finder.found.val(),
             wrapped: self.wrapped.q.val(),
             more,
             is_discarded: not_due | other_port,
             moves: self.ev_change.moves.val(),
+            bends: may_bend & round.bends,
         };
         self.step.d.next = step_after(step, asked.op, policy, conditions);
 
@@ -275,6 +307,10 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.planes_swapped.d.next = false;
                 self.found.d.next = false;
                 self.wrapped.d.next = false;
+                self.searched.d.next = false;
+                if self.request.record.val().op == SprayOp::Ack {
+                    self.asked.d.next.feedback = self.request.record.val().ack.hint;
+                }
                 if self.request.valid.val() {
                     self.step.d.next = Step::Fetch;
                     if self.request.record.val().op == SprayOp::Configure {
@@ -298,7 +334,17 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.finder.load_search.next = for_probe(planes, up, pair.probe_from);
                 self.since_probe.d.next = asked.now - pair.last_probe;
             }
+            Step::Recycle => {
+                if recalled.goes_on {
+                    self.planes.d.next.own.ring = recalled.ring;
+                    if recalled.usable & more {
+                        self.asked.d.next.count = asked.count - 1;
+                        self.early.d.next = early_next | bits::<AHEAD>(AT_ONCE);
+                    }
+                }
+            }
             Step::Find | Step::FindMore => {
+                self.searched.d.next = true;
                 if self.finder.found.val() {
                     self.wrapped.d.next = false;
                     if more & !single {
@@ -314,7 +360,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.finder.key.next = new_key;
                 if ordered {
                     self.planes.d.next.own.key = new_key;
-                    self.planes.d.next.own.skip = renewal.skip;
+                    self.planes.d.next.own.turns = renewal.turns;
                     self.pair.d.next.lfsr = word;
                 }
             }
@@ -328,7 +374,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.planes_swapped.d.next = index.get_bit(0);
             }
             Step::LookupValue => {
-                if chooses {
+                if chooses & !self.recycled.q.val() {
                     self.planes.d.next.own.position = place + 1;
                 }
                 if more {
@@ -338,8 +384,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             }
             Step::ComputeEntropy => {
                 self.found.d.next = true;
-                if ordered & pair.skip_next_turn {
-                    self.planes.d.next.own.skip = own.skip & !located;
+                if ordered & pair.skip_next_turn & self.searched.q.val() {
+                    self.planes.d.next.own.turns = passed(own.turns, located);
                 }
             }
             Step::TakeIndex => {
@@ -352,8 +398,24 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 if !self.ev_change.exists.val() {
                     self.found.d.next = false;
                 }
+                self.pair.d.next.bend = counted(pair.bend, asked);
+                if thaw {
+                    self.pair.d.next.recycled = thawed(pair.recycled);
+                    self.planes.d.next.own.ring = emptied(own.ring);
+                    self.planes.d.next.other.ring = emptied(planes.other.ring);
+                }
             }
-            Step::ApplyChange => self.planes.d.next.own = self.ev_change.changed.val(),
+            Step::ApplyChange => {
+                self.planes.d.next.own = self.ev_change.changed.val();
+                self.pair.d.next.bend = round.row;
+                if may_recycle {
+                    self.pair.d.next.recycled = heard(pair.recycled, asked);
+                }
+            }
+            Step::Bend => {
+                self.pair.d.next.home = self.start_draw.start.val();
+                self.pair.d.next.lfsr = word;
+            }
             Step::FindUnserved => {
                 self.finder.load.next = true;
                 self.finder.load_search.next =
@@ -368,12 +430,9 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             Step::DrawKey1 => {
                 self.planes.d.next.other.key = new_key;
                 self.pair.d.next.lfsr = word;
+                self.pair.d.next.home = self.start_draw.start.val();
             }
-            Step::InitPlanes => {
-                let start = self.start_draw.start.val();
-                self.planes.d.next = begun(planes, pair, start);
-                self.pair.d.next.home = start;
-            }
+            Step::InitPlanes => self.planes.d.next = begun(planes, pair, pair.home),
             _ => {}
         }
 

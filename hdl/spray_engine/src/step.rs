@@ -4,6 +4,8 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayOp, SprayPolicy, SprayRequest};
 
+use crate::policy::{has_one_path, has_states, is_permuted};
+
 /// What the engine does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Step {
@@ -15,6 +17,10 @@ pub enum Step {
     Select,
     /// `Probe`: determines the values that are assumed bad, and the time since the last probe.
     CollectProbes,
+    /// Finds which of the slots to take again are candidates.
+    Recall,
+    /// Takes slots again, one per cycle.
+    Recycle,
     /// The maps pass `slot_order`.
     OrderFirst,
     OrderSecond,
@@ -33,13 +39,15 @@ pub enum Step {
     LookupValue,
     /// Computes the entropy of the value.
     ComputeEntropy,
-    /// `Reflect`: the entropy passes `entropy_index`.
+    /// `Ack`: the entropy passes `entropy_index`.
     SubtractBase,
     ComputeNumber,
     TakeIndex,
     /// Classifies the state change of a value, and applies it.
     ClassifyChange,
     ApplyChange,
+    /// One path at a time: takes the path drawn.
+    Bend,
     /// Finds a slot that no value serves, and assigns a backup in reserve to it.
     FindUnserved,
     AssignBackup,
@@ -58,6 +66,11 @@ pub enum Step {
 pub struct StepConditions {
     /// `Select`: there is a candidate.
     pub can_choose: Bit,
+    /// `Select`: slots are to be taken again.
+    pub recalls: Bit,
+    /// `Recycle`: there is an entry, and its slot is a candidate.
+    pub goes_on: Bit,
+    pub recalled: Bit,
     /// `Find`, `FindMore`: there is a place.
     pub found: Bit,
     /// The search has started again from the first position, and has found nothing since.
@@ -68,12 +81,8 @@ pub struct StepConditions {
     pub is_discarded: Bit,
     /// `ApplyChange`: a backup may be freed or needed.
     pub moves: Bit,
-}
-
-/// Returns whether rotations of this policy are ordered by a key.
-#[hdl_fn]
-pub fn is_permuted(policy: SprayPolicy) -> Bit {
-    (policy == SprayPolicy::Obs) | (policy == SprayPolicy::EvState)
+    /// `ApplyChange`: another path is drawn.
+    pub bends: Bit,
 }
 
 /// Returns the next step. `Idle` is left by a request, for `Fetch` or `DrawStart`.
@@ -92,15 +101,27 @@ pub fn step_after(
     } else {
         Step::Find
     };
-    let repeats = conditions.more & (policy == SprayPolicy::SinglePath);
+    let repeats = conditions.more & has_one_path(policy);
     match step {
         Step::Idle | Step::Respond => Step::Idle,
         Step::Fetch => fetched,
         Step::Select => {
-            if conditions.can_choose {
-                searches
-            } else {
+            if !conditions.can_choose {
                 Step::Respond
+            } else if conditions.recalls {
+                Step::Recall
+            } else {
+                searches
+            }
+        }
+        Step::Recall => Step::Recycle,
+        Step::Recycle => {
+            if !conditions.goes_on {
+                Step::OrderFirst
+            } else if conditions.recalled & !conditions.more {
+                Step::LookupValue
+            } else {
+                Step::Recycle
             }
         }
         Step::NewRotation => searches,
@@ -136,6 +157,8 @@ pub fn step_after(
         Step::ApplyChange => {
             if conditions.moves {
                 Step::FindUnserved
+            } else if conditions.bends {
+                Step::Bend
             } else {
                 Step::Respond
             }
@@ -144,23 +167,23 @@ pub fn step_after(
         Step::DrawKey0 => Step::DrawKey1,
         Step::DrawKey1 => Step::InitPlanes,
         Step::InitPlanes => Step::WaitUsable,
-        Step::ComputeEntropy | Step::AssignBackup | Step::WaitUsable => Step::Respond,
+        Step::ComputeEntropy | Step::AssignBackup | Step::Bend | Step::WaitUsable => Step::Respond,
     }
 }
 
-/// Returns the step after `Fetch`. Only the policy EV-state has values to probe.
+/// Returns the step after `Fetch`. Only a policy with states has values to probe.
 #[hdl_fn]
 fn after_fetch(op: SprayOp, policy: SprayPolicy) -> Step {
     match op {
         SprayOp::Choose => Step::Select,
         SprayOp::Probe => {
-            if policy == SprayPolicy::EvState {
+            if has_states(policy) {
                 Step::CollectProbes
             } else {
                 Step::WaitUsable
             }
         }
-        SprayOp::Reflect => Step::SubtractBase,
+        SprayOp::Ack => Step::SubtractBase,
         SprayOp::Query => Step::WaitUsable,
         _ => Step::ClassifyChange,
     }
@@ -170,15 +193,15 @@ fn after_fetch(op: SprayOp, policy: SprayPolicy) -> Step {
 fn after_found(op: SprayOp, policy: SprayPolicy, more: Bit) -> Step {
     let in_rotation = if more {
         Step::FindMore
-    } else if policy == SprayPolicy::RoundRobin {
-        Step::LookupValue
-    } else {
+    } else if is_permuted(policy) {
         Step::SlotFirst
+    } else {
+        Step::LookupValue
     };
     match op {
         SprayOp::Probe => Step::TakePlane,
         SprayOp::Choose => {
-            if policy == SprayPolicy::SinglePath {
+            if has_one_path(policy) {
                 Step::TakePlane
             } else {
                 in_rotation
@@ -202,11 +225,11 @@ fn after_not_found(op: SprayOp, wrapped: Bit) -> Step {
     }
 }
 
-/// Returns whether the own plane is plane 1. A single path is searched in both planes, starting with plane 0.
+/// Returns whether the own plane is plane 1. One path at a time is searched in both planes, starting with plane 0.
 #[hdl_fn]
 pub fn begins_with_plane_1(request: SprayRequest, policy: SprayPolicy) -> Bit {
     match request.op {
-        SprayOp::Choose => request.plane & (policy != SprayPolicy::SinglePath),
+        SprayOp::Choose => request.plane & !has_one_path(policy),
         SprayOp::Feedback | SprayOp::Deny | SprayOp::Allow => request.index.get_bit(0),
         _ => false,
     }

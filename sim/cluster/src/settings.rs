@@ -115,16 +115,6 @@ impl Settings {
     }
 }
 
-/// Name of a path policy, as on the command line.
-pub(crate) const fn name_of(policy: Policy) -> &'static str {
-    match policy {
-        Policy::SinglePath => "single",
-        Policy::RoundRobin => "round-robin",
-        Policy::Obs => "obs",
-        Policy::EvState => "ev-state",
-    }
-}
-
 fn policy_name<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(name_of(*policy))
+    serializer.serialize_str(policy.name())
 }

@@ -319,7 +319,13 @@ const RAIN: Weather = Weather {
 #[test]
 fn counters_of_queue_pairs_are_those_of_the_reference() {
     let mut reached = BTreeSet::new();
-    for (seed, policy) in [(1, Policy::Obs), (2, Policy::EvState)] {
+    let policies = [
+        (1, Policy::Obs),
+        (2, Policy::EvState),
+        (4, Policy::Mixed),
+        (5, Policy::FlowBender),
+    ];
+    for (seed, policy) in policies {
         let case = Case {
             transport: mrc(policy),
             weather: STORM,

@@ -98,16 +98,6 @@ impl TransportPlan {
     }
 }
 
-/// Name of a path policy.
-pub const fn policy_name(policy: Policy) -> &'static str {
-    match policy {
-        Policy::SinglePath => "single",
-        Policy::RoundRobin => "round-robin",
-        Policy::Obs => "obs",
-        Policy::EvState => "ev-state",
-    }
-}
-
 /// Two hosts of a topology, and the connection between them.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -206,8 +196,8 @@ impl Plan {
             if paths > MAX_PATHS || paths == 0 || (paths > 1 && paths % 2 != 0) {
                 return Err(WorldError::Paths(paths.into()));
             }
-            if paths == 1 && mrc.policy != Policy::SinglePath {
-                return Err(WorldError::SinglePath(policy_name(mrc.policy)));
+            if paths == 1 && !mrc.policy.traits().one_path {
+                return Err(WorldError::SinglePath(mrc.policy.name()));
             }
         }
         Ok(())

@@ -32,8 +32,8 @@ mod world;
 pub use addressing::Addressing;
 pub use capture::Recorder;
 pub use config::{
-    check_bytes, lossy_topology, policy_name, HostPorts, MrcPlan, Plan, TransportPlan, MAX_BYTES,
-    MAX_PATHS, MAX_QPS,
+    check_bytes, lossy_topology, HostPorts, MrcPlan, Plan, TransportPlan, MAX_BYTES, MAX_PATHS,
+    MAX_QPS,
 };
 pub use sim_pcie::platform::{PcieReads, PcieSettings};
 

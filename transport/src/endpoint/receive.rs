@@ -178,7 +178,7 @@ impl<M: Memory> Endpoint<M> {
             ControlBody::Nack(neth) => {
                 self.with_requester(number, |requester, card| {
                     if let Requester::Mrc(mrc) = requester {
-                        mrc.on_nack(neth, card);
+                        mrc.on_nack(neth, now, card);
                     }
                 });
             }

@@ -12,18 +12,3 @@ pub enum EvState {
     /// Out until software allows it again.
     Denied,
 }
-
-/// Feedback about an entropy value: the fate of a packet that used it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feedback {
-    /// Acknowledged without a mark.
-    Good,
-    /// ECN-marked (SETH M = SKIP_ONCE) or trimmed on the way (NACK TRIMMED).
-    Skip,
-    /// It timed out.
-    Timeout,
-    /// The receiver requests another path (SETH M = ALWAYS_SKIP).
-    AlwaysSkip,
-    /// A probe was answered. If it was marked, `Skip` follows.
-    ProbeAnswered,
-}

@@ -14,8 +14,8 @@ pub(super) struct EvTable {
     slots: u64,
     assumed_bad: u64,
     denied: u64,
-    /// Slots to bypass because the value serving them was marked.
-    skip: u64,
+    /// Turns for which a slot is bypassed because of feedback about the value serving it, 0 to 15: bit `i` of the number of slot `s` is bit `s` of map `i`.
+    turns: [u64; 4],
     backups: u8,
     backup_assumed_bad: u8,
     backup_denied: u8,
@@ -30,7 +30,7 @@ impl EvTable {
             slots: low_bits(slots.into()),
             assumed_bad: 0,
             denied: 0,
-            skip: 0,
+            turns: [0; 4],
             backups: low_bits(backups.into()) as u8,
             backup_assumed_bad: 0,
             backup_denied: 0,
@@ -56,13 +56,34 @@ impl EvTable {
         self.slots & self.assumed_bad
     }
 
+    /// Slots that are bypassed.
     pub(super) fn skip(&self) -> u64 {
-        self.skip
+        self.turns.iter().fold(0, |map, bit| map | bit)
     }
 
-    /// Ends the bypass of `slots`.
-    pub(super) fn end_skip(&mut self, slots: u64) {
-        self.skip &= !slots;
+    /// Ends the bypass of all slots.
+    pub(super) fn end_skip(&mut self) {
+        self.turns = [0; 4];
+    }
+
+    /// `slots` had a turn, and were bypassed.
+    pub(super) fn pass(&mut self, slots: u64) {
+        let mut borrow = self.skip() & slots;
+        for bit in &mut self.turns {
+            let before = *bit;
+            *bit ^= borrow;
+            borrow &= !before;
+        }
+    }
+
+    /// Bypasses `slot` for `turns` more turns, 15 at most in all.
+    pub(super) fn lose_turns(&mut self, slot: u8, turns: u8) {
+        let number = |value: u8, i: usize| u64::from(value >> i & 1) << slot;
+        let old = (0..4).fold(0, |sum, i| sum | (self.turns[i] >> slot & 1) << i);
+        let new = (old as u8 + turns).min(15);
+        for (i, bit) in self.turns.iter_mut().enumerate() {
+            *bit = *bit & !(1 << slot) | number(new, i);
+        }
     }
 
     /// The value that serves `slot`: a backup, or else its own.
@@ -101,7 +122,7 @@ impl EvTable {
         };
         let skipped = self
             .slot_of(index)
-            .is_some_and(|slot| self.skip >> slot & 1 == 1);
+            .is_some_and(|slot| self.skip() >> slot & 1 == 1);
         exists.then_some(match (denied, assumed_bad, skipped) {
             (true, _, _) => EvState::Denied,
             (_, true, _) => EvState::AssumedBad,
@@ -114,7 +135,9 @@ impl EvTable {
     pub(super) fn set_state(&mut self, index: EvIndex, state: EvState) {
         if state == EvState::Skip {
             if let Some(slot) = self.slot_of(index) {
-                self.skip |= 1 << slot;
+                if self.skip() >> slot & 1 == 0 {
+                    self.lose_turns(slot, 1);
+                }
             }
             return;
         }
@@ -177,7 +200,9 @@ impl EvTable {
                 *serves = Some(slot);
             }
         }
-        self.skip &= !changed;
+        for bit in &mut self.turns {
+            *bit &= !changed;
+        }
     }
 }
 

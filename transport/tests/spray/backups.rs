@@ -3,23 +3,23 @@
 use stellar_transport::spray::{EvState, Feedback, PlaneMask};
 use stellar_transport::time::Ticks;
 
-use crate::spray::common::{ev, used, with_backups};
+use crate::spray::common::{ev, used, with_backups, NOW};
 
 #[test]
 fn a_backup_of_the_same_plane_takes_the_place() {
     let mut spray = with_backups(8, 4);
-    spray.on_feedback(ev(3), Feedback::Timeout);
+    spray.on_feedback(ev(3), Feedback::Timeout, NOW);
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 4, 5, 6, 7, 129]);
-    spray.on_feedback(ev(5), Feedback::AlwaysSkip);
+    spray.on_feedback(ev(5), Feedback::AlwaysSkip, NOW);
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 4, 6, 7, 129, 131]);
     // No backup is left in plane 1; those of plane 0 stay where they are.
-    spray.on_feedback(ev(7), Feedback::Timeout);
+    spray.on_feedback(ev(7), Feedback::Timeout, NOW);
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 4, 6, 129, 131]);
     // One value returns. Its backup moves to the slot that still has none.
-    spray.on_feedback(ev(3), Feedback::ProbeAnswered);
+    spray.on_feedback(ev(3), Feedback::ProbeAnswered, NOW);
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 3, 4, 6, 129, 131]);
-    spray.on_feedback(ev(5), Feedback::ProbeAnswered);
-    spray.on_feedback(ev(7), Feedback::ProbeAnswered);
+    spray.on_feedback(ev(5), Feedback::ProbeAnswered, NOW);
+    spray.on_feedback(ev(7), Feedback::ProbeAnswered, NOW);
     assert_eq!(
         used(&mut spray, 100),
         [0, 1, 2, 3, 4, 5, 6, 7],
@@ -32,7 +32,7 @@ fn a_backup_that_fails_is_replaced_and_probed() {
     let mut spray = with_backups(8, 4);
     spray.deny(ev(0));
     assert!(used(&mut spray, 100).contains(&128));
-    spray.on_feedback(ev(128), Feedback::Timeout);
+    spray.on_feedback(ev(128), Feedback::Timeout, NOW);
     let in_use = used(&mut spray, 100);
     assert!(
         in_use.contains(&130) && !in_use.contains(&128),
@@ -48,7 +48,7 @@ fn a_denied_backup_is_no_backup() {
     let mut spray = with_backups(8, 4);
     spray.deny(ev(129));
     spray.deny(ev(131));
-    spray.on_feedback(ev(3), Feedback::Timeout);
+    spray.on_feedback(ev(3), Feedback::Timeout, NOW);
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 4, 5, 6, 7]);
     spray.allow(ev(131));
     assert_eq!(used(&mut spray, 100), [0, 1, 2, 4, 5, 6, 7, 131]);
@@ -59,14 +59,14 @@ fn a_slot_that_changes_hands_is_not_bypassed() {
     for withdraw in [Feedback::Timeout, Feedback::AlwaysSkip] {
         let mut spray = with_backups(128, 4);
         // Marked, then withdrawn: the mark was the old value's.
-        spray.on_feedback(ev(3), Feedback::Skip);
-        spray.on_feedback(ev(3), withdraw);
+        spray.on_feedback(ev(3), Feedback::Skip, NOW);
+        spray.on_feedback(ev(3), withdraw, NOW);
         assert_eq!(spray.state(ev(129)), Some(EvState::Good));
         assert!(used(&mut spray, 128).contains(&129));
         // The mark of the backup does not pass to the returning value.
-        spray.on_feedback(ev(129), Feedback::Skip);
+        spray.on_feedback(ev(129), Feedback::Skip, NOW);
         assert_eq!(spray.state(ev(129)), Some(EvState::Skip));
-        spray.on_feedback(ev(3), Feedback::ProbeAnswered);
+        spray.on_feedback(ev(3), Feedback::ProbeAnswered, NOW);
         assert_eq!(spray.state(ev(3)), Some(EvState::Good));
     }
 }
@@ -75,8 +75,8 @@ fn a_slot_that_changes_hands_is_not_bypassed() {
 fn an_avoided_backup_gives_way_to_doubtful_values() {
     let mut spray = with_backups(4, 2);
     spray.set_plane(1, false);
-    spray.on_feedback(ev(0), Feedback::Timeout);
-    spray.on_feedback(ev(2), Feedback::Timeout);
+    spray.on_feedback(ev(0), Feedback::Timeout, NOW);
+    spray.on_feedback(ev(2), Feedback::Timeout, NOW);
     assert_eq!(
         used(&mut spray, 20),
         [128],

@@ -8,6 +8,8 @@ use stellar_transport::spray::{
 };
 use stellar_transport::time::Ticks;
 
+/// Time of feedback where it does not matter.
+pub const NOW: Ticks = Ticks(0);
 pub const PROBE_INTERVAL: Ticks = Ticks(1_000);
 
 /// `active` values from 0xc000 on, and `backups`.

@@ -5,7 +5,9 @@ use stellar_transport::spray::{
 };
 use stellar_transport::time::Ticks;
 
-use crate::spray::common::{config, ev, indices, next, spray, used, with_backups, PROBE_INTERVAL};
+use crate::spray::common::{
+    config, ev, indices, next, spray, used, with_backups, NOW, PROBE_INTERVAL,
+};
 
 #[test]
 fn a_mark_bypasses_for_the_rest_of_the_rotation() {
@@ -14,7 +16,7 @@ fn a_mark_bypasses_for_the_rest_of_the_rotation() {
     indices(&mut spray, 128);
     let first = next(&mut spray).index;
     let marked = ev(first.value() ^ 2);
-    spray.on_feedback(marked, Feedback::Skip);
+    spray.on_feedback(marked, Feedback::Skip, NOW);
     assert_eq!(spray.state(marked), Some(EvState::Skip));
     let rest = indices(&mut spray, 124);
     assert!(!rest.contains(&marked.value()), "bypassed");
@@ -38,7 +40,7 @@ fn next_turn_scope_bypasses_exactly_one_turn() {
     // Marked after its turn: the bypass is in the next rotation.
     let marked = next(&mut spray).index;
     indices(&mut spray, 127);
-    spray.on_feedback(marked, Feedback::Skip);
+    spray.on_feedback(marked, Feedback::Skip, NOW);
     let turns = |packets: Vec<u8>| {
         packets
             .iter()
@@ -59,7 +61,7 @@ fn every_path_marked_is_no_path_marked() {
         })
         .expect("usual");
         for _ in 0..50 {
-            (0..8).for_each(|index| spray.on_feedback(ev(index), Feedback::Skip));
+            (0..8).for_each(|index| spray.on_feedback(ev(index), Feedback::Skip, NOW));
             indices(&mut spray, 3);
         }
         assert_eq!(used(&mut spray, 32).len(), 8, "{skip:?}");
@@ -70,18 +72,18 @@ fn every_path_marked_is_no_path_marked() {
 fn timeouts_and_always_skip_withdraw_until_a_probe_is_answered() {
     for feedback in [Feedback::Timeout, Feedback::AlwaysSkip] {
         let mut spray = spray(Policy::EvState, 8);
-        spray.on_feedback(ev(3), feedback);
+        spray.on_feedback(ev(3), feedback, NOW);
         assert_eq!(spray.state(ev(3)), Some(EvState::AssumedBad));
         assert!(!used(&mut spray, 100).contains(&3));
         for no_remedy in [Feedback::Good, Feedback::Skip, Feedback::Timeout] {
-            spray.on_feedback(ev(3), no_remedy);
+            spray.on_feedback(ev(3), no_remedy, NOW);
             assert_eq!(
                 spray.state(ev(3)),
                 Some(EvState::AssumedBad),
                 "{no_remedy:?}"
             );
         }
-        spray.on_feedback(ev(3), Feedback::ProbeAnswered);
+        spray.on_feedback(ev(3), Feedback::ProbeAnswered, NOW);
         assert_eq!(spray.state(ev(3)), Some(EvState::Good));
         assert!(used(&mut spray, 100).contains(&3));
     }
@@ -98,12 +100,12 @@ fn only_software_denies_and_allows() {
         Feedback::AlwaysSkip,
         Feedback::ProbeAnswered,
     ] {
-        spray.on_feedback(ev(3), feedback);
+        spray.on_feedback(ev(3), feedback, NOW);
         assert_eq!(spray.state(ev(3)), Some(EvState::Denied), "{feedback:?}");
     }
     spray.allow(ev(3));
     assert_eq!(spray.state(ev(3)), Some(EvState::Good));
-    spray.on_feedback(ev(3), Feedback::Timeout);
+    spray.on_feedback(ev(3), Feedback::Timeout, NOW);
     spray.allow(ev(3));
     assert_eq!(
         spray.state(ev(3)),
@@ -116,10 +118,10 @@ fn only_software_denies_and_allows() {
 fn probes_are_paced_and_go_round() {
     let mut spray = with_backups(8, 4);
     for index in [1, 2, 6] {
-        spray.on_feedback(ev(index), Feedback::Timeout);
+        spray.on_feedback(ev(index), Feedback::Timeout, NOW);
     }
     // Backup 129 serves slot 0 of plane 1, and fails too.
-    spray.on_feedback(ev(129), Feedback::Timeout);
+    spray.on_feedback(ev(129), Feedback::Timeout, NOW);
     let mut now = Ticks(u32::MAX - 1_500);
     let mut probed = Vec::new();
     for _ in 0..8 {
@@ -136,8 +138,8 @@ fn probes_are_paced_and_go_round() {
         Some(2),
         "none into a plane that is down"
     );
-    spray.on_feedback(ev(2), Feedback::ProbeAnswered);
-    spray.on_feedback(ev(6), Feedback::ProbeAnswered);
+    spray.on_feedback(ev(2), Feedback::ProbeAnswered, NOW);
+    spray.on_feedback(ev(6), Feedback::ProbeAnswered, NOW);
     assert_eq!(
         spray.probe_due(now.plus(PROBE_INTERVAL)),
         None,
@@ -150,8 +152,8 @@ fn oblivious_policies_ignore_feedback() {
     for policy in [Policy::Obs, Policy::RoundRobin, Policy::SinglePath] {
         let (mut with, mut without) = (spray(policy, 8), spray(policy, 8));
         for index in 0..8 {
-            with.on_feedback(ev(index), Feedback::Timeout);
-            with.on_feedback(ev(index), Feedback::Skip);
+            with.on_feedback(ev(index), Feedback::Timeout, NOW);
+            with.on_feedback(ev(index), Feedback::Skip, NOW);
         }
         assert_eq!(
             indices(&mut with, 100),
@@ -166,7 +168,7 @@ fn oblivious_policies_ignore_feedback() {
 fn a_plane_without_a_good_path_leaves_the_load_to_the_other() {
     let mut spray = spray(Policy::EvState, 8);
     for index in [1, 3, 5, 7] {
-        spray.on_feedback(ev(index), Feedback::Timeout);
+        spray.on_feedback(ev(index), Feedback::Timeout, NOW);
     }
     assert_eq!(used(&mut spray, 100), [0, 2, 4, 6]);
     assert_eq!(
@@ -180,7 +182,7 @@ fn a_plane_without_a_good_path_leaves_the_load_to_the_other() {
 fn a_queue_pair_never_stops_for_want_of_good_paths() {
     let mut spray = spray(Policy::EvState, 8);
     for index in 0..8 {
-        spray.on_feedback(ev(index), Feedback::Timeout);
+        spray.on_feedback(ev(index), Feedback::Timeout, NOW);
     }
     spray.deny(ev(4));
     assert_eq!(
@@ -196,7 +198,7 @@ fn a_queue_pair_never_stops_for_want_of_good_paths() {
             Some(ev(1))
         );
     }
-    spray.on_feedback(ev(6), Feedback::ProbeAnswered);
+    spray.on_feedback(ev(6), Feedback::ProbeAnswered, NOW);
     assert_eq!(
         used(&mut spray, 100),
         [6],
@@ -214,7 +216,7 @@ fn a_queue_pair_never_stops_for_want_of_good_paths() {
 fn unknown_values_are_ignored() {
     let mut spray = spray(Policy::EvState, 8);
     for index in [8, 127, 128, 143] {
-        spray.on_feedback(ev(index), Feedback::Timeout);
+        spray.on_feedback(ev(index), Feedback::Timeout, NOW);
         spray.deny(ev(index));
         spray.allow(ev(index));
         assert_eq!(
@@ -241,7 +243,7 @@ fn share_of_marked_path(skip: SkipScope, latency: usize) -> f64 {
         marked += usize::from(index == ev(40));
         in_flight.push_back(index);
         if in_flight.len() > latency && in_flight.pop_front() == Some(ev(40)) {
-            spray.on_feedback(ev(40), Feedback::Skip);
+            spray.on_feedback(ev(40), Feedback::Skip, NOW);
         }
     }
     marked as f64 * 128.0 / PACKETS as f64

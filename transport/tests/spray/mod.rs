@@ -7,6 +7,7 @@ mod distribution;
 mod ev_state;
 mod histories;
 mod planes;
+mod policies;
 mod profile;
 mod register;
 mod rotation;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use stellar_driver as driver;
 use stellar_driver::{AsyncEvent, Connection, PortAddress, QpState};
 use stellar_wire::vstellar::{
-    Event, GuestEvent, GuestQpState, Path, PathPolicy, Port, ReadyToReceive, RetryBackoff,
-    SkipMarked, Status, Step,
+    Event, GuestEvent, GuestQpState, Path, Port, ReadyToReceive, RetryBackoff, SkipMarked, Status,
+    Step,
 };
 
 use crate::pvdma::PvdmaError;
@@ -32,12 +32,7 @@ const fn path(path: Path) -> driver::PathAttributes {
         base_rtt: Duration::from_nanos(path.base_rtt),
         gbps: path.gbps,
         trimming: path.trimming,
-        policy: match path.policy {
-            PathPolicy::SinglePath => driver::Policy::SinglePath,
-            PathPolicy::RoundRobin => driver::Policy::RoundRobin,
-            PathPolicy::Obs => driver::Policy::Obs,
-            PathPolicy::EvState => driver::Policy::EvState,
-        },
+        policy: path.policy,
         paths: path.paths,
         skip: match path.skip {
             SkipMarked::RestOfRotation => driver::SkipScope::RestOfRotation,

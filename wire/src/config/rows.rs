@@ -3,12 +3,12 @@
 use std::net::Ipv6Addr;
 
 use super::{
-    Backoff, EndpointConfig, MrcConfig, PlaneAddress, Policy, QpConfig, QpIdentity, RcConfig,
-    SkipScope, SprayConfig, SqRing, TransportConfig,
+    Backoff, EndpointConfig, MrcConfig, PlaneAddress, QpConfig, QpIdentity, RcConfig, SkipScope,
+    SprayConfig, SqRing, TransportConfig,
 };
 use crate::rows::{
     AddressRow, ControlPeerRow, PeerAddressRow, PortRow, QpMode, QpRow, QpState, RequesterRow,
-    ResponderRow, SendQueueRow, SprayPolicy, SprayRow, MAX_OUTSTANDING,
+    ResponderRow, SendQueueRow, SprayRow, MAX_OUTSTANDING,
 };
 use crate::{MacAddr, Psn};
 
@@ -184,12 +184,7 @@ impl SprayConfig {
     /// The row of a queue pair whose entropy values are those of profile number `profile` (0 to 7).
     pub fn row(&self, profile: u8) -> SprayRow {
         SprayRow {
-            policy: match self.policy {
-                Policy::SinglePath => SprayPolicy::SinglePath,
-                Policy::RoundRobin => SprayPolicy::RoundRobin,
-                Policy::Obs => SprayPolicy::Obs,
-                Policy::EvState => SprayPolicy::EvState,
-            },
+            policy: self.policy,
             paths: self.paths,
             seed: self.seed,
             profile,

@@ -5,21 +5,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::{EntropyProfile, PlaneMask};
+pub use crate::rows::SprayPolicy as Policy;
 use crate::time::Ticks;
-
-/// How a queue pair chooses among its paths. Every policy leaves out what software denied and planes that are down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
-    /// One path drawn from the seed, kept as long as it is usable; then the next usable one in index order.
-    SinglePath,
-    /// Paths in index order, starting at one drawn from the seed so that queue pairs do not march in step.
-    RoundRobin,
-    /// Oblivious spraying (STELLAR section 7.2): a new pseudo-random order for every rotation, no feedback.
-    #[default]
-    Obs,
-    /// Oblivious order over the entropy values that feedback has not put aside (OCP MRC 1.0).
-    EvState,
-}
 
 /// How long a marked entropy value is bypassed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +23,7 @@ pub enum SkipScope {
 pub struct SprayConfig {
     /// Path policy.
     pub policy: Policy,
-    /// Number of paths in use: 1 ([`Policy::SinglePath`] only), or an even number that the profile supports.
+    /// Number of paths in use: 1 (with one path at a time only), or an even number that the profile supports.
     pub paths: u8,
     /// Planes whose ports are up.
     pub planes_up: PlaneMask,
@@ -57,7 +44,7 @@ pub struct SprayConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SprayError {
     /// Number of paths.
-    #[error("{paths} paths; use an even number from 2 to the profile's {active} active values, or 1 with the single-path policy")]
+    #[error("{paths} paths; use an even number from 2 to the profile's {active} active values, or 1 with a policy of one path at a time")]
     Paths {
         /// The number of paths that was requested.
         paths: u8,
@@ -88,7 +75,7 @@ impl SprayConfig {
     pub fn check(&self) -> Result<(), SprayError> {
         let active = self.profile.active();
         let allowed = match self.paths {
-            1 => self.policy == Policy::SinglePath,
+            1 => self.policy.traits().one_path,
             paths => paths > 0 && paths % 2 == 0 && paths <= active,
         };
         if !allowed {

@@ -3,18 +3,8 @@
 use super::Qpn;
 use rust_hdl::prelude::*;
 
-pub use crate::rows::spray::{EntropyProfileEntry, SprayConfig};
-pub use crate::rows::{SprayPolicy, PROFILE_BITS};
-
-/// Feedback about an entropy value.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-pub enum SprayFeedback {
-    Good,
-    Skip,
-    Timeout,
-    AlwaysSkip,
-    ProbeAnswered,
-}
+pub use crate::rows::spray::{EntropyProfileEntry, PathAckRecord, SprayConfig};
+pub use crate::rows::{SprayFeedback, SprayPolicy, PROFILE_BITS};
 
 /// Kind of a [`SprayRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -23,8 +13,8 @@ pub enum SprayOp {
     Choose,
     /// Processes `feedback` about `index`.
     Feedback,
-    /// Processes `feedback` about the index of `entropy`, if the queue pair has this value.
-    Reflect,
+    /// Processes the acknowledgement `ack`.
+    Ack,
     /// Returns the value to probe at `now`, if a probe is due.
     Probe,
     /// Returns only [`SprayResponse::usable`].
@@ -48,8 +38,8 @@ pub struct SprayRequest {
     pub avoid_valid: Bit,
     pub avoid: Bits<8>,
     pub index: Bits<8>,
-    pub entropy: Bits<32>,
     pub feedback: SprayFeedback,
+    pub ack: PathAckRecord,
     /// Ticks of 8 ns.
     pub now: Bits<32>,
 }
@@ -57,7 +47,7 @@ pub struct SprayRequest {
 /// Response. Every request has one, except `Choose`: it has one for each path, in order, until one that found no path.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SprayResponse {
-    /// `Choose`, `Probe`, `Reflect`: there is a value.
+    /// `Choose`, `Probe`, `Ack`: there is a value.
     pub found: Bit,
     /// Index of the value; bit 0 is the plane.
     pub index: Bits<8>,

@@ -9,6 +9,7 @@ mod row;
 pub(crate) mod address;
 pub(crate) mod congestion;
 pub(crate) mod control;
+mod policy;
 pub(crate) mod receive;
 pub(crate) mod requester;
 pub(crate) mod responder;
@@ -21,6 +22,10 @@ mod tests;
 pub use address::{AddressRow, PortRow};
 pub use congestion::NsccRegisters;
 pub use control::{ControlPeerRow, PeerAddressRow};
+pub use policy::{
+    PolicyTraits, SprayPolicy, BEND_ONE_IN, EXPLORED_PACKETS, FREEZE_TICKS, MARK_TURNS, MOST_TURNS,
+    RECYCLED_BITS, TRIM_TURNS,
+};
 pub use receive::{
     EmttRow, MrRow, Owner, PageSize, QpMode, QpRow, QpState, TableError, EMTT_INDEX_BITS, FIRST_QP,
 };
@@ -34,4 +39,4 @@ pub(crate) use row::Offset;
 pub(crate) use row::ToRecord;
 pub use row::{Field, FieldBits, Row};
 pub use select::ConfigSelect;
-pub use spray::{GeneratedEntropy, SprayPolicy, SprayRow, PROFILE_BITS};
+pub use spray::{GeneratedEntropy, PathAck, SprayFeedback, SprayRow, PROFILE_BITS};

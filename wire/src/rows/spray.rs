@@ -3,18 +3,50 @@
 #[cfg(feature = "hdl")]
 use rust_hdl::prelude::*;
 
+use super::policy::SprayPolicy;
 use crate::record_enum::record_enum;
+use crate::Psn;
 
 /// log2 of the number of entropy profiles.
 pub const PROFILE_BITS: usize = 3;
 
 record_enum! {
-    /// Path policy of a queue pair in the encoding of the card ([`crate::config::Policy`], `docs/multipath.md`).
-    pub enum SprayPolicy {
-        SinglePath,
-        RoundRobin,
-        Obs,
-        EvState,
+    /// Feedback about an entropy value: the fate of a packet that used it.
+    pub enum SprayFeedback {
+        /// Acknowledged without a mark.
+        Good,
+        /// ECN-marked (SETH M = SKIP_ONCE).
+        Skip,
+        /// Trimmed on the way (NACK TRIMMED).
+        Trimmed,
+        /// It timed out.
+        Timeout,
+        /// The receiver requests another path (SETH M = ALWAYS_SKIP).
+        AlwaysSkip,
+        /// A probe was answered. If it was marked, `Skip` follows.
+        ProbeAnswered,
+    }
+}
+
+row! {
+    /// What an acknowledgement tells the path policy: one record for all of them.
+    pub struct PathAck => PathAckRecord {
+        /// The entropy value that the SACK reflects.
+        entropy: u32 => Bits<32>,
+        /// `Good`, `Skip` or `AlwaysSkip`: what the SACK says of that value.
+        hint: SprayFeedback => SprayFeedback,
+        /// There is a round trip: the SACK answers the last transmission of a packet.
+        sampled: bool => Bit,
+        /// Round trip in ticks of 8 ns, at most 2^16 - 1.
+        round_trip: u16 => Bits<16>,
+        /// Packets that are acknowledged for the first time.
+        packets: u16 => Bits<13>,
+        /// First PSN that is not acknowledged, after the SACK.
+        una: Psn => Bits<24>,
+        /// PSN of the next new packet.
+        next_psn: Psn => Bits<24>,
+        /// Payload bytes in flight after the SACK.
+        in_flight: u32 => Bits<24>,
     }
 }
 

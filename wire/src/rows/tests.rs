@@ -100,6 +100,7 @@ fn software_and_hardware_encode_enums_alike() {
     check(&PageSize::ALL, PageSize::index);
     check(&Owner::ALL, Owner::index);
     check(&SprayPolicy::ALL, SprayPolicy::index);
+    check(&SprayFeedback::ALL, SprayFeedback::index);
     check(&crate::Position::ALL, crate::Position::index);
     check(&crate::receive::DropReason::ALL, |reason| reason.index());
     check(&crate::receive::RcClass::ALL, |class| class.index());

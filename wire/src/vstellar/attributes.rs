@@ -3,6 +3,7 @@
 use super::address::Port;
 use super::fields::{Malformed, Put, Take};
 use crate::code_enum::code_enum;
+use crate::rows::SprayPolicy as PathPolicy;
 
 code_enum! {
     /// State of a queue pair (verbs: `ibv_qp_state`).
@@ -12,18 +13,6 @@ code_enum! {
         Rtr = 2,
         Rts = 3,
         Error = 4,
-    }
-}
-
-code_enum! {
-    /// How the next packet's path is chosen.
-    pub enum PathPolicy {
-        SinglePath = 0,
-        RoundRobin = 1,
-        /// Oblivious spraying.
-        Obs = 2,
-        /// Oblivious, over the paths that feedback has not put aside.
-        EvState = 3,
     }
 }
 
@@ -105,7 +94,7 @@ pub enum Step {
 impl Path {
     fn put(&self, out: &mut Put) {
         out.u8(self.mtu_log2).u64(self.base_rtt).u32(self.gbps);
-        out.flag(self.trimming).u8(self.policy.code());
+        out.flag(self.trimming).u8(self.policy.index());
         out.u8(self.paths).u8(self.skip.code());
         out.u64(self.probe_interval);
     }
@@ -116,7 +105,7 @@ impl Path {
             base_rtt: from.u64()?,
             gbps: from.u32()?,
             trimming: from.flag("path.trimming")?,
-            policy: from.code("path.policy", PathPolicy::from_code)?,
+            policy: from.code("path.policy", PathPolicy::from_index)?,
             paths: from.u8()?,
             skip: from.code("path.skip", SkipMarked::from_code)?,
             probe_interval: from.u64()?,

@@ -20,11 +20,10 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub use crate::rows::SprayPolicy as PathPolicy;
 pub use address::Port;
 pub use answer::{Answer, DeviceInfo, Event, GuestCounters, GuestEvent, GuestQuota, Status};
-pub use attributes::{
-    GuestQpState, Path, PathPolicy, ReadyToReceive, RetryBackoff, SkipMarked, Step,
-};
+pub use attributes::{GuestQpState, Path, ReadyToReceive, RetryBackoff, SkipMarked, Step};
 pub use fields::Malformed;
 pub use request::{CreateQp, Opcode, RegisterMr, Request};
 

@@ -12,7 +12,7 @@ fn port() -> impl Strategy<Value = Port> {
 
 fn path() -> impl Strategy<Value = Path> {
     let codes = (
-        prop::sample::select(PathPolicy::ALL),
+        prop::sample::select(&PathPolicy::ALL[..]),
         prop::sample::select(SkipMarked::ALL),
     );
     let numbers = any::<(u8, u64, u32, bool, u8, u64)>();

@@ -149,9 +149,10 @@ impl Bench {
             },
             ..ControlPacket::default()
         };
+        let now = self.now;
         let mut observed = self.rig.control(control, self.now.0);
         self.reference(qp, |reference, card| match reference {
-            Requester::Mrc(mrc) => mrc.on_nack(&neth, card),
+            Requester::Mrc(mrc) => mrc.on_nack(&neth, now, card),
             Requester::Rc(_) => {}
         });
         self.compare(qp, &mut observed, was_failed);

@@ -99,12 +99,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
         active: 16,
         backups: 4,
     };
-    let policy = [
-        Policy::EvState,
-        Policy::Obs,
-        Policy::RoundRobin,
-        Policy::SinglePath,
-    ][(dice % 4) as usize];
+    let policy = Policy::ALL[(dice % Policy::COUNT as u64) as usize];
     let spray = SprayConfig {
         policy,
         paths: if policy == Policy::SinglePath { 1 } else { 16 },

@@ -6,14 +6,18 @@ use hdl_spray_engine::cycles;
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_transport::spray::{
-    EntropyProfile, EvIndex, EvState, Feedback, GeneratedEntropy, HeaderFields, PlaneMask, Policy,
-    SkipScope, Spray, SprayConfig,
+    EntropyProfile, EvIndex, EvState, Feedback, GeneratedEntropy, HeaderFields, PathAck, PlaneMask,
+    Policy, SkipScope, Spray, SprayConfig,
 };
 use stellar_transport::time::Ticks;
-use stellar_wire::hw::spray::{self, SprayOp, SprayRequest};
-use stellar_wire::mrc::Entropy;
+use stellar_wire::hw::spray::{SprayOp, SprayRequest};
+use stellar_wire::rows::RECYCLED_BITS;
+use stellar_wire::Psn;
 
 use crate::spray_engine::engine::{Engine, Response, Q};
+
+/// Paths of a plane that are remembered to be taken again.
+const RING: usize = 1 << RECYCLED_BITS;
 
 /// Registers of a queue pair, with the number of its profile.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +31,31 @@ pub struct Registers {
     pub probe_interval: u32,
 }
 
+/// What an acknowledgement tells besides the entropy value.
+#[derive(Clone, Copy, Debug)]
+pub struct News {
+    pub hint: Feedback,
+    /// Packets that are acknowledged; all are the oldest ones.
+    pub packets: u16,
+    /// Packets that were sent and are not acknowledged after that.
+    pub ahead: u16,
+}
+
+impl From<Feedback> for News {
+    /// One packet of ten.
+    fn from(hint: Feedback) -> Self {
+        Self {
+            hint,
+            packets: 1,
+            ahead: 9,
+        }
+    }
+}
+
 struct Pair {
     registers: Registers,
     spray: Spray,
+    una: Psn,
 }
 
 pub struct Bench {
@@ -99,12 +125,21 @@ impl Bench {
     /// Checks that the last `Choose` was as fast as its policy allows, whatever rotations began in it.
     fn check_pace(&self, qp: usize) {
         let registers = self.pairs[qp].as_ref().expect("configured").registers;
-        let renewal = match registers.policy {
-            Policy::SinglePath => 0,
-            Policy::RoundRobin => 2,
-            Policy::Obs | Policy::EvState => cycles::NEW_ROTATION,
+        let traits = registers.policy.traits();
+        let renewal = match (traits.one_path, traits.permuted) {
+            (true, _) => 0,
+            (false, false) => 2,
+            (false, true) => cycles::NEW_ROTATION,
         };
         let first = self.took() - self.engine.gaps.iter().sum::<usize>();
+        if traits.recycles {
+            let most = cycles::choose(1, 1) + cycles::RECALL + RING;
+            assert!(first <= most, "{first} cycles");
+            // Paths that are forgotten come before those of the order.
+            let most = cycles::FROM_RECYCLED + RING + renewal;
+            assert!(self.engine.gaps.iter().all(|&gap| gap <= most));
+            return;
+        }
         assert!(first <= cycles::choose(1, 1), "{first} cycles");
         for &gap in &self.engine.gaps {
             assert!(gap == 1 || gap == 1 + renewal, "{gap} cycles to the next");
@@ -140,7 +175,11 @@ impl Bench {
         self.engine
             .set_settings(config.row(registers.profile as u8).to_hw());
         let spray = Spray::new(config).expect("a configuration that works");
-        self.pairs[qp] = Some(Pair { registers, spray });
+        self.pairs[qp] = Some(Pair {
+            registers,
+            spray,
+            una: Psn::new(0xff_ff00),
+        });
         let response = self.ask(qp, request(SprayOp::Configure));
         assert!(!response.found);
         self.check_usable(qp, response);
@@ -172,48 +211,72 @@ impl Bench {
         let mut indices = vec![];
         for &response in &responses {
             let expected = self.pair(qp).spray.choose(avoid, PlaneMask::only(plane));
-            assert_eq!(response.path(), expected);
+            let registers = self.pair(qp).registers;
+            assert_eq!(response.path(), expected, "{registers:?}");
             self.check_usable(qp, response);
             indices.extend(expected.map(|path| path.index.value()));
         }
         indices
     }
 
+    /// Reports feedback after `passed` more ticks.
+    pub fn feedback_after(&mut self, passed: u32, qp: usize, index: u8, feedback: Feedback) {
+        self.now = self.now.plus(Ticks(passed));
+        self.feedback(qp, index, feedback);
+    }
+
     pub fn feedback(&mut self, qp: usize, index: u8, feedback: Feedback) {
+        let now = self.now;
+        // No packet has an index that is none. A policy that listens to all feedback does not look at it.
+        let hears_all = self.pair(qp).registers.policy.traits().hears_all();
+        if hears_all && EvIndex::new(index).is_none() {
+            return;
+        }
         let response = self.ask(
             qp,
             SprayRequest {
                 index: u64::from(index).to_bits(),
-                feedback: feedback_record(feedback),
+                feedback,
+                now: u64::from(now.0).to_bits(),
                 ..request(SprayOp::Feedback)
             },
         );
         assert!(!response.found);
         if let Some(index) = EvIndex::new(index) {
-            self.pair(qp).spray.on_feedback(index, feedback);
+            self.pair(qp).spray.on_feedback(index, feedback, now);
         }
         self.check_usable(qp, response);
     }
 
-    /// Reports feedback about an entropy value, and looks the value up, too.
-    pub fn reflect(&mut self, qp: usize, entropy: u32, feedback: Feedback) {
+    /// Reports an acknowledgement that reflects an entropy value, `passed` more ticks later, and looks the value up, too.
+    pub fn ack(&mut self, passed: u32, qp: usize, entropy: u32, news: News) {
+        self.now = self.now.plus(Ticks(passed));
+        let now = self.now;
         let plane = self.engine.look_up(Reflected {
             qp: (qp as u64).to_bits(),
             entropy: u64::from(entropy).to_bits(),
         });
+        let pair = self.pair(qp);
+        pair.una = pair.una.plus(news.packets.into());
+        let ack = PathAck {
+            entropy,
+            hint: news.hint,
+            sampled: entropy & 1 == 1,
+            round_trip: entropy as u16,
+            packets: news.packets,
+            una: pair.una,
+            next_psn: pair.una.plus(news.ahead.into()),
+            in_flight: u32::from(news.ahead) << 8,
+        };
         let response = self.ask(
             qp,
             SprayRequest {
-                entropy: u64::from(entropy).to_bits(),
-                feedback: feedback_record(feedback),
-                ..request(SprayOp::Reflect)
+                ack: ack.to_hw(),
+                now: u64::from(now.0).to_bits(),
+                ..request(SprayOp::Ack)
             },
         );
-        let spray = &mut self.pair(qp).spray;
-        let expected = spray.index_of(Entropy(entropy));
-        if let Some(index) = expected {
-            spray.on_feedback(index, feedback);
-        }
+        let expected = self.pair(qp).spray.on_ack(&ack, now);
         let index = response.found.then_some(response.index);
         assert_eq!(index, expected.map(EvIndex::value));
         assert_eq!(plane, expected.map(EvIndex::plane));
@@ -285,7 +348,7 @@ impl Bench {
 fn request(op: SprayOp) -> SprayRequest {
     SprayRequest {
         op,
-        feedback: spray::SprayFeedback::Timeout,
+        feedback: Feedback::Timeout,
         ..SprayRequest::default()
     }
 }
@@ -296,17 +359,7 @@ fn usable(pair: &Pair, plane: u8) -> bool {
         index.plane() == plane
             && matches!(pair.spray.state(index), Some(EvState::Good | EvState::Skip))
     };
-    pair.registers.policy != Policy::SinglePath
+    !pair.registers.policy.traits().one_path
         && pair.spray.planes_up().contains(plane)
         && (0..=u8::MAX).map_while(EvIndex::new).any(good)
-}
-
-fn feedback_record(feedback: Feedback) -> spray::SprayFeedback {
-    match feedback {
-        Feedback::Good => spray::SprayFeedback::Good,
-        Feedback::Skip => spray::SprayFeedback::Skip,
-        Feedback::Timeout => spray::SprayFeedback::Timeout,
-        Feedback::AlwaysSkip => spray::SprayFeedback::AlwaysSkip,
-        Feedback::ProbeAnswered => spray::SprayFeedback::ProbeAnswered,
-    }
 }

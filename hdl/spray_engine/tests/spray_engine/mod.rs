@@ -102,7 +102,13 @@ fn check_bursts(
 fn paths_in_a_rotation_come_one_per_clock() {
     let lengths = [1, 32, 32, 1, 7, 32, 31, 2, 1, 1, 16, 32, 32, 9];
     for slots in [64, 33, 32, 5, 3, 2, 1] {
-        for policy in [Policy::Obs, Policy::EvState] {
+        for policy in [
+            Policy::Obs,
+            Policy::EvState,
+            Policy::Bitmap,
+            Policy::Reps,
+            Policy::Mixed,
+        ] {
             check_bursts(policy, slots, &lengths, cycles::choose);
         }
         check_bursts(Policy::RoundRobin, slots, &lengths, |paths, rotations| {
@@ -190,9 +196,9 @@ fn other_operations_take_three_to_ten_cycles() {
     assert_eq!(bench.took(), 7, "the second backup takes over");
     bench.deny(0, 130);
     assert_eq!(bench.took(), 7, "nothing left to take over");
-    bench.reflect(0, 0xc000 + 131, Feedback::Skip);
+    bench.ack(0, 0, 0xc000 + 131, Feedback::Skip.into());
     assert_eq!(bench.took(), 7);
-    bench.reflect(0, 0xc000 + 5, Feedback::Timeout);
+    bench.ack(0, 0, 0xc000 + 5, Feedback::AlwaysSkip.into());
     assert_eq!(bench.took(), 10);
     assert_eq!(bench.probe(0, 1_000), Some(4));
     assert_eq!(bench.took(), 7);
@@ -204,12 +210,64 @@ fn other_operations_take_three_to_ten_cycles() {
 
 #[test]
 fn a_queue_pair_without_states_of_values_has_nothing_to_probe_at_once() {
-    for policy in [Policy::SinglePath, Policy::RoundRobin, Policy::Obs] {
+    for policy in Policy::ALL {
+        if policy.traits().states {
+            continue;
+        }
         let mut bench = bench(policy, SkipScope::NextTurn);
         bench.deny(0, 4);
         assert_eq!(bench.probe(0, 1_000), None);
         assert_eq!(bench.took(), cycles::QUERY);
     }
+}
+
+#[test]
+fn paths_that_are_taken_again_come_one_per_clock() {
+    for policy in [Policy::Reps, Policy::Mixed] {
+        let mut bench = bench(policy, SkipScope::NextTurn);
+        let remember = |bench: &mut Bench, count: u32| {
+            for slot in 0..count {
+                bench.ack(0, 0, 0xc000 + 2 * slot, Feedback::Good.into());
+                assert_eq!(bench.took(), 7);
+            }
+        };
+        for count in [1, 5, 8] {
+            remember(&mut bench, count as u32);
+            let expected: Vec<u8> = (0..count as u8).map(|slot| 2 * slot).collect();
+            assert_eq!(bench.choose_burst(0, 0, None, count), expected);
+            assert_eq!(bench.took(), cycles::choose_recycled(count));
+        }
+        // The last ones are of the order.
+        remember(&mut bench, 4);
+        assert_eq!(bench.choose_burst(0, 0, None, 9).len(), 9);
+        assert_eq!(bench.took(), cycles::choose(9, 0) + cycles::RECALL);
+        // Frozen: the eight slots in turn.
+        remember(&mut bench, 8);
+        bench.feedback(0, 90, Feedback::Timeout);
+        assert_eq!(bench.took(), 4);
+        let turns = bench.choose_burst(0, 0, None, 32);
+        assert_eq!(turns[..8], turns[8..16]);
+        assert_eq!(bench.took(), cycles::choose_recycled(32));
+        // A path that is no candidate costs a cycle. It is one as long as a backup serves its slot.
+        for index in [128, 130, 0, 6] {
+            bench.deny(0, index);
+        }
+        assert_eq!(bench.choose_burst(0, 0, None, 12).len(), 12);
+        assert_eq!(bench.took(), cycles::choose_recycled(12) + 4);
+    }
+}
+
+#[test]
+fn another_path_is_drawn_in_one_more_cycle() {
+    let mut bench = bench(Policy::FlowBender, SkipScope::NextTurn);
+    bench.feedback(0, 4, Feedback::Skip);
+    assert_eq!(bench.took(), 4);
+    bench.feedback(0, 4, Feedback::Timeout);
+    assert_eq!(bench.took(), 5);
+    bench.ack(0, 0, 0xc000, Feedback::Good.into());
+    assert_eq!(bench.took(), 7);
+    bench.ack(0, 0, 0xc000, Feedback::AlwaysSkip.into());
+    assert_eq!(bench.took(), 8);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
 
-use crate::spray_engine::bench::{Bench, Registers};
+use crate::spray_engine::bench::{Bench, News, Registers};
 use crate::spray_engine::engine::Q;
 
 /// The value that an operation names.
@@ -34,10 +34,12 @@ pub enum Step {
         plane: u8,
         avoid: Named,
     },
-    Feedback(Named, Feedback),
-    Reflect(Named, Feedback),
-    /// Reflects the entropy value with this number in the profile, changed by an offset, so that it may be in no profile.
-    ReflectNumber(u8, u32),
+    /// After this number of ticks.
+    Feedback(u32, Named, Feedback),
+    /// After this number of ticks.
+    Ack(u32, Named, News),
+    /// Acknowledges the entropy value with this number in the profile, changed by an offset, so that it may be in no profile.
+    AckNumber(u8, u32),
     /// Probes after this number of ticks.
     Probe(u32),
     /// Probes after this number of ticks, and the response carries no mark.
@@ -80,7 +82,11 @@ fn registers() -> impl Strategy<Value = Registers> {
         1 => Just(Policy::SinglePath),
         1 => Just(Policy::RoundRobin),
         1 => Just(Policy::Obs),
-        5 => Just(Policy::EvState),
+        4 => Just(Policy::EvState),
+        2 => Just(Policy::Bitmap),
+        3 => Just(Policy::Reps),
+        3 => Just(Policy::Mixed),
+        2 => Just(Policy::FlowBender),
     ];
     let skip = prop_oneof![Just(SkipScope::RestOfRotation), Just(SkipScope::NextTurn)];
     let seed = prop_oneof![1..16_u32, any::<u32>()];
@@ -112,14 +118,31 @@ fn feedback() -> impl Strategy<Value = Feedback> {
     prop_oneof![
         1 => Just(Feedback::Good),
         6 => Just(Feedback::Skip),
+        1 => Just(Feedback::Trimmed),
         3 => Just(Feedback::Timeout),
         1 => Just(Feedback::AlwaysSkip),
         2 => Just(Feedback::ProbeAnswered),
     ]
 }
 
+fn news() -> impl Strategy<Value = News> {
+    let hint = prop_oneof![
+        6 => Just(Feedback::Good),
+        3 => Just(Feedback::Skip),
+        1 => Just(Feedback::AlwaysSkip),
+    ];
+    let packets = prop_oneof![8 => 0..=20_u16, 1 => 0..=4_096_u16];
+    let ahead = prop_oneof![4 => 0..=40_u16, 1 => 0..=4_096_u16];
+    (hint, packets, ahead).prop_map(|(hint, packets, ahead)| News {
+        hint,
+        packets,
+        ahead,
+    })
+}
+
 pub fn step() -> impl Strategy<Value = Step> {
     let ticks = prop_oneof![4 => 0..120_u32, 1 => any::<u32>()];
+    let short = prop_oneof![9 => 0..200_u32, 1 => 10_000..15_000_u32];
     let off = prop_oneof![6 => Just(0), 1 => Just(1_u32), 1 => Just(u32::MAX), 1 => any::<u32>()];
     let count = prop_oneof![6 => 1..6_usize, 1 => 1..150_usize];
     let burst = prop_oneof![2 => 1..=32_usize, 1 => Just(32)];
@@ -131,9 +154,10 @@ pub fn step() -> impl Strategy<Value = Step> {
         20 => (count, 0..2_u8, any::<bool>())
             .prop_map(|(count, plane, turns)| Step::Choose { count, plane, turns }),
         6 => (0..2_u8, named()).prop_map(|(plane, avoid)| Step::Retransmit { plane, avoid }),
-        16 => (named(), feedback()).prop_map(|(named, feedback)| Step::Feedback(named, feedback)),
-        6 => (named(), feedback()).prop_map(|(named, feedback)| Step::Reflect(named, feedback)),
-        4 => (any::<u8>(), off).prop_map(|(number, off)| Step::ReflectNumber(number, off)),
+        12 => (short.clone(), named(), feedback())
+            .prop_map(|(ticks, named, feedback)| Step::Feedback(ticks, named, feedback)),
+        20 => (short, named(), news()).prop_map(|(ticks, named, news)| Step::Ack(ticks, named, news)),
+        4 => (any::<u8>(), off).prop_map(|(number, off)| Step::AckNumber(number, off)),
         4 => ticks.clone().prop_map(Step::Probe),
         6 => ticks.prop_map(Step::ProbeAnswered),
         3 => named().prop_map(Step::Deny),
@@ -146,7 +170,7 @@ pub fn step() -> impl Strategy<Value = Step> {
 
 /// Limits registers to the paths of the profile.
 fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
-    let single = registers.policy == Policy::SinglePath && registers.paths % 4 == 1;
+    let single = registers.policy.traits().one_path && registers.paths % 4 == 1;
     let most = profile.active & !1;
     let paths = match (single || most == 0, registers.paths) {
         (true, _) => 1,
@@ -154,7 +178,7 @@ fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
         (false, paths) => (2 + paths % most) & !1,
     };
     Registers {
-        policy: if paths == 1 {
+        policy: if paths == 1 && !registers.policy.traits().one_path {
             Policy::SinglePath
         } else {
             registers.policy
@@ -236,20 +260,21 @@ impl Play {
             Step::Retransmit { plane, avoid } => {
                 self.choose(qp, plane, Some(self.index(qp, avoid)));
             }
-            Step::Feedback(named, feedback) => {
-                self.bench.feedback(qp, self.index(qp, named), feedback);
+            Step::Feedback(ticks, named, feedback) => {
+                let index = self.index(qp, named);
+                self.bench.feedback_after(ticks, qp, index, feedback);
             }
-            Step::Reflect(named, feedback) => {
+            Step::Ack(ticks, named, news) => {
                 let entropy = self.bench.entropy(qp, self.index(qp, named));
-                self.bench.reflect(qp, entropy, feedback);
+                self.bench.ack(ticks, qp, entropy, news);
             }
-            Step::ReflectNumber(number, off) => {
+            Step::AckNumber(number, off) => {
                 let profile = &self.profiles[self.profile_of[qp]];
                 let value = profile
                     .base
                     .wrapping_add(u32::from(number) << profile.stride_log2);
-                self.bench
-                    .reflect(qp, value.wrapping_add(off), Feedback::Timeout);
+                let entropy = value.wrapping_add(off);
+                self.bench.ack(0, qp, entropy, Feedback::AlwaysSkip.into());
             }
             Step::Probe(ticks) => drop(self.bench.probe(qp, ticks)),
             Step::ProbeAnswered(ticks) => {

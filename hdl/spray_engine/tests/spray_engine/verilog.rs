@@ -7,7 +7,8 @@ use hdl_testkit::tools;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
-    EntropyProfileEntry, SprayConfig, SprayFeedback, SprayOp, SprayPolicy, SprayRequest,
+    EntropyProfileEntry, PathAckRecord, SprayConfig, SprayFeedback, SprayOp, SprayPolicy,
+    SprayRequest,
 };
 
 use crate::spray_engine::engine::Q;
@@ -17,7 +18,8 @@ fn random_request(rng: &mut TestRng) -> SprayRequest {
         SprayOp::Choose,
         SprayOp::Choose,
         SprayOp::Feedback,
-        SprayOp::Reflect,
+        SprayOp::Ack,
+        SprayOp::Ack,
         SprayOp::Probe,
         SprayOp::Query,
         SprayOp::Deny,
@@ -27,6 +29,7 @@ fn random_request(rng: &mut TestRng) -> SprayRequest {
     let feedback = [
         SprayFeedback::Good,
         SprayFeedback::Skip,
+        SprayFeedback::Trimmed,
         SprayFeedback::Timeout,
         SprayFeedback::AlwaysSkip,
         SprayFeedback::ProbeAnswered,
@@ -44,20 +47,23 @@ fn random_request(rng: &mut TestRng) -> SprayRequest {
         } else {
             Bits::random(rng)
         },
-        entropy: Bits::random(rng),
         feedback: feedback[rng.random_range(0..feedback.len())],
+        ack: PathAckRecord {
+            entropy: Bits::random(rng),
+            hint: feedback[rng.random_range(0..2)],
+            sampled: bool::random(rng),
+            round_trip: Bits::random(rng),
+            packets: rng.random_range(0..=32_u64).to_bits(),
+            una: Bits::random(rng),
+            next_psn: Bits::random(rng),
+            in_flight: Bits::random(rng),
+        },
         now: Bits::random(rng),
     }
 }
 
 #[test]
 fn verilog_agrees_with_rust_hdl() {
-    let policies = [
-        SprayPolicy::SinglePath,
-        SprayPolicy::RoundRobin,
-        SprayPolicy::Obs,
-        SprayPolicy::EvState,
-    ];
     let drive = |block: &mut SprayEngine<{ Q }>, rng: &mut TestRng| {
         block.reset.next = rng.random_range(0..100) == 0;
         block.plane_up.next = rng.random_range(0..4_u64).to_bits();
@@ -69,7 +75,7 @@ fn verilog_agrees_with_rust_hdl() {
             entropy: Bits::random(rng),
         };
         block.settings.next = SprayConfig {
-            policy: policies[rng.random_range(0..4)],
+            policy: SprayPolicy::ALL[rng.random_range(0..SprayPolicy::COUNT)],
             paths: rng.random_range(0..=128_u64).to_bits(),
             seed: Bits::random(rng),
             profile: Bits::random(rng),

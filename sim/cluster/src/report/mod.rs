@@ -5,7 +5,6 @@ mod collect;
 use serde::Serialize;
 use sim_net::{Balancer, Drops};
 
-use crate::settings::name_of;
 use crate::Settings;
 
 /// Everything that a run gives.
@@ -153,6 +152,6 @@ pub struct FlowResult {
 impl Report {
     /// Name of the path policy, as on the command line.
     pub const fn policy(&self) -> &'static str {
-        name_of(self.settings.policy)
+        self.settings.policy.name()
     }
 }

@@ -155,7 +155,7 @@ fn clusters_that_cannot_run_are_refused() {
         ),
         (
             |_, s| (s.policy, s.paths) = (Policy::Obs, 1),
-            "card: 1 paths; use an even number from 2 to the profile's 2 active values, or 1 with the single-path policy",
+            "card: 1 paths; use an even number from 2 to the profile's 2 active values, or 1 with a policy of one path at a time",
         ),
         (
             |_, s| s.sack_every = 0,

@@ -23,7 +23,12 @@ fn with_every_policy() {
         (Policy::RoundRobin, 8),
         (Policy::Obs, 128),
         (Policy::EvState, 16),
+        (Policy::Bitmap, 16),
+        (Policy::Reps, 16),
+        (Policy::Mixed, 16),
+        (Policy::FlowBender, 16),
     ];
+    assert_eq!(policies.len(), Policy::COUNT);
     for (policy, paths) in policies {
         for sack_every in [4, 16] {
             let flows = permutation(&topology, None, 400_000, 3).unwrap();
@@ -40,7 +45,11 @@ fn with_every_policy() {
             let used = report.path_packets.iter();
             let used = used.filter(|&&packets| packets > 0).count();
             // No flow has as many packets as there are paths at most.
-            assert!(used >= usize::from(paths).min(100), "{policy:?}: {used}");
+            let at_a_time = if policy.traits().one_path { 1 } else { paths };
+            assert!(
+                used >= usize::from(at_a_time).min(100),
+                "{policy:?}: {used}"
+            );
         }
     }
 }
@@ -221,6 +230,8 @@ proptest! {
             Just((Policy::SinglePath, 1)),
             Just((Policy::Obs, 32)),
             Just((Policy::EvState, 8)),
+            Just((Policy::Mixed, 8)),
+            Just((Policy::FlowBender, 8)),
         ],
         rc in proptest::bool::weighted(0.2),
     ) {

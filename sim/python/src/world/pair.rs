@@ -5,8 +5,8 @@ use sim_nic::RtlNic;
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{
-    check_bytes, lossy_topology, policy_name, MrcPlan, Nic, Plan, Recorder, ReferenceNic,
-    TransportPlan, WorldError,
+    check_bytes, lossy_topology, MrcPlan, Nic, Plan, Recorder, ReferenceNic, TransportPlan,
+    WorldError,
 };
 use stellar_transport::spray::Policy;
 
@@ -136,21 +136,12 @@ fn transport(mode: &str, paths: u8, policy: Option<&str>) -> PyResult<TransportP
 }
 
 pub fn path_policy(name: Option<&str>, paths: u8) -> PyResult<Policy> {
-    let all = [
-        Policy::SinglePath,
-        Policy::RoundRobin,
-        Policy::Obs,
-        Policy::EvState,
-    ];
     match name {
         None if paths == 1 => Ok(Policy::SinglePath),
         None => Ok(Policy::Obs),
-        Some(name) => all
-            .into_iter()
-            .find(|&policy| policy_name(policy) == name)
-            .ok_or_else(|| {
-                let names = all.map(policy_name).join(", ");
-                invalid(format!("unknown policy {name:?}: use one of {names}"))
-            }),
+        Some(name) => Policy::from_name(name).ok_or_else(|| {
+            let names = Policy::ALL.map(Policy::name).join(", ");
+            invalid(format!("unknown policy {name:?}: use one of {names}"))
+        }),
     }
 }

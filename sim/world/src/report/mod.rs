@@ -14,7 +14,7 @@ use stellar_wire::host::{QpCounters, WcStatus};
 use stellar_wire::mrc::Meth;
 use stellar_wire::{icrc, Bth, Ethernet, Header, Ipv4, Reth, Udp};
 
-use crate::config::{policy_name, TransportPlan};
+use crate::config::TransportPlan;
 use crate::pair::{FIRST_QP, RECEIVER, SENDER};
 use crate::{ArrivalOrder, Completed, Nic, PcieReads, Plan, Record, Verified, World, WorldError};
 
@@ -137,7 +137,7 @@ impl Report {
         let goodput = gigabits_per_second(seen.verified.bytes, seen.duration);
         let mtu = 1u64 << plan.mtu_log2;
         let (policy, paths, overhead) = match &plan.transport {
-            TransportPlan::Mrc(mrc) => (Some(policy_name(mrc.policy)), mrc.paths, MRC_OVERHEAD),
+            TransportPlan::Mrc(mrc) => (Some(mrc.policy.name()), mrc.paths, MRC_OVERHEAD),
             TransportPlan::Rc => (None, 1, RC_OVERHEAD),
         };
         let overhead = overhead + plan.addressing.extra_bytes();

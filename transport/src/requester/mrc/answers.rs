@@ -1,14 +1,14 @@
 //! Effects of SACKs and NACKs (hardware block `sack_flow`).
 
 use stellar_wire::host::WcStatus;
-use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
+use stellar_wire::mrc::{CcState, NackReason, Neth, PathHint, Seth};
 
 use super::estimate::Answer;
 use super::{Card, MrcRequester};
 use crate::congestion::AckSample;
 use crate::requester::{SackRefusal, SackView, Sent, SlotState};
 use crate::rx::Psn;
-use crate::spray::{EvIndex, Feedback};
+use crate::spray::{EvIndex, Feedback, PathAck};
 use crate::time::Ticks;
 
 /// A SACK as it arrived.
@@ -57,18 +57,19 @@ impl MrcRequester {
         if overtaken && packets == 0 {
             self.counters.stale_sacks += 1;
         }
-        if seth.probe_response {
-            self.probe_answered(seth.ack_psn_offset as u16, seth.path_hint);
+        let round_trip = answered.map(|sent| now.since(sent.at));
+        let reflected = if seth.probe_response {
+            self.probe_answered(seth.ack_psn_offset as u16, seth.path_hint, now);
+            self.spray.index_of(seth.entropy)
         } else {
-            self.path_feedback(seth.entropy, seth.path_hint);
-        }
+            self.path_ack(seth, packets, round_trip, now)
+        };
         if packets > 0 || known {
-            let rtt = answered.map(|sent| now.since(sent.at));
-            self.last_rtt = rtt.or(self.last_rtt);
+            self.last_rtt = round_trip.or(self.last_rtt);
             self.nscc.on_ack(
                 AckSample {
                     acked_bytes: bytes,
-                    rtt,
+                    rtt: round_trip,
                     ecn: seth.path_hint == PathHint::SkipOnce,
                     in_flight: self.window.in_flight_bytes(),
                 },
@@ -77,7 +78,7 @@ impl MrcRequester {
         }
         let outstanding = matches!(before, SlotState::InFlight | SlotState::Lost);
         self.estimate.record(Answer {
-            round_trip: answered.map(|sent| now.since(sent.at)),
+            round_trip,
             spurious: self.counters.spurious_losses != spurious_before
                 || (!seth.probe_response
                     && if outstanding {
@@ -96,9 +97,7 @@ impl MrcRequester {
             self.find_early_losses(&view, at);
         }
         self.complete(card);
-        Some(seth.path_hint)
-            .filter(|&hint| hint == PathHint::Good)
-            .and_then(|_| self.spray.index_of(seth.entropy))
+        reflected.filter(|_| seth.path_hint == PathHint::Good)
     }
 
     /// The record of the packet a SACK answers, if it answers its last transmission.
@@ -134,29 +133,44 @@ impl MrcRequester {
         (packets, bytes)
     }
 
-    fn path_feedback(&mut self, entropy: Entropy, hint: PathHint) {
-        let feedback = match hint {
+    /// Tells the path policy of a SACK that acknowledges `packets` for the first time. Returns the path that it reflects.
+    fn path_ack(
+        &mut self,
+        seth: &Seth,
+        packets: u32,
+        round_trip: Option<Ticks>,
+        now: Ticks,
+    ) -> Option<EvIndex> {
+        let hint = match seth.path_hint {
             PathHint::Good => Feedback::Good,
             PathHint::SkipOnce => Feedback::Skip,
             PathHint::AlwaysSkip => Feedback::AlwaysSkip,
         };
-        self.counters.ecn_marks += u64::from(hint == PathHint::SkipOnce);
-        if let Some(index) = self.spray.index_of(entropy) {
-            self.spray.on_feedback(index, feedback);
-        }
+        self.counters.ecn_marks += u64::from(hint == Feedback::Skip);
+        let ack = PathAck {
+            entropy: seth.entropy.0,
+            hint,
+            sampled: round_trip.is_some(),
+            round_trip: round_trip.map_or(0, |ticks| ticks.0.min(u16::MAX.into()) as u16),
+            packets: packets as u16,
+            una: self.window.una(),
+            next_psn: self.window.next(),
+            in_flight: self.window.in_flight_bytes(),
+        };
+        self.spray.on_ack(&ack, now)
     }
 
     /// A probe came back, so its path works. If the probe was marked, the path is congested too.
-    fn probe_answered(&mut self, id: u16, hint: PathHint) {
+    fn probe_answered(&mut self, id: u16, hint: PathHint, now: Ticks) {
         self.counters.probe_answers += 1;
         let Some(index) = u8::try_from(id).ok().and_then(EvIndex::new) else {
             return;
         };
         if hint != PathHint::AlwaysSkip {
-            self.spray.on_feedback(index, Feedback::ProbeAnswered);
+            self.spray.on_feedback(index, Feedback::ProbeAnswered, now);
         }
         if hint == PathHint::SkipOnce {
-            self.spray.on_feedback(index, Feedback::Skip);
+            self.spray.on_feedback(index, Feedback::Skip, now);
         }
     }
 
@@ -199,7 +213,7 @@ impl MrcRequester {
     }
 
     /// Processes a NACK.
-    pub fn on_nack(&mut self, neth: &Neth, card: &mut Card<'_>) {
+    pub fn on_nack(&mut self, neth: &Neth, now: Ticks, card: &mut Card<'_>) {
         if self.error.is_some() {
             return;
         }
@@ -217,7 +231,7 @@ impl MrcRequester {
                 self.counters.nacks_trimmed += 1;
                 // At the last hop every path ends in the same queue, so the path is not to blame.
                 if neth.reason == NackReason::Trimmed {
-                    self.spray.on_feedback(sent.ev, Feedback::Skip);
+                    self.spray.on_feedback(sent.ev, Feedback::Trimmed, now);
                 }
                 self.lose(psn, sent.retries);
             }

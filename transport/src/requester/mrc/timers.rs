@@ -41,7 +41,7 @@ impl MrcRequester {
                 return;
             }
             self.counters.timeouts += 1;
-            self.spray.on_feedback(sent.ev, Feedback::Timeout);
+            self.spray.on_feedback(sent.ev, Feedback::Timeout, now);
             if !self.spend_retry(psn, &sent, card) {
                 return;
             }

@@ -13,7 +13,7 @@ use crate::requester::{
     WindowPool, WriteExt,
 };
 use crate::rx::{Pieces, Psn, QpMode};
-use crate::spray::{EvIndex, EvState, Path, PlaneMask, Policy};
+use crate::spray::{EvIndex, EvState, Path, PlaneMask};
 use crate::time::Ticks;
 
 impl MrcRequester {
@@ -110,7 +110,7 @@ impl MrcRequester {
             index.plane() == plane
                 && matches!(self.spray.state(index), Some(EvState::Good | EvState::Skip))
         };
-        self.config.spray.policy != Policy::SinglePath
+        !self.config.spray.policy.traits().one_path
             && self.spray.planes_up().contains(plane)
             && (0..=u8::MAX).map_while(EvIndex::new).any(good)
     }

@@ -50,12 +50,7 @@ fn qps(choice: &Choice, card: u8) -> Vec<QpConfig> {
 }
 
 fn choice() -> impl Strategy<Value = Choice> {
-    let policy = prop_oneof![
-        Just(Policy::Obs),
-        Just(Policy::EvState),
-        Just(Policy::RoundRobin),
-        Just(Policy::SinglePath)
-    ];
+    let policy = prop::sample::select(&Policy::ALL[..]);
     let psn = prop_oneof![0..1u32 << 24, (1 << 24) - 40..1u32 << 24];
     let coalesce_from = prop_oneof![Just(0), Just(64 << 10), Just(NO_COALESCING)];
     let early_loss = prop_oneof![Just(0u16), 8..100u16];

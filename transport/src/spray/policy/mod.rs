@@ -1,0 +1,67 @@
+//! Path policies: one file each, one interface (`docs/policies.md`).
+
+mod bitmap;
+mod ev_state;
+mod flow_bender;
+mod in_order;
+mod mixed;
+mod recycled;
+mod reps;
+
+use std::fmt;
+
+use stellar_wire::rows::PathAck;
+
+use super::{EvIndex, Feedback, Paths, Policy};
+use crate::time::Ticks;
+
+/// How a queue pair chooses among its paths, and what it learns from feedback. A policy has the state of one queue pair.
+///
+/// [`super::Spray`] finds the paths that are in use, alternates between the planes, and converts slots to entropy values. What software denies
+/// and planes that are down are not the policy's concern.
+pub trait PathPolicy: fmt::Debug + Send + Sync {
+    /// Chooses the slot of the next packet in `plane`. Bit `s` of `candidates` is set if slot `s` may be chosen; at least one is.
+    ///
+    /// With a policy of one path at a time ([`stellar_wire::rows::PolicyTraits::one_path`]) it is not called: the path is [`Paths::home`].
+    fn choose(&mut self, paths: &mut Paths, plane: u8, candidates: u64) -> u8 {
+        paths.next_in_order(plane, candidates)
+    }
+
+    /// Takes feedback about a packet on `index`, which the queue pair may not have: a packet that was late or trimmed, or the answer to a probe.
+    fn on_feedback(
+        &mut self,
+        _paths: &mut Paths,
+        _index: EvIndex,
+        _feedback: Feedback,
+        _now: Ticks,
+    ) {
+    }
+
+    /// Takes an acknowledgement. `index` is that of the entropy value it reflects, if the queue pair has it.
+    fn on_ack(&mut self, paths: &mut Paths, index: Option<EvIndex>, ack: &PathAck, now: Ticks) {
+        if let Some(index) = index {
+            self.on_feedback(paths, index, ack.hint, now);
+        }
+    }
+
+    /// A copy, for copies of the queue pair.
+    fn copy(&self) -> Box<dyn PathPolicy>;
+}
+
+impl Clone for Box<dyn PathPolicy> {
+    fn clone(&self) -> Self {
+        self.copy()
+    }
+}
+
+/// The built-in policy `policy` at its start.
+pub(super) fn built_in(policy: Policy) -> Box<dyn PathPolicy> {
+    match policy {
+        Policy::SinglePath | Policy::RoundRobin | Policy::Obs => Box::new(in_order::InOrder),
+        Policy::EvState => Box::new(ev_state::EvStates),
+        Policy::Bitmap => Box::new(bitmap::Bitmap),
+        Policy::Reps => Box::new(reps::Reps::default()),
+        Policy::Mixed => Box::new(mixed::Mixed::default()),
+        Policy::FlowBender => Box::new(flow_bender::FlowBender::default()),
+    }
+}

@@ -1,0 +1,191 @@
+//! The path choice of one queue pair.
+
+use std::sync::Arc;
+
+use stellar_wire::mrc::Entropy;
+use stellar_wire::rows::PathAck;
+
+use super::policy::built_in;
+use super::{
+    EntropyProfile, EvIndex, EvState, Feedback, Path, PathPolicy, Paths, PlaneMask, SprayConfig,
+    SprayError,
+};
+use crate::time::Ticks;
+
+/// Chooses the path of every packet of a queue pair and keeps the states of its entropy values.
+#[derive(Clone, Debug)]
+pub struct Spray {
+    one_path: bool,
+    policy: Box<dyn PathPolicy>,
+    paths: Paths,
+    profile: Arc<EntropyProfile>,
+    profile_rotation: u8,
+    planes_up: PlaneMask,
+    /// Plane of the next packet, unless it is not allowed.
+    next_plane: u8,
+    probe_interval: Ticks,
+    last_probe: Option<Ticks>,
+    /// Where the search for the next value to probe starts.
+    probe_from: EvIndex,
+}
+
+impl Spray {
+    /// A path choice at the start of its sequence, with every value good.
+    ///
+    /// # Errors
+    /// [`SprayError`] naming what cannot work.
+    pub fn new(config: SprayConfig) -> Result<Self, SprayError> {
+        let policy = built_in(config.policy);
+        Self::with_policy(config, policy)
+    }
+
+    /// The same with a policy of one's own, in place of the one that the configuration names. The traits of that one still say whether there is one path at a time,
+    /// and how rotations are ordered.
+    ///
+    /// # Errors
+    /// [`SprayError`] naming what cannot work.
+    pub fn with_policy(
+        config: SprayConfig,
+        policy: Box<dyn PathPolicy>,
+    ) -> Result<Self, SprayError> {
+        config.check()?;
+        let (paths, start) = Paths::new(&config)?;
+        Ok(Self {
+            one_path: config.policy.traits().one_path,
+            policy,
+            paths,
+            profile_rotation: config.rotation,
+            planes_up: config.planes_up,
+            next_plane: start & 1,
+            probe_interval: config.probe_interval,
+            last_probe: None,
+            probe_from: EvIndex::active(0, 0),
+            profile: config.profile,
+        })
+    }
+
+    /// Chooses the path of the next packet from `planes`, the planes whose ports can send it now. The planes take turns.
+    ///
+    /// `avoid` is the value on which a retransmitted packet was lost. It is not chosen again as long as any plane that is up has another usable
+    /// value. A queue pair with one path at a time has no alternative and ignores `avoid`.
+    ///
+    /// Returns `None` if the queue pair has no usable path in `planes`; it may have one in the other plane. Values that are assumed bad are used only
+    /// when no plane that is up has a better one, because a packet on a doubtful path is better than a queue pair that stops.
+    pub fn choose(&mut self, avoid: Option<EvIndex>, planes: PlaneMask) -> Option<Path> {
+        if self.one_path {
+            return self.choose_home(planes);
+        }
+        let candidates = self.paths.candidates(avoid, self.planes_up)?;
+        let open = planes.and(self.planes_up);
+        let plane = [self.next_plane, self.next_plane ^ 1]
+            .into_iter()
+            .find(|&plane| open.contains(plane) && candidates[usize::from(plane)] != 0)?;
+        let candidates = candidates[usize::from(plane)];
+        let slot = self.policy.choose(&mut self.paths, plane, candidates);
+        self.next_plane = plane ^ 1;
+        self.path(plane, slot)
+    }
+
+    /// Takes feedback about a packet on `index`: it was late or trimmed, or a probe was answered.
+    pub fn on_feedback(&mut self, index: EvIndex, feedback: Feedback, now: Ticks) {
+        let paths = &mut self.paths;
+        self.policy.on_feedback(paths, index, feedback, now);
+    }
+
+    /// Takes an acknowledgement. Returns the index of the entropy value that it reflects, if the queue pair has it.
+    pub fn on_ack(&mut self, ack: &PathAck, now: Ticks) -> Option<EvIndex> {
+        let index = self.index_of(Entropy(ack.entropy));
+        self.policy.on_ack(&mut self.paths, index, ack, now);
+        index
+    }
+
+    /// Takes `index` out of use until [`Self::allow`], whatever the policy. An unknown index is ignored.
+    pub fn deny(&mut self, index: EvIndex) {
+        if self.paths.state(index).is_some() {
+            self.paths.set_state(index, EvState::Denied);
+        }
+    }
+
+    /// Makes a denied `index` good again; other states stay.
+    pub fn allow(&mut self, index: EvIndex) {
+        if self.paths.state(index) == Some(EvState::Denied) {
+            self.paths.set_state(index, EvState::Good);
+        }
+    }
+
+    /// The value to probe now: the next one that is assumed bad in a plane that is up, going round, at most one per
+    /// probe interval.
+    pub fn probe_due(&mut self, now: Ticks) -> Option<EvIndex> {
+        if self
+            .last_probe
+            .is_some_and(|last| !now.elapsed(last, self.probe_interval))
+        {
+            return None;
+        }
+        let from = self.probe_from;
+        let due = self
+            .paths
+            .tables()
+            .iter()
+            .filter_map(|table| table.next_assumed_bad(from))
+            .filter(|index| self.planes_up.contains(index.plane()))
+            .min_by_key(|index| index.value().wrapping_sub(from.value()))?;
+        self.last_probe = Some(now);
+        self.probe_from = EvIndex::new(due.value() + 1).unwrap_or(EvIndex::active(0, 0));
+        Some(due)
+    }
+
+    /// Records that the port of `plane` (0 or 1) came up or went down.
+    pub fn set_plane(&mut self, plane: u8, up: bool) {
+        self.planes_up = self.planes_up.with(plane, up);
+    }
+
+    /// Planes that are up.
+    pub fn planes_up(&self) -> PlaneMask {
+        self.planes_up
+    }
+
+    /// State of `index`; `None` if the queue pair has no such value.
+    pub fn state(&self, index: EvIndex) -> Option<EvState> {
+        self.paths.state(index)
+    }
+
+    /// The entropy value of `index`, for a probe of it; `None` if the queue pair has no such value.
+    pub fn entropy(&self, index: EvIndex) -> Option<Entropy> {
+        self.state(index)?;
+        self.profile.entropy(index, self.profile_rotation)
+    }
+
+    /// Returns the index of an entropy value that feedback names. Returns `None` if this queue pair does not have the value.
+    pub fn index_of(&self, entropy: Entropy) -> Option<EvIndex> {
+        let index = self.profile.index_of(entropy, self.profile_rotation)?;
+        self.state(index).map(|_| index)
+    }
+
+    /// The path in use. It stays as long as it is usable; then the next usable slot in index order follows, wrapping around.
+    fn choose_home(&mut self, planes: PlaneMask) -> Option<Path> {
+        let candidates = self.paths.candidates(None, self.planes_up)?;
+        let (plane, slot) = self.paths.home();
+        let home = EvIndex::active(plane, slot).value();
+        let (plane, slot) = (home..EvIndex::ACTIVE as u8)
+            .chain(0..home)
+            .map(|index| (index & 1, index >> 1))
+            .find(|&(plane, slot)| candidates[usize::from(plane)] >> slot & 1 == 1)?;
+        self.paths.set_home((plane, slot));
+        if planes.contains(plane) {
+            self.path(plane, slot)
+        } else {
+            None
+        }
+    }
+
+    fn path(&self, plane: u8, slot: u8) -> Option<Path> {
+        let index = self.paths.tables()[usize::from(plane)].server(slot);
+        let entropy = self.profile.entropy(index, self.profile_rotation)?;
+        Some(Path {
+            index,
+            plane,
+            entropy,
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! Path policies: their encoding, and the table of what distinguishes them (`docs/policies.md`).
+
+#[cfg(feature = "hdl")]
+use rust_hdl::prelude::*;
+
+use crate::record_enum::record_enum;
+
+record_enum! {
+    /// How a queue pair chooses among its paths (`docs/policies.md`). Every policy leaves out what software denied and planes that are down.
+    pub enum SprayPolicy {
+        /// One path drawn from the seed, kept as long as it is usable; then the next usable one in index order.
+        SinglePath,
+        /// Paths in index order, starting at one drawn from the seed so that queue pairs do not march in step.
+        RoundRobin,
+        /// Oblivious spraying (STELLAR section 7.2): a new pseudo-random order for every rotation, no feedback.
+        Obs,
+        /// Oblivious order over the entropy values that feedback has not put aside (OCP MRC 1.0).
+        EvState,
+        /// Oblivious order, in which a path loses a turn for every mark, and more for a trimmed or late packet (STrack).
+        Bitmap,
+        /// Recycled entropies (REPS): paths of packets that were acknowledged without a mark are taken again; without one, oblivious order.
+        Reps,
+        /// Recycled paths as [`Self::Reps`]; without one, the order of [`Self::Bitmap`].
+        Mixed,
+        /// One path. Another one is drawn when too many packets of a round trip were marked, or one was late (FlowBender).
+        FlowBender,
+    }
+}
+
+/// What distinguishes a policy from others. Reference and hardware take it from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyTraits {
+    /// Name on the command line and in results.
+    pub name: &'static str,
+    /// A queue pair uses one path at a time. It may have a single one.
+    pub one_path: bool,
+    /// Rotations are ordered by keys; otherwise by index.
+    pub permuted: bool,
+    /// Entropy values have states; those assumed bad are replaced and probed.
+    pub states: bool,
+    /// Feedback counts turns that a path loses.
+    pub counts: bool,
+    /// Good paths are taken again.
+    pub recycles: bool,
+    /// Marks of a round trip move the queue pair to another path.
+    pub bends: bool,
+    /// A line for help texts.
+    pub help: &'static str,
+}
+
+const NO: bool = false;
+
+/// The table of policies, in the order of [`SprayPolicy`].
+#[rustfmt::skip]
+const TABLE: [PolicyTraits; SprayPolicy::COUNT] = [
+    //                  one path, permuted, states, counts, recycles, bends
+    row("single",      [true,     NO,       NO,     NO,     NO,       NO  ], "One path"),
+    row("round-robin", [NO,       NO,       NO,     NO,     NO,       NO  ], "Paths in turn"),
+    row("obs",         [NO,       true,     NO,     NO,     NO,       NO  ], "Oblivious spraying in a pseudo-random order"),
+    row("ev-state",    [NO,       true,     true,   NO,     NO,       NO  ], "Oblivious order over the entropy values that feedback has not excluded"),
+    row("bitmap",      [NO,       true,     NO,     true,   NO,       NO  ], "Oblivious order, in which a path loses turns for marks, trims and timeouts"),
+    row("reps",        [NO,       true,     NO,     NO,     true,     NO  ], "Paths that were acknowledged without a mark, otherwise oblivious order"),
+    row("mixed",       [NO,       true,     NO,     true,   true,     NO  ], "Paths that were acknowledged without a mark, otherwise as bitmap"),
+    row("flow-bender", [true,     NO,       NO,     NO,     NO,       true], "One path, and another one when it is congested or lossy"),
+];
+
+const fn row(name: &'static str, traits: [bool; 6], help: &'static str) -> PolicyTraits {
+    let [one_path, permuted, states, counts, recycles, bends] = traits;
+    PolicyTraits {
+        name,
+        one_path,
+        permuted,
+        states,
+        counts,
+        recycles,
+        bends,
+        help,
+    }
+}
+
+impl PolicyTraits {
+    /// Every acknowledgement matters to the policy, not only those with a mark.
+    pub const fn hears_all(&self) -> bool {
+        self.recycles || self.bends
+    }
+}
+
+impl SprayPolicy {
+    /// The row of the table of policies.
+    pub const fn traits(self) -> PolicyTraits {
+        TABLE[self.index() as usize]
+    }
+
+    /// Name on the command line and in results.
+    pub const fn name(self) -> &'static str {
+        self.traits().name
+    }
+
+    /// The policy of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// The policy with this encoding, if there is one.
+    pub fn from_index(index: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(index)).copied()
+    }
+}
+
+/// Turns that a path loses with [`PolicyTraits::counts`]: by a mark, by a trimmed packet, and at most (a late packet, or the receiver's request). STrack, as
+/// in the Ultra Ethernet Consortium's simulator.
+pub const MARK_TURNS: u8 = 1;
+/// See [`MARK_TURNS`].
+pub const TRIM_TURNS: u8 = 4;
+/// See [`MARK_TURNS`].
+pub const MOST_TURNS: u8 = 15;
+
+/// log2 of the paths of a plane that [`PolicyTraits::recycles`] remembers (REPS: 8).
+pub const RECYCLED_BITS: usize = 3;
+/// Ticks for which the remembered paths are taken again and again after a packet was late: 100 us.
+pub const FREEZE_TICKS: u32 = 12_500;
+/// Packets that have to be acknowledged after that before paths are remembered again (REPS: 16 packets).
+pub const EXPLORED_PACKETS: u8 = 16;
+
+/// [`PolicyTraits::bends`]: a round trip is congested if more than one packet of this number was marked (FlowBender: 5 %).
+pub const BEND_ONE_IN: u32 = 20;

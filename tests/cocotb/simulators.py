@@ -111,6 +111,8 @@ class OpenStellar(Simulator):
     name = "openstellar"
     # The benches take seconds. What measures speed sets it.
     optimize = False
+    # Blocks whose other tests take a model that can write waves. The card takes minutes to build: `sim/nic/tests/model_spec.rs` keeps it one model.
+    with_waves: ClassVar[frozenset[str]] = frozenset({"nic"})
 
     def runner(self, signals: str) -> Runner:
         from openstellar.cocotb import Runner as OpenStellarRunner
@@ -122,7 +124,7 @@ class OpenStellar(Simulator):
 
         def prepare() -> tuple[Runner, str]:
             runner = self.runner("ports")
-            return runner, runner.build_design(name, build_dir=self.directory)
+            return runner, runner.build_design(name, build_dir=self.directory, waves=name in self.with_waves)
 
         return self._run(bench, prepare)
 

@@ -4,6 +4,10 @@
 use hdl_verilog::{Design, EmitError, GatedDesign, PortDirection};
 use sim_verilated::{Dir, Gate, Gating, HeldInputs, ModelSpec, Port, SimMode};
 
+/// Verilator unrolls no loop with statements: those of emitted designs clear memories once, and unrolled they are a twentieth of a card's C++. Loops
+/// of `generate` are unrolled all the same.
+const NO_UNROLLING: [&str; 2] = ["--unroll-stmts", "1"];
+
 /// The models of a design. All behave the same in every cycle.
 pub trait DesignModels {
     /// The specification to Verilate the design as it is emitted.
@@ -27,7 +31,9 @@ impl DesignModels for Design {
                 PortDirection::Output => Dir::Out,
             },
         });
-        ModelSpec::new(self.top.clone(), self.model_text(), ports.collect())
+        let mut spec = ModelSpec::new(self.top.clone(), self.model_text(), ports.collect());
+        spec.verilator_arguments = NO_UNROLLING.map(str::to_owned).into();
+        spec
     }
 
     fn model_in(&self, mode: SimMode) -> Result<ModelSpec, EmitError> {

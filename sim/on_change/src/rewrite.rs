@@ -44,8 +44,8 @@ pub(crate) enum Runs {
 
 /// Decides when each function runs and which functions it marks. A function's number is its position in Verilator's order.
 pub(crate) struct Plan<'a> {
-    /// For each signal, the functions that have to run again when it changes.
-    readers: BTreeMap<&'a str, BTreeSet<usize>>,
+    /// For each signal, the functions that have to run again when it changes, with the lowest bit on which each depends.
+    readers: BTreeMap<&'a str, BTreeMap<usize, usize>>,
     pub(crate) runs: Vec<Runs>,
     /// The functions of each block, by the name of the block.
     blocks: BTreeMap<String, Vec<usize>>,
@@ -63,7 +63,7 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        let mut readers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        let mut readers: BTreeMap<&str, BTreeMap<usize, usize>> = BTreeMap::new();
         let mut plan = vec![];
         let mut blocks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (number, function) in functions.iter().enumerate() {
@@ -93,13 +93,14 @@ impl<'a> Plan<'a> {
                 continue;
             }
             for signal in reads {
-                readers.entry(signal).or_default().insert(number);
+                let of_signal = readers.entry(signal).or_default();
+                of_signal.insert(number, usage.lowest_bits[signal]);
             }
             if runs == Runs::AtEdges {
                 // If another function also writes the signal, this function has to run again, because its own value must replace the other one.
                 for signal in usage.writes.keys() {
                     if let Some(&signal) = shared.get(signal.as_str()) {
-                        readers.entry(signal).or_default().insert(number);
+                        readers.entry(signal).or_default().insert(number, 0);
                     }
                 }
             }
@@ -185,14 +186,14 @@ impl<'a> Plan<'a> {
                 parts.push((*start..*start, format!("{marks} ")));
             }
         }
-        let mut by_readers: BTreeMap<BTreeSet<usize>, Vec<&str>> = BTreeMap::new();
+        let mut by_readers: BTreeMap<BTreeSet<usize>, Vec<(&str, usize)>> = BTreeMap::new();
         for signal in usage.writes.keys() {
             if !matches!(members[signal], Member::Array(_)) && !copied.contains(signal.as_str()) {
-                let readers = self.readers_behind(number, function, signal);
-                by_readers.entry(readers).or_default().push(signal);
+                for (bit, readers) in self.readers_by_bit(number, function, signal) {
+                    by_readers.entry(readers).or_default().push((signal, bit));
+                }
             }
         }
-        by_readers.remove(&BTreeSet::new());
         let (before, after) = comparisons(by_readers, members);
         before + &with_parts(&function.body, parts) + &after
     }
@@ -200,12 +201,39 @@ impl<'a> Plan<'a> {
     /// Returns the functions that have to run again after function `number` changed `signal`. The function itself is among them only if it is code of
     /// registers that reads the signal's previous value.
     fn readers_behind(&self, number: usize, function: &Function, signal: &str) -> BTreeSet<usize> {
-        let mut readers = self.readers.get(signal).cloned().unwrap_or_default();
-        let again = self.runs[number] == Runs::AtEdges && function.usage.reads.contains(signal);
-        if !again {
-            readers.remove(&number);
+        let bits = self.bits_behind(number, function, signal);
+        bits.map(|(reader, _)| reader).collect()
+    }
+
+    /// Returns the functions that [`Self::readers_behind`] returns by the lowest bit on which they depend.
+    ///
+    /// Only the readers of a counter are told apart. It changes in every cycle, and functions that depend on its upper bits need not run in every cycle.
+    /// For other signals, the additional comparisons would cost more.
+    fn readers_by_bit(
+        &self,
+        number: usize,
+        function: &Function,
+        signal: &str,
+    ) -> BTreeMap<usize, BTreeSet<usize>> {
+        let counts = self.runs[number] == Runs::AtEdges && function.usage.reads.contains(signal);
+        let mut by_bit: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (reader, bit) in self.bits_behind(number, function, signal) {
+            let bit = if counts { bit } else { 0 };
+            by_bit.entry(bit).or_default().insert(reader);
         }
-        readers
+        by_bit
+    }
+
+    fn bits_behind<'b>(
+        &'b self,
+        number: usize,
+        function: &Function,
+        signal: &str,
+    ) -> impl Iterator<Item = (usize, usize)> + 'b {
+        let again = self.runs[number] == Runs::AtEdges && function.usage.reads.contains(signal);
+        let readers = self.readers.get(signal).into_iter().flatten();
+        let readers = readers.map(|(&reader, &bit)| (reader, bit));
+        readers.filter(move |&(reader, _)| again || reader != number)
     }
 }
 
@@ -224,7 +252,7 @@ fn copied_only<'a>(copies: &[Copy<'a>], usage: &Usage) -> BTreeSet<&'a str> {
 /// Returns the text before and after the statements of a function that marks the readers of changed signals. Very wide signals are compared last, and
 /// only while one of their readers is not marked.
 fn comparisons(
-    by_readers: BTreeMap<BTreeSet<usize>, Vec<&str>>,
+    by_readers: BTreeMap<BTreeSet<usize>, Vec<(&str, usize)>>,
     members: &Members,
 ) -> (String, String) {
     let (mut before, mut narrow, mut wide) = (String::new(), String::new(), String::new());
@@ -232,12 +260,15 @@ fn comparisons(
     let mut kept = 0;
     for (group, (readers, signals)) in by_readers.into_iter().enumerate() {
         let (mut values, mut words) = (vec![], vec![]);
-        for signal in signals {
+        for (signal, bit) in signals {
             let old = format!("stellar_{kept}");
             kept += 1;
             let kind = match &members[signal] {
                 Member::Value(kind) => {
-                    values.push(format!("({old} != vlSelf->{signal})"));
+                    values.push(match bit {
+                        0 => format!("({old} != vlSelf->{signal})"),
+                        _ => format!("((({old} ^ vlSelf->{signal}) >> {bit}) != 0)"),
+                    });
                     kind.clone()
                 }
                 Member::Wide(count) => {

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::{identifier, names, statements, Member, Members, Statement, STATE};
+use crate::source::{identifier, names, number, statements, Member, Members, Statement, STATE};
 
 /// The signals that a function reads and writes. Both sets may contain signals that the function does not actually use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub reads: BTreeSet<String>,
+    /// For each signal that is read, the lowest bit on which the function depends.
+    pub lowest_bits: BTreeMap<String, usize>,
     /// Signals that are written, with the number of statements that write each.
     pub writes: BTreeMap<String, usize>,
     /// Positions in the body of the statements that write an array, with the name of the array.
@@ -114,12 +116,30 @@ impl Usage {
     }
 
     fn read_all(&mut self, text: &str, members: &Members) -> Option<()> {
-        for name in names(text) {
+        let mut parts = text.split(STATE);
+        let mut before = parts.next().unwrap_or_default();
+        for part in parts {
+            let (name, after) = part.split_at(identifier(part));
             members.get(name)?;
             self.reads.insert(name.to_owned());
+            let lowest = lowest_bit(before, after);
+            let bit = self.lowest_bits.entry(name.to_owned()).or_insert(lowest);
+            *bit = lowest.min(*bit);
+            before = part;
         }
         Some(())
     }
+}
+
+/// Returns N if a signal is read as `(signal >> N)`, else 0. `before` and `after` are the texts around the signal.
+fn lowest_bit(before: &str, after: &str) -> usize {
+    let distance = || {
+        let distance = after.trim_start().strip_prefix(">>")?;
+        let (digits, _) = distance.trim_start().split_once("U)")?;
+        number(digits)
+    };
+    let distance = before.ends_with('(').then(distance).flatten();
+    distance.unwrap_or(0)
 }
 
 /// Functions of Verilator whose wide result is a known argument: the start of the call, and the position of the result among what the commas
@@ -190,6 +210,30 @@ mod tests {
         let (&at, name) = usage.array_writes.first_key_value().unwrap();
         assert_eq!(name, "m");
         assert!(body[at..].starts_with("vlSelf->m\n"));
+    }
+
+    #[test]
+    fn the_lowest_bit_is_that_of_all_reads() {
+        let lowest = |body| usage(body, &members()).unwrap().lowest_bits;
+        let bits = |bits: &[(&str, usize)]| {
+            let named = bits.iter().map(|&(name, bit)| (name.to_owned(), bit));
+            named.collect::<BTreeMap<String, usize>>()
+        };
+        let shifted =
+            lowest("vlSelf->c = ((IData)((vlSelf->a\n        >> 0x10U)) - (vlSelf->b >> 3U));");
+        assert_eq!(shifted, bits(&[("a", 16), ("b", 3)]));
+        let twice = lowest("if ((vlSelf->a >> 9U)) { vlSelf->c = (1U & (vlSelf->a >> 7U)); }");
+        assert_eq!(twice, bits(&[("a", 7)]));
+        for whole in [
+            "vlSelf->c = ((vlSelf->a >> 9U) + vlSelf->a);",
+            "vlSelf->c = (vlSelf->a >> vlSelf->b);",
+            "vlSelf->c = (vlSelf->a >> (IData)(0x10U));",
+            "vlSelf->c = (1U + vlSelf->a >> 9U);",
+            "vlSelf->c = (vlSelf->a << 9U);",
+            "vlSelf->c = (vlSelf->a >> 9U == 1U);",
+        ] {
+            assert_eq!(lowest(whole)["a"], 0, "{whole}");
+        }
     }
 
     #[test]

@@ -105,6 +105,19 @@ fn arrays_of_narrow_values() {
 }
 
 #[test]
+fn upper_bits_of_counters() {
+    agree(
+        "assign active_1 = 1; assign active_2 = 1;
+         reg [39:0] count = 40'hff_ffff_fff0; always @(edge edge_1) count <= count + {38'd0, held[1:0]};
+         reg [31:0] other = 0; always @(edge edge_2) other <= held;
+         wire [38:0] half = held[2] ? count[39:1] : count[39:1] + 39'd5;
+         wire [35:0] slow = other[2] ? count[39:4] : count[39:4] - 36'd1;
+         assign o = {held, 5'd0, half, 48'd0, slow};",
+        &[],
+    );
+}
+
+#[test]
 fn shifts_of_wide_values() {
     agree(
         "assign active_1 = 1; assign active_2 = 1;

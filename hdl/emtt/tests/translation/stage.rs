@@ -59,7 +59,12 @@ impl Stage {
 }
 
 /// Compares two packed records field by field, leaving out `except`; a difference is reported by the field's name.
-pub fn assert_fields<T: Synth>(actual: &[u32], expected: &[u32], except: &[&str], what: &str) {
+pub fn assert_fields<T: Synth + 'static>(
+    actual: &[u32],
+    expected: &[u32],
+    except: &[&str],
+    what: &str,
+) {
     // Taking records apart by name is slow, and hardly ever needed.
     if actual == expected {
         return;

@@ -255,7 +255,7 @@ impl Pair {
 
     /// The reference learns of the entries that entered the table before a cycle.
     fn tell_before(&mut self, cycle: u64) {
-        let there = self.handed.iter().filter(|&&at| at < cycle).count();
+        let there = self.handed.partition_point(|&at| at < cycle);
         // All entries of a flushed queue pair have been seen.
         self.tell(there.max(self.told));
     }

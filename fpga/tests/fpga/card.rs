@@ -15,6 +15,7 @@ pub struct PortsOfOneLane {
     pub cc: AxisSrc<512, 16, 81>,
     pub msix_enable: Signal<In, Bit>,
     pub msix_mask: Signal<In, Bit>,
+    pub pcie_link_down: Signal<In, Bit>,
     pub rx: [MacRxSnk<512>; 1],
     pub tx: [MacTxSrc<512>; 1],
     pub rq: [AxisSrc<512, 16, 137>; 1],

@@ -19,7 +19,7 @@ module pcie (
   input wire [63:0] cfg_dsn, input wire cfg_power_state_change_ack, input wire cfg_err_cor_in, input wire cfg_err_uncor_in,
   output wire [3:0] cfg_flr_in_process, input wire [3:0] cfg_flr_done, input wire [7:0] cfg_vf_flr_func_num, input wire cfg_vf_flr_done,
   input wire cfg_link_training_enable, input wire [3:0] cfg_interrupt_int, input wire [3:0] cfg_interrupt_pending,
-  output wire [3:0] cfg_interrupt_msix_enable, output wire [3:0] cfg_interrupt_msix_mask, input wire [63:0] cfg_interrupt_msix_address,
+  output wire [3:0] cfg_interrupt_msix_enable, output wire [3:0] cfg_interrupt_msix_mask, output wire [15:0] cfg_function_status, output wire cfg_phy_link_down, input wire [63:0] cfg_interrupt_msix_address,
   input wire [31:0] cfg_interrupt_msix_data, input wire cfg_interrupt_msix_int, input wire [1:0] cfg_interrupt_msix_vec_pending,
   input wire [7:0] cfg_interrupt_msi_function_number, input wire cfg_pm_aspm_l1_entry_reject, input wire cfg_pm_aspm_tx_l0s_entry_disable,
   input wire cfg_config_space_enable, input wire cfg_req_pm_transition_l23_ready, input wire cfg_hot_reset_in,

@@ -36,8 +36,14 @@ fn a_file_that_describes_no_card_is_answered_with_what_is_allowed() {
         let with = |file| [command, &["--config", file]].concat();
         let refuse = |file, parts: &[&str]| refuse(folder.path(), &with(file), 1, parts);
         refuse("none.toml", &["cannot read none.toml"]);
-        refuse("queues.toml", &["queues.toml: queue_pairs = 64", "has 1024"]);
-        refuse("shape.toml", &["shape.toml: there is no card of 2 ports and 512 bits"]);
+        refuse(
+            "queues.toml",
+            &["queues.toml: queue_pairs = 64", "has 1024"],
+        );
+        refuse(
+            "shape.toml",
+            &["shape.toml: there is no card of 2 ports and 512 bits"],
+        );
         refuse("key.toml", &["key.toml", "unknown field `bord`", "`board`"]);
         let both = [&with("queues.toml")[..], &["--board", "v80"]].concat();
         let conflict = ["--config", "--board"];

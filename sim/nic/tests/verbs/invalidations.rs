@@ -37,10 +37,10 @@ fn functions(pair: &CardPair) -> &'static [Function] {
 fn invalidate(pair: &CardPair, host: usize) -> Tags {
     let each = functions(pair).iter().copied();
     each.map(|function| {
-            let tag = pair.invalidate(host, function, 0x7000, 0x1000).unwrap();
-            (function.endpoint(), tag)
-        })
-        .collect()
+        let tag = pair.invalidate(host, function, 0x7000, 0x1000).unwrap();
+        (function.endpoint(), tag)
+    })
+    .collect()
 }
 
 /// Cycles until all have completed, by function.

@@ -4,7 +4,9 @@ use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use sim_net::Topology;
-use sim_nic::{chosen_shape, host_ports, FabricPair, PcieSettings, ReadCompletions, RequestSizes, CLOCK_PS};
+use sim_nic::{
+    chosen_shape, host_ports, FabricPair, PcieSettings, ReadCompletions, RequestSizes, CLOCK_PS,
+};
 use sim_pcie::DelayConfig;
 use sim_world::{HostPorts, PcieReads, Plan};
 use stellar_driver::PciFunction;

@@ -1,17 +1,29 @@
 //! Payload that the receiver has written, and of which it cannot learn whether it is in memory.
 
+use sim_nic::PcieSettings;
+use sim_pcie::platform::PcieReads;
 use sim_pcie::{FaultKind, Refusal, RequestKind};
 use stellar_driver::*;
 
 use super::rig::*;
 
+/// Time of a read: long enough that a lane takes more packets than there are batches.
+const READ_PS: u64 = 4_000_000;
+
 /// What is expected of a cause: the counter, what the fabric says, and what the data function logs, if anything.
 type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
 
-/// The flush reads behind the payload of a queue pair on lane 1 fail. Both lanes are busy meanwhile: packets of another queue pair share batches with those that
-/// fail, and arrive.
+/// The flush reads behind the payload of a queue pair on lane 1 fail. Both lanes are busy meanwhile with other queue pairs, whose bytes arrive. Batches that two
+/// queue pairs share are up to the bursts of the sender; `hdl/pcie/tests/flush` makes them.
 fn check(fault: FaultKind, (counter, refusal, error): Cause) {
-    let mut rig = Rig::new(&settings());
+    let reads = PcieReads {
+        latency: READ_PS,
+        ..PcieReads::default()
+    };
+    let mut rig = Rig::new(&PcieSettings {
+        reads,
+        ..settings()
+    });
     let victim = rig.rc(1, true);
     let numbers = [0, 1].map(|host: usize| victim[host].number());
     let source = rig.hosts[0].region(1 << 16, false);

@@ -482,7 +482,11 @@ impl Bench {
 
     /// The report of a flush read that failed has its address. Without completions the read is one that nobody has answered.
     fn take_fault(&mut self, ready: bool) {
-        self.report.dropped += self.dut.get("fault_dropped");
+        // A report that finds no place is the one of this cycle.
+        if self.dut.is("fault_dropped") {
+            self.report.dropped += 1;
+            self.refused.pop_back();
+        }
         if !(ready && self.dut.is("fault_valid")) {
             return;
         }

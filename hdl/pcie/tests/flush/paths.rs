@@ -84,6 +84,11 @@ impl Paths {
         self.send(target, Request::Read { tag, bad });
     }
 
+    /// Requests on their way to a target.
+    pub fn waiting(&self, target: usize) -> usize {
+        self.paths[target].len()
+    }
+
     fn send(&mut self, target: usize, request: Request) {
         let since = self.now;
         self.paths[target].push_back(Travels { request, since });

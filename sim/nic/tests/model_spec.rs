@@ -17,7 +17,7 @@ fn the_plain_card_is_the_design_that_benches_build_by_its_name() {
 fn a_mode_decides_the_text_and_the_key() {
     let [plain, gated, on_change] =
         SimMode::ALL.map(|mode| NicModel::spec(mode).expect("the card is emitted"));
-    assert!(plain.gating.is_none() && !plain.verilog.contains("gate_"));
+    assert!(plain.gating.is_none() && !plain.verilog.contains("gate_active"));
     assert!(gated.gating.is_some() && gated.gating == on_change.gating);
     assert!(gated.verilog == on_change.verilog && gated != on_change);
 }

@@ -84,6 +84,15 @@ impl Window {
         self.una
     }
 
+    /// First PSN that is not acknowledged: what [`Self::una`] is after the next [`Self::advance`].
+    pub fn first_unacknowledged(&self) -> Psn {
+        let mut psn = self.una;
+        while self.state(psn) == SlotState::Acked {
+            psn = psn.plus(1);
+        }
+        psn
+    }
+
     /// PSN of the next new packet.
     pub const fn next(&self) -> Psn {
         self.next

@@ -33,7 +33,7 @@ const PAUSE: u64 = 8;
 /// Cycles between two measurements.
 const REST: u64 = 500;
 /// Bytes from which on goodputs are compared. That of shorter messages depends on how many share a burst, and so on nanoseconds of the reads of their entries.
-const COMPARED: u32 = 1 << 16;
+const COMPARED: u32 = 1 << 12;
 /// Largest part by which a virtual device may differ, in percent.
 const TOLERANCE: f64 = 1.0;
 

@@ -150,6 +150,26 @@ const UNREAD: &[(&str, &str, &str)] = &[
     ),
     (
         "pcie_endpoint",
+        "message_returned",
+        "endpoint 1 sends no interrupt messages",
+    ),
+    (
+        "pcie_endpoint",
+        "message_returned_valid",
+        "endpoint 1 sends no interrupt messages",
+    ),
+    (
+        "pcie_endpoint",
+        "messages",
+        "endpoint 1 sends no interrupt messages",
+    ),
+    (
+        "pcie_endpoint",
+        "messages_left",
+        "endpoint 1 sends no interrupt messages",
+    ),
+    (
+        "pcie_endpoint",
         "entries_ended",
         "the reads of endpoint 1's entries are the admin queue's, which a fence does not cover",
     ),

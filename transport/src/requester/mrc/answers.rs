@@ -153,7 +153,7 @@ impl MrcRequester {
             sampled: round_trip.is_some(),
             round_trip: round_trip.map_or(0, |ticks| ticks.0.min(u16::MAX.into()) as u16),
             packets: packets as u16,
-            una: self.window.una(),
+            una: self.window.first_unacknowledged(),
             next_psn: self.window.next(),
             in_flight: self.window.in_flight_bytes(),
         };

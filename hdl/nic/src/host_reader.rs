@@ -12,7 +12,7 @@ use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{FailedRead, ReadBeat, ReadCommand, ReadTlpHeader};
 
 /// log2 of the reads of queue entries in progress, and of the granules of 128 bytes for them.
-const ENTRY_COMMANDS_LOG2: usize = 6;
+const ENTRY_COMMANDS_LOG2: usize = 5;
 const ENTRY_GRANULES_LOG2: usize = 8;
 
 /// Whether a tag is one of queue entries.
@@ -31,8 +31,8 @@ fn end_of(moves: Bit, beat: ReadBeat) -> EpochEnd {
 }
 
 /// Two read engines of `W` bits at one endpoint; `B` = log2(W / 8) and `N` = W / 8, and `S`, `G` and `A` are those of the [`DmaRead`] for payload. That for entries
-/// has 64 commands, 32 KiB, and 2^`EA` words in a bank. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
-/// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 48 are outstanding. LUT levels: 3 (request, tag).
+/// has 32 commands, 32 KiB, and 2^`EA` words in a bank. A read of payload that is not completed holds up the payload behind it until its timeout, but no queue
+/// entries: these have an engine, slots and tags of their own. Their requests go first, for at most 32 are outstanding. LUT levels: 3 (request, tag).
 #[derive(LogicBlock)]
 pub struct HostReader<
     const W: usize,

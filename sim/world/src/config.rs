@@ -242,17 +242,14 @@ impl HostPorts {
     /// [`WorldError::Planes`] if a host has another number of ports, and those of the topology.
     pub fn topology(self, file: &str, text: &str) -> Result<Topology, WorldError> {
         let topology = Topology::from_spec(file, self.fitted(file, text)?)?;
-        match topology
-            .hosts()
-            .iter()
-            .find(|host| host.ports.len() != self.count)
-        {
-            Some(host) if self != Self::default() => Err(WorldError::Planes {
+        let mut hosts = topology.hosts().iter();
+        match hosts.find(|host| host.ports.len() != self.count) {
+            Some(host) => Err(WorldError::Planes {
                 host: host.name.clone(),
                 ports: host.ports.len(),
                 card: self.count,
             }),
-            _ => Ok(topology),
+            None => Ok(topology),
         }
     }
 

@@ -67,12 +67,23 @@ fn fewer_than_two_hosts_are_refused() {
 }
 
 #[test]
-fn hosts_without_two_ports_are_refused() {
+fn hosts_with_other_ports_than_their_card_are_refused() {
     let text = BACK_TO_BACK.replace("planes = 2", "planes = 1");
-    let topology = Topology::from_toml("one_plane.toml", &text).expect("topology");
-    let error = Plan::new(topology, 1).expect_err("one plane");
-    assert!(matches!(error, WorldError::Ports { ports: 1, .. }));
-    assert_says(&error, &["\"h0\"", "two planes"]);
+    let error = lossy_topology("one_plane.toml", &text, None).expect_err("one plane");
+    assert!(matches!(
+        error,
+        WorldError::Planes {
+            ports: 1,
+            card: 2,
+            ..
+        }
+    ));
+    assert_says(&error, &["\"h0\"", "the card has 2"]);
+    let text = BACK_TO_BACK.replace("planes = 2", "planes = 3");
+    let topology = Topology::from_toml("three_planes.toml", &text).expect("topology");
+    let error = Plan::new(topology, 1).expect_err("three planes");
+    assert!(matches!(error, WorldError::Ports { ports: 3, .. }));
+    assert_says(&error, &["\"h0\"", "one plane or two"]);
 }
 
 #[test]

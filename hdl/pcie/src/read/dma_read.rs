@@ -21,8 +21,6 @@ use crate::segment_issue::SegmentIssue;
 pub type DmaRead1024 = DmaRead<1024, 7, 128, 8, 11, 10>;
 /// For a lane of 512 bits: 128 commands, 128 KiB.
 pub type DmaRead512 = DmaRead<512, 6, 64, 7, 10, 10>;
-/// For queue entries, a lane of 1,024 bits: 64 commands, 32 KiB.
-pub type EntryRead1024 = DmaRead<1024, 7, 128, 6, 8, 7>;
 
 /// 4,096 bytes, the largest maximum read request size.
 const LARGEST_MRRS_CODE: usize = 5;

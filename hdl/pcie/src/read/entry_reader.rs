@@ -14,13 +14,13 @@ use super::records::{ENTRY_TAGS, FLUSH_TAGS};
 
 /// log2 of the bytes of a send queue entry: a beat has one or two.
 const ENTRY_LOG2: u64 = 6;
-/// Outstanding reads of entries, of at most 8 entries each: 384 entries are 150 million a second for 2.5 us. There is a tag for each.
+/// Outstanding reads of entries, of at most 8 entries each: 256 entries are 100 million a second for 2.5 us. There is a tag for each.
 pub const FETCHES: usize = FLUSH_TAGS - ENTRY_TAGS;
-const FETCHES_LOG2: usize = 6;
+const FETCHES_LOG2: usize = 5;
 const FETCHES_BITS: usize = FETCHES_LOG2 + 1;
 const _: () = assert!(FETCHES <= 1 << FETCHES_LOG2);
 /// Space for their beats: 8 each in a lane of 512 bits.
-const BEAT_ADDRESS: usize = 9;
+const BEAT_ADDRESS: usize = 8;
 const _: () = assert!(FETCHES << 3 <= 1 << BEAT_ADDRESS);
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
 

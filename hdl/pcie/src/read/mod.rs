@@ -38,5 +38,5 @@ pub mod records;
 pub mod ring_buffer;
 pub mod tag_pool;
 
-pub use dma_read::{DmaRead, DmaRead1024, DmaRead512, EntryRead1024};
+pub use dma_read::{DmaRead, DmaRead1024, DmaRead512};
 pub use entry_reader::EntryReader;

@@ -27,9 +27,9 @@ pub fn granules(length: Bits<LENGTH_BITS>) -> Bits<COMMAND_GRANULE_BITS> {
 
 /// Values of the 8-bit tag.
 pub const TAGS: usize = 1 << TAG_BITS;
-/// First tag of reads of queue entries. Reads of payload use the tags below: 144 of them are 72 KiB on their way at a maximum read request size of 512 bytes,
-/// as much as 200 Gb/s need for 2.9 us.
-pub const ENTRY_TAGS: usize = 144;
+/// First tag of reads of queue entries. Reads of payload use the tags below: 160 of them are 80 KiB on their way at a maximum read request size of 512 bytes,
+/// as much as 200 Gb/s need for 3.2 us.
+pub const ENTRY_TAGS: usize = 160;
 /// First tag of flush reads.
 pub const FLUSH_TAGS: usize = 192;
 /// Address bits of the tables with one entry per tag.

@@ -101,8 +101,18 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
     };
     // A number that a test writes down has bit 63 clear, and one of the first four.
     let policies = [
-        [Policy::EvState, Policy::Obs, Policy::RoundRobin, Policy::SinglePath],
-        [Policy::Bitmap, Policy::Reps, Policy::Mixed, Policy::FlowBender],
+        [
+            Policy::EvState,
+            Policy::Obs,
+            Policy::RoundRobin,
+            Policy::SinglePath,
+        ],
+        [
+            Policy::Bitmap,
+            Policy::Reps,
+            Policy::Mixed,
+            Policy::FlowBender,
+        ],
     ];
     let policy = policies[(dice >> 63) as usize][(dice % 4) as usize];
     let spray = SprayConfig {

@@ -10,20 +10,6 @@ use crate::problem::Problem;
 /// Why there is no project.
 #[derive(Debug, Error)]
 pub enum ProjectError {
-    /// The board's card is not among the designs.
-    #[error("the card of {board} ({ports} port of {width} bits) is not written yet: there is no design {design:?}; boards with a project: {others}")]
-    NoCard {
-        /// The board.
-        board: Board,
-        /// Its ports.
-        ports: usize,
-        /// Bits of a beat.
-        width: usize,
-        /// The name of the design that is missing.
-        design: &'static str,
-        /// Boards that have one.
-        others: String,
-    },
     /// A design cannot be translated.
     #[error(transparent)]
     Design(#[from] DesignError),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hdl_designs::{Board, MacKind};
+use hdl_designs::Board;
 use hdl_verilog::Design;
 use sha2::{Digest, Sha256};
 
@@ -48,14 +48,6 @@ pub struct Project {
     pub files: BTreeMap<String, String>,
 }
 
-/// The design of a board's card.
-pub const fn card_design(board: Board) -> &'static str {
-    match board.facts().mac {
-        MacKind::Cmac => "nic_512",
-        MacKind::Dcmac => "nic",
-    }
-}
-
 /// The constraints of a board's pins and clocks.
 pub const fn board_constraints(board: Board) -> &'static str {
     match board {
@@ -92,30 +84,13 @@ impl Project {
     /// # Errors
     /// [`ProjectError`].
     pub fn new(board: Board) -> Result<Self, ProjectError> {
-        let design = card_design(board);
-        if hdl_designs::find(design).is_err() {
-            let facts = board.facts();
-            let others = Board::ALL
-                .into_iter()
-                .filter(|other| hdl_designs::find(card_design(*other)).is_ok());
-            return Err(ProjectError::NoCard {
-                board,
-                ports: facts.ports,
-                width: facts.width,
-                design,
-                others: others
-                    .map(|board| board.to_string())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            });
-        }
-        Self::of(board, &hdl_designs::for_bitstream(design)?)
+        Self::of(board, &hdl_designs::for_bitstream(board.shape().design())?)
     }
 
     /// The project of a board with this card.
     ///
     /// # Errors
-    /// [`ProjectError`], except for [`ProjectError::NoCard`].
+    /// [`ProjectError`].
     pub fn of(board: Board, card: &Design) -> Result<Self, ProjectError> {
         let mut project = Self {
             board,

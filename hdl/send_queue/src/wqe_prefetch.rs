@@ -182,8 +182,9 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let is_stale = row.stale.any();
         let crosses = is_arrival & !is_stale & row.filled;
         let is_next = acts & is_arrival & !crosses & (fetched.qp == self.qp.q.val());
-        self.fetched.ready.next = (takes | is_next) & !held & !asks & !visit_due;
-        let continues = is_next & !held & !asks & !visit_due & self.fetched.valid.val();
+        let may_arrive = !held & !asks & !visit_due;
+        self.fetched.ready.next = (takes | is_next) & may_arrive;
+        let continues = is_next & may_arrive & self.fetched.valid.val();
         self.continues.d.next = continues;
         self.visits.out.ready.next = visits;
         self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))

@@ -206,10 +206,9 @@ impl Window {
     /// Advances the start of the window over everything received. Returns the new start.
     pub fn advance(&mut self, pool: &mut WindowPool) -> Psn {
         let held = self.blocks();
-        while self.state(self.una) == SlotState::Acked {
-            self.una = self.una.plus(1);
-            self.sent.pop_front();
-        }
+        let una = self.first_unacknowledged();
+        self.sent.drain(..una.distance_from(self.una) as usize);
+        self.una = una;
         self.in_flight.forget_before(self.una);
         pool.changed(held, self.blocks());
         self.una

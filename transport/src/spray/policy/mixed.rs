@@ -15,9 +15,7 @@ pub(super) struct Mixed {
 
 impl PathPolicy for Mixed {
     fn choose(&mut self, paths: &mut Paths, plane: u8, candidates: u64) -> u8 {
-        self.recycled
-            .take(plane, candidates)
-            .unwrap_or_else(|| paths.next_in_order(plane, candidates))
+        self.recycled.choose(paths, plane, candidates)
     }
 
     fn on_feedback(&mut self, paths: &mut Paths, index: EvIndex, feedback: Feedback, now: Ticks) {

@@ -30,8 +30,14 @@ struct Ring {
 }
 
 impl Recycled {
+    /// A remembered slot, or else the next one in order.
+    pub(super) fn choose(&mut self, paths: &mut Paths, plane: u8, candidates: u64) -> u8 {
+        self.take(plane, candidates)
+            .unwrap_or_else(|| paths.next_in_order(plane, candidates))
+    }
+
     /// A remembered slot of `plane` among `candidates`: the oldest fresh one, or while frozen the next in turn. Fresh ones that are no candidates are forgotten.
-    pub(super) fn take(&mut self, plane: u8, candidates: u64) -> Option<u8> {
+    fn take(&mut self, plane: u8, candidates: u64) -> Option<u8> {
         let frozen = self.frozen.is_some();
         let ring = &mut self.rings[usize::from(plane)];
         let usable = |slot: &u8| candidates >> slot & 1 == 1;

@@ -14,9 +14,7 @@ pub(super) struct Reps {
 
 impl PathPolicy for Reps {
     fn choose(&mut self, paths: &mut Paths, plane: u8, candidates: u64) -> u8 {
-        self.recycled
-            .take(plane, candidates)
-            .unwrap_or_else(|| paths.next_in_order(plane, candidates))
+        self.recycled.choose(paths, plane, candidates)
     }
 
     fn on_feedback(&mut self, _paths: &mut Paths, _index: EvIndex, feedback: Feedback, now: Ticks) {

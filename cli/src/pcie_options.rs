@@ -89,6 +89,9 @@ pub struct PcieKeys {
     /// IOMMU [default: translate]
     #[arg(long = "pcie-iommu", value_name = "MODE")]
     iommu: Option<IommuMode>,
+    /// The IOMMU maps pages of 2 MiB and 1 GiB where it can; without, of 4 KiB only [default: true]
+    #[arg(long = "pcie-iommu-large-pages", value_name = "BOOL")]
+    iommu_large_pages: Option<bool>,
     /// Time of a page walk of the IOMMU [default: 400]
     #[arg(long = "pcie-iommu-walk-ns", value_name = "NS")]
     iommu_walk_ns: Option<u64>,
@@ -183,6 +186,7 @@ impl PcieKeys {
         let iommu = &mut settings.iommu;
         let passthrough = self.iommu.map(|mode| mode == IommuMode::Passthrough);
         set(&mut iommu.passthrough, passthrough);
+        set(&mut iommu.large_pages, self.iommu_large_pages);
         set(&mut iommu.walk_latency, time(self.iommu_walk_ns, NS));
         set(&mut iommu.walkers, self.iommu_walkers);
         set(&mut iommu.iotlb_sets, self.iotlb_sets);

@@ -57,7 +57,7 @@ mod sanitizer;
 mod vfio;
 mod vfio_user;
 
-pub use addresses::BusAddresses;
+pub use addresses::{mapped_length, BusAddresses};
 pub use connect::{exchange, ConnectError, Connection, RemoteRegion};
 pub use context::{Context, DoorbellPage};
 pub use counters::{CardCount, Counter, PortCount};

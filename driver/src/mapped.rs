@@ -5,12 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use vm_memory::{Bytes, MmapRegion, VolatileMemory};
 
-use crate::addresses::BusAddresses;
+use crate::addresses::{mapped_length, BusAddresses};
 use crate::card::lock;
 use crate::device::{DeviceError, DmaMemory};
-
-/// Bytes that are mapped for the card at least.
-const PAGE: usize = 4096;
 
 const INSIDE: &str = "the caller has checked the bounds";
 
@@ -19,7 +16,8 @@ pub trait Reach: Send + Sync {
     /// Bus addresses that are free.
     fn addresses(&self) -> &Mutex<BusAddresses>;
 
-    /// Allocates `bytes` bytes of zeroed memory in whole pages, and maps them for the card from `address` on.
+    /// Allocates `bytes` bytes of zeroed memory in whole pages, and maps them for the card from `address` on. If they are whole pages of [`LARGE_PAGE`](crate::addresses::LARGE_PAGE), the
+    /// memory has such pages where the system can give them.
     ///
     /// # Errors
     /// The reason why that failed. In that case the card has no access to these addresses.
@@ -49,8 +47,7 @@ impl<R: Reach> MappedMemory<R> {
             bytes,
             reason: reason.to_owned(),
         };
-        let mapped = bytes.checked_next_multiple_of(PAGE);
-        let mapped = mapped.ok_or_else(|| none("no such length"))?;
+        let mapped = mapped_length(bytes).ok_or_else(|| none("no such length"))?;
         let address = lock(reach.addresses()).take(mapped);
         let address =
             address.ok_or_else(|| none("no bus addresses are left; open the card anew"))?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sim_world::{BadAccess, HostMemory, MappingChange};
+use sim_world::{BadAccess, HostMemory, MappingChange, RingSpace, RING_PAGE};
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::{Owner, WriteTlp};
 use stellar_wire::host::{ConsumerIndex, Cqe, Eqe};
@@ -11,8 +11,6 @@ use crate::pcie::HostSide;
 
 /// First bus address of the rings.
 pub const RINGS: u64 = 0x00f0_0000_0000;
-/// Distance between two rings.
-const STRIDE: u64 = 1 << 25;
 
 /// A ring, as its reader sees it.
 struct Ring {
@@ -50,19 +48,16 @@ impl Ring {
     }
 }
 
-/// Number of the ring at an address.
-const fn number(address: u64) -> u64 {
-    (address - RINGS) / STRIDE
-}
-
 /// All rings, and their memory.
 pub struct Rings {
     pub memory: HostMemory,
     queues: BTreeMap<u32, Ring>,
     events: Option<Ring>,
+    /// The next page of rings.
     next: u64,
-    /// Queue pair by number of the ring, and queue pairs to whose rings the card wrote since [`Self::take_written`].
-    owners: BTreeMap<u64, u32>,
+    space: RingSpace,
+    /// Queue pair by first address of the ring, none for that of events, and queue pairs to whose rings the card wrote since [`Self::take_written`].
+    owners: BTreeMap<u64, Option<u32>>,
     written: BTreeSet<u32>,
 }
 
@@ -74,6 +69,7 @@ impl Rings {
             queues: BTreeMap::new(),
             events: None,
             next: RINGS,
+            space: RingSpace::default(),
             owners: BTreeMap::new(),
             written: BTreeSet::new(),
         }
@@ -81,10 +77,14 @@ impl Rings {
 
     /// Memory for a ring of entries of `size` bytes, zeroed.
     fn allocate(&mut self, log2_entries: u8, size: usize) -> Ring {
-        let base = self.next;
-        self.next += STRIDE;
         let bytes = size << log2_entries;
-        self.memory.map(Owner::Host, base, bytes as u64);
+        let (next, memory) = (&mut self.next, &mut self.memory);
+        let base = self.space.take(bytes as u64, |pages| {
+            let first = *next;
+            *next += pages * RING_PAGE;
+            memory.map(Owner::Host, first, pages * RING_PAGE);
+            first
+        });
         self.memory.store(Owner::Host, base, &vec![0; bytes]);
         Ring {
             base,
@@ -98,7 +98,7 @@ impl Rings {
     pub fn add_queue(&mut self, qp: u32, log2_entries: u8) -> u64 {
         let ring = self.allocate(log2_entries, Cqe::LEN);
         let base = ring.base;
-        self.owners.insert(number(base), qp);
+        self.owners.insert(base, Some(qp));
         self.queues.insert(qp, ring);
         base
     }
@@ -107,6 +107,7 @@ impl Rings {
     pub fn add_events(&mut self, log2_entries: u8) -> u64 {
         let ring = self.allocate(log2_entries, Eqe::LEN);
         let base = ring.base;
+        self.owners.insert(base, None);
         self.events = Some(ring);
         base
     }
@@ -114,7 +115,8 @@ impl Rings {
     /// Executes a write by the card.
     pub fn write(&mut self, tlp: &WriteTlp) {
         self.memory.write(tlp);
-        self.written.extend(self.owners.get(&number(tlp.address)));
+        let ring = self.owners.range(..=tlp.address).next_back();
+        self.written.extend(ring.and_then(|(_, owner)| *owner));
     }
 
     /// Queue pairs whose completion queues the card wrote to since the last call.

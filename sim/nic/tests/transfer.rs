@@ -1,6 +1,7 @@
 //! Two Verilated NICs on a fabric.
 
 use sim_nic::{chosen_shape, host_ports, RtlNic};
+use sim_world::pair::SENDER;
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{Plan, TransportPlan};
 
@@ -29,4 +30,29 @@ fn a_write_crosses_the_fabric_byte_by_byte() {
 #[test]
 fn a_write_over_rc_crosses_the_fabric_byte_by_byte() {
     assert_eq!(sent_again(Some(TransportPlan::Rc)), 0);
+}
+
+/// Page walks of the sender's IOMMU while its card executes 256 messages of one list: 16 KiB of send queue, and 8 KiB of completion queue.
+fn walks(large_pages: bool) -> u64 {
+    let ports = host_ports(chosen_shape());
+    let topology = ports.topology(LEAF_SPINE_FILE, LEAF_SPINE).unwrap();
+    let mut plan = Plan::new(topology, 1).unwrap();
+    plan.sq_log2 = 8;
+    plan.pcie.iommu.large_pages = large_pages;
+    let transfer = Transfer {
+        bytes: 8,
+        messages: 256,
+        interval: 0,
+        limit: 2_000_000_000,
+    };
+    let run = run::<RtlNic>(&plan, transfer).unwrap();
+    assert_eq!(run.report.requester.packets, 256);
+    run.world.host(SENDER).nic().iommu_counters().iotlb_misses
+}
+
+/// Without large pages, each page of 4 KiB of a ring is walked for.
+#[test]
+fn rings_are_in_large_pages_if_the_iommu_has_them() {
+    let [large, small] = [true, false].map(walks);
+    assert_eq!(small - large, 3 + 1, "{small} and {large} walks");
 }

@@ -52,6 +52,7 @@ fn each_setting_reaches_its_part() {
     let fabric = changed(|s| {
         s.iommu = IommuSettings {
             passthrough: true,
+            large_pages: true,
             walk_latency: 1,
             walkers: 2,
             iotlb_sets: 4,

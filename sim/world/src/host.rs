@@ -1,6 +1,7 @@
 //! One host: its NIC, its registered memory, its send queues, and its completions.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rand::seq::SliceRandom;
 use rand::Rng;
@@ -15,6 +16,10 @@ use crate::{Nic, Region, RegionId, RegionSpec, WorldError};
 
 /// First bus address of host pages (IO virtual addresses) and of the GPU's memory window.
 const FIRST_ADDRESS: [u64; 2] = [0x0001_0000_0000, 0x0020_0000_0000];
+/// Memory of rings is mapped in units of this size: a page of the IOMMU, as a driver has it from huge pages.
+pub const RING_PAGE: u64 = 1 << 21;
+/// Rings begin at multiples of this.
+const RING_ALIGN: u64 = 4096;
 /// Distance between the virtual addresses of two regions, more than the largest region.
 const VA_STRIDE: u64 = 1 << 36;
 
@@ -35,6 +40,28 @@ struct SendRing {
     producer: u16,
     /// Entries without completion.
     pending: u32,
+}
+
+/// Space for rings, in pages of [`RING_PAGE`]. Rings share a page while it has space, so few entries of an IOTLB hold all of them.
+#[derive(Clone, Debug, Default)]
+pub struct RingSpace {
+    /// What is free of the pages that were added last.
+    free: Range<u64>,
+}
+
+impl RingSpace {
+    /// Takes space for a ring of `bytes` bytes, and returns its address. `add` adds this number of contiguous pages and returns the address of the first one.
+    pub fn take(&mut self, bytes: u64, add: impl FnOnce(u64) -> u64) -> u64 {
+        let length = bytes.next_multiple_of(RING_ALIGN);
+        if self.free.end - self.free.start < length {
+            let pages = length.div_ceil(RING_PAGE);
+            let first = add(pages);
+            self.free = first..first + pages * RING_PAGE;
+        }
+        let base = self.free.start;
+        self.free.start += length;
+        base
+    }
 }
 
 /// The state of a port.
@@ -58,6 +85,7 @@ pub struct Host<N> {
     /// Next free bus address: host, GPU.
     next_address: [u64; 2],
     rings: BTreeMap<u32, SendRing>,
+    ring_space: RingSpace,
     /// One for each plane.
     pub(crate) ports: Vec<PortState>,
     /// Time of the NIC's next timer, cached.
@@ -78,6 +106,7 @@ impl<N: Nic> Host<N> {
             next_emtt: 0,
             next_address: FIRST_ADDRESS,
             rings: BTreeMap::new(),
+            ring_space: RingSpace::default(),
             ports: vec![PortState::default(); planes],
             deadline: None,
             completions: Vec::new(),
@@ -189,8 +218,14 @@ impl<N: Nic> Host<N> {
     /// Puts a send queue in host memory for queue pair `qp`, which `page` owns.
     pub(crate) fn add_ring(&mut self, qp: u32, page: u32, log2_entries: u8) -> SqRing {
         let bytes = (Wqe::LEN as u64) << log2_entries;
-        let base = self.take_addresses(Owner::Host, 4096, bytes.div_ceil(4096));
-        self.nic.memory_mut().map(Owner::Host, base, bytes);
+        let mut space = self.ring_space.clone();
+        let base = space.take(bytes, |pages| {
+            let first = self.take_addresses(Owner::Host, RING_PAGE, pages);
+            let memory = self.nic.memory_mut();
+            memory.map(Owner::Host, first, pages * RING_PAGE);
+            first
+        });
+        self.ring_space = space;
         let ring = SqRing { base, log2_entries };
         let state = SendRing {
             page,

@@ -38,7 +38,7 @@ pub use config::{
 pub use sim_pcie::platform::{PcieReads, PcieSettings};
 
 pub use error::{CheckError, WorldError};
-pub use host::{Completed, Host};
+pub use host::{Completed, Host, RingSpace, RING_PAGE};
 pub use memory::{Backing, BadAccess, HostMemory, MappingChange};
 pub use names::closest;
 pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};

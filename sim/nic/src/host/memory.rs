@@ -1,7 +1,7 @@
 //! Memory of a host in this process.
 
 use sim_world::{BadAccess, HostMemory, MappingChange};
-use stellar_driver::BusAddresses;
+use stellar_driver::{mapped_length, BusAddresses};
 use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::{Owner, WriteTlp};
 
@@ -29,10 +29,11 @@ impl LocalMemory {
     /// Maps zeroed memory; returns its bus address, or `None` if there is no space below [`RINGS`].
     pub fn map(&mut self, bytes: usize) -> Option<u64> {
         let at = self.addresses.take(bytes)?;
-        // Whole pages are mapped, as by an IOMMU: the card reads double words and discards the bytes that it does not need.
-        let mapped = bytes.next_multiple_of(PAGE);
+        // Whole pages are mapped, as by an IOMMU: the card reads double words and discards the bytes that it does not need. A long ring has large pages.
+        let mapped = mapped_length(bytes)?;
+        let zeroed = bytes.next_multiple_of(PAGE);
         self.memory.map(Owner::Host, at, mapped as u64);
-        self.memory.store(Owner::Host, at, &vec![0; mapped]);
+        self.memory.store(Owner::Host, at, &vec![0; zeroed]);
         Some(at)
     }
 }

@@ -5,7 +5,7 @@ mod endpoint;
 mod invalidations;
 mod stream_rates;
 
-use sim_pcie::iommu::{DomainId, Invalidation, MapError, Permission};
+use sim_pcie::iommu::{DomainId, Invalidation, MapError, PageSize, Permission};
 use sim_pcie::platform::{self, FUNCTIONS};
 use sim_pcie::{
     AddressType, Completion, Fabric, FlowClass, LinkOf, Location, PortId, Refusal, RequestKind, Tlp,
@@ -49,6 +49,8 @@ pub struct HostPcie<M> {
     domains: [DomainId; 2],
     /// All of the host's memory is mapped at all times.
     passthrough: bool,
+    /// The largest pages in which the IOMMU maps what software maps.
+    largest_page: PageSize,
     answers_flushes_at_once: bool,
     /// Errors that the endpoints have found and that were not taken yet.
     errors: Vec<(Function, Uncorrectable, HeaderLog)>,
@@ -70,6 +72,11 @@ impl<M: HostSide> HostPcie<M> {
             fabric,
             domains,
             passthrough: settings.iommu.passthrough,
+            largest_page: if settings.iommu.large_pages {
+                PageSize::Size1GiB
+            } else {
+                PageSize::Size4KiB
+            },
             answers_flushes_at_once: settings.answer_flushes_at_once,
             errors: Vec::new(),
         };
@@ -189,9 +196,10 @@ impl<M: HostSide> HostPcie<M> {
         let (first, bytes) = whole_pages(address, length);
         let physical = HOST_BASE + first;
         let both = Permission::READ_WRITE;
+        let largest = self.largest_page;
         let iommu = self.fabric.iommu_mut();
         iommu
-            .map_range(domain, first, physical, bytes, both)
+            .map_range_in(domain, first, physical, bytes, both, largest)
             .unwrap_or_else(|error| {
                 panic!("{length:#x} bytes of the host at {address:#x}: {error}")
             });

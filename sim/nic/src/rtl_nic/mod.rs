@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use sim_bfm::CLOCK_PS;
 use sim_net::Time;
 use sim_verilated::{Library, Profile};
+use sim_pcie::iommu::IommuCounters;
 use sim_world::{HostMemory, PcieSettings};
 use stellar_transport::endpoint::EndpointConfig;
 use stellar_transport::rx::{Counters, DropReason, Tables};
@@ -122,6 +123,11 @@ impl RtlNic {
     /// Times of the events at the pins.
     pub const fn times(&self) -> &PinTimes {
         &self.times
+    }
+
+    /// Translations of the host's IOMMU so far.
+    pub fn iommu_counters(&self) -> IommuCounters {
+        self.pcie.fabric().iommu().counters()
     }
 
     /// How fast this card is simulated.

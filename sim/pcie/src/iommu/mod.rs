@@ -163,6 +163,20 @@ impl Iommu {
         len: u64,
         permission: Permission,
     ) -> Result<(), MapError> {
+        let largest = PageSize::Size1GiB;
+        self.map_range_in(domain, iova, address, len, permission, largest)
+    }
+
+    /// Does what [`Self::map_range`] does, with pages of at most `largest`.
+    pub fn map_range_in(
+        &mut self,
+        domain: DomainId,
+        iova: u64,
+        address: u64,
+        len: u64,
+        permission: Permission,
+        largest: PageSize,
+    ) -> Result<(), MapError> {
         let small = PageSize::Size4KiB;
         if !len.is_multiple_of(small.bytes()) {
             return Err(MapError::Misaligned {
@@ -173,7 +187,8 @@ impl Iommu {
         let mut done = 0;
         while done < len {
             let fits = |size: &PageSize| {
-                (iova + done).is_multiple_of(size.bytes())
+                *size <= largest
+                    && (iova + done).is_multiple_of(size.bytes())
                     && (address + done).is_multiple_of(size.bytes())
                     && len - done >= size.bytes()
             };

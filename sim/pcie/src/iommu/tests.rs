@@ -243,6 +243,21 @@ fn map_range_uses_the_largest_pages_that_fit() {
 }
 
 #[test]
+fn map_range_in_uses_no_larger_pages() {
+    let (mut iommu, domain) = iommu(|_| ());
+    let (huge, small) = (1 << 21, PageSize::Size4KiB);
+    let both = Permission::READ_WRITE;
+    iommu
+        .map_range_in(domain, huge, huge, huge, both, small)
+        .unwrap();
+    for page in 0..huge / small.bytes() {
+        iommu
+            .unmap(domain, huge + page * small.bytes(), small)
+            .unwrap();
+    }
+}
+
+#[test]
 fn a_range_is_unmapped_with_the_sizes_it_was_mapped_with() {
     let (mut iommu, domain) = iommu(|_| {});
     let (huge, small) = (1 << 21, 0x1000);

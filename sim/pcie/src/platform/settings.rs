@@ -104,6 +104,9 @@ pub struct IommuSettings {
     /// All of the host's memory is mapped for both functions at all times, in pages of 1 GiB, as with Linux' `iommu=pt`: what software did not map is refused by
     /// the memory alone. Otherwise each function has a domain with what software has mapped for the card.
     pub passthrough: bool,
+    /// What software maps is mapped in the largest pages that address and length allow (4 KiB, 2 MiB, 1 GiB). Otherwise all pages have 4 KiB, as behind an IOMMU without
+    /// large pages, or with memory that is not contiguous.
+    pub large_pages: bool,
     /// Time of a page walk in picoseconds.
     pub walk_latency: Picoseconds,
     /// Page walks at the same time.
@@ -120,6 +123,7 @@ impl Default for IommuSettings {
         let iommu = IommuConfig::default();
         Self {
             passthrough: false,
+            large_pages: true,
             walk_latency: iommu.walk_latency_ps,
             walkers: iommu.walkers,
             iotlb_sets: iommu.iotlb_sets,

@@ -7,20 +7,20 @@ use stellar_wire::hw::fence::EpochEnd;
 /// Sources of uses that begin: locations of payloads, packets without payload in memory of two engines, and reads of send queue entries of two engines.
 pub const BEGINS: usize = 5;
 /// Sources of uses that end: locations that are refused, or dropped by two engines; reads of payload by two ports, packets without one by two ports, and
-/// reads of send queue entries.
-pub const ENDS: usize = 8;
+/// reads of send queue entries by two endpoints.
+pub const ENDS: usize = 9;
 /// Bits of a count. At most one read of entries for each of 1,024 queue pairs is under way, 64 packets in each of four queues, a burst of 32 packets in each
 /// engine, and 128 packets behind them in each lane: 1,600 with what is in registers.
 const COUNT_BITS: usize = 12;
 
-/// Returns how many of eight are set. Levels: 2.
+/// Returns how many of ten are set. Levels: 2.
 #[hdl_fn]
-fn ones(set: Bits<8>) -> Bits<4> {
+fn ones(set: Bits<10>) -> Bits<4> {
     let mut low = bits::<4>(0);
     let mut high = bits::<4>(0);
-    for bit in 0..4 {
+    for bit in 0..5 {
         low = low + bit_cast::<4, 1>(set.get_bit(bit).into());
-        high = high + bit_cast::<4, 1>(set.get_bit(bit + 4).into());
+        high = high + bit_cast::<4, 1>(set.get_bit(bit + 5).into());
     }
     low + high
 }
@@ -28,7 +28,7 @@ fn ones(set: Bits<8>) -> Bits<4> {
 /// Counts the uses of two epochs. What begins belongs to the current one, what ends says to which one it belongs.
 ///
 /// A use is in the count two cycles after it began, and out of it two cycles after it ended. LUT levels: 2 and
-/// a carry chain (sum of eight; count).
+/// a carry chain (sum of ten; count).
 #[derive(LogicBlock, Default)]
 pub struct FenceEpochs {
     pub clock: Signal<In, Clock>,
@@ -54,7 +54,7 @@ impl Logic for FenceEpochs {
     fn update(&mut self) {
         clock!(self, clock, begins[..], ends[..], counts[..]);
         let epoch = self.epoch.val();
-        let begun = ones(bit_cast::<8, BEGINS>(self.begun.val()));
+        let begun = ones(bit_cast::<10, BEGINS>(self.begun.val()));
         let mut open = bits::<2>(0);
         for e in 0..2 {
             // sum
@@ -63,7 +63,7 @@ impl Logic for FenceEpochs {
             } else {
                 bits::<4>(0)
             };
-            let mut of_epoch = bits::<8>(0);
+            let mut of_epoch = bits::<10>(0);
             for s in 0..ENDS {
                 let end = self.ended[s].val();
                 of_epoch = of_epoch.replace_bit(s, end.valid & (end.epoch == (e == 1)));

@@ -1,6 +1,7 @@
 //! Two sources of reads of queue entries share a reader.
 
 use hdl_macros::{clock_reset, hdl, join};
+use hdl_pcie::read::entry_reader::FETCHES;
 use hdl_primitives::{OfferSnk, OfferSrc, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::fence::EpochEnd;
@@ -8,7 +9,8 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::read::FailedRead;
 
 /// log2 of the reads that the reader has outstanding.
-const READS_LOG2: usize = 3;
+const READS_LOG2: usize = 5;
+const _: () = assert!(FETCHES <= 1 << READS_LOG2);
 const READS_BITS: usize = READS_LOG2 + 1;
 /// log2 of the lines that are kept for the admin queue: two of the longest reads, so one may arrive while rows of the other are written.
 const LINES_LOG2: usize = 4;
@@ -23,7 +25,8 @@ struct Coming {
     entries: Bits<4>,
 }
 
-/// Shares an [`EntryReader`](hdl_pcie::read::EntryReader) between the requester and the admin queue, in a card with one endpoint.
+/// Shares an [`EntryReader`](hdl_pcie::read::EntryReader) between the requester and the admin queue. A card with two endpoints has it at endpoint 1, where the entries of
+/// odd queue pairs are read, and a card with one endpoint has it there.
 ///
 /// They take turns. The reader returns entries in the order of the reads. Lines of the admin queue have a reserved place here, so an admin queue that waits for a
 /// table holds up no send queue entries. A fence counts only reads of the requester. LUT levels: 4 (room, turn, select).

@@ -34,8 +34,8 @@ pub const RESET_CLOCKS: usize = (1 << QP_BITS) + 16;
 /// The card of a board with one 100G port: one lane of 512 bits, and one PCIe endpoint.
 pub type Nic512 = Nic<1, 512, 6, 64, 16, 2, 768, 1024, 4, 137, 161, 183, 96, 81, 7, 10, 10, 8>;
 
-/// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p; the host's rings are read and written by endpoint 0. With one endpoint, that reads also for
-/// the admin queue.
+/// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p. Endpoint 0 writes the host's rings. It reads the send queues of even queue pairs, and endpoint 1 those of odd ones
+/// and the admin queue; with one endpoint, that reads all.
 ///
 /// The parameters follow from the width of a beat; those of the full card are the defaults, and [`Nic512`] names those of the card with one lane. A beat has `W`
 /// bits, `N` = W / 8 = 2^`B` bytes, `K` = W / 32 double words. `L`, `C`, `D` and `H` are those of [`PcieEndpoint`]. `RQ`, `RC`, `CQ` and `CC` are the bits of `tuser` of
@@ -100,8 +100,8 @@ pub struct Nic<
 
     bars: Bars<QP_BITS, MR_BITS, EMTT_BITS, P, W, K, CQ, CD, CC>,
     admin: AdminQueue<QP_BITS, MR_BITS, EMTT_BITS, P>,
-    /// With one endpoint: its reader of queue entries serves the requester and the admin queue.
-    share: Optional<FetchShare>,
+    /// The reader of queue entries of the last endpoint serves the requester and the admin queue.
+    share: FetchShare,
     nic_config: NicConfig<P>,
     receive: RxLanes<P, W, B, N>,
     responder: Responder<QP_BITS, STASHES, STASH_BITS>,
@@ -162,7 +162,7 @@ impl<
             payload_mismatch: Default::default(),
             bars: Default::default(),
             admin: Default::default(),
-            share: Optional::new(P == 1),
+            share: Default::default(),
             nic_config: Default::default(),
             receive: Default::default(),
             responder: Default::default(),
@@ -203,7 +203,7 @@ impl<
     fn update(&mut self) {
         clock_reset!(self, bars, admin, nic_config, receive, responder, transmit);
         clock_reset!(self, queues, failures, faults, counters, qp_counters);
-        clock_reset!(self, endpoints[..], writer);
+        clock_reset!(self, endpoints[..], share, writer);
 
         // A port that is not there is down.
         let port_up = bit_cast::<2, P>(self.port_up.val());
@@ -326,8 +326,8 @@ impl<
             bars.qp_counter => qp_counters.read,
         );
 
-        // PCIe: each endpoint reads payload for its port; endpoint 0 also fetches work requests and writes the host's rings, endpoint 1 fetches for the
-        // admin queue.
+        // PCIe: each endpoint reads payload for its port, and work requests: endpoint 0 of even queue pairs, endpoint 1 of odd ones. Endpoint 0 also writes the
+        // host's rings, and the last endpoint reads for the admin queue.
         for p in 0..P {
             join!(
                 self,
@@ -346,39 +346,43 @@ impl<
                 rc[p] => endpoints[p].rc,
             );
         }
+        for p in 0..P - 1 {
+            join!(
+                self,
+                transmit.fetch[p] => endpoints[p].fetch,
+                endpoints[p].fetched => transmit.fetched[p],
+                endpoints[p].entries_ended => transmit.entries_ended[p],
+                endpoints[p].fetch_fault => faults.entries[p],
+            );
+        }
+        for p in P - 1..P {
+            join!(
+                self,
+                transmit.fetch[p] => share.engine,
+                share.fetch => endpoints[p].fetch,
+                endpoints[p].fetched => share.fetched,
+                share.to_engine => transmit.fetched[p],
+                endpoints[p].entries_ended => share.ended,
+                share.engine_ended => transmit.entries_ended[p],
+                endpoints[p].fetch_fault => share.fault,
+                share.engine_fault => faults.entries[p],
+            );
+        }
+        join!(
+            self,
+            admin.fetch => share.admin,
+            share.to_admin => admin.fetched,
+        );
         if P == 2 {
-            join!(
-                self,
-                transmit.fetch => endpoints[0].fetch,
-                endpoints[0].fetched => transmit.fetched,
-                endpoints[0].entries_ended => transmit.entries_ended,
-                endpoints[0].fetch_fault => faults.entries,
-                admin.fetch => endpoints[1].fetch,
-                endpoints[1].fetched => admin.fetched,
-                receive.tlp[1] => endpoints[1].write,
-            );
-            // The admin queue tells software itself what it could not read.
-            self.endpoints[1].fetch_fault.ready.next = true;
+            join!(self, receive.tlp[1] => endpoints[1].write);
         } else {
-            clock_reset!(self, share);
-            join!(
-                self,
-                transmit.fetch => share.engine,
-                admin.fetch => share.admin,
-                share.fetch => endpoints[0].fetch,
-                endpoints[0].fetched => share.fetched,
-                share.to_engine => transmit.fetched,
-                share.to_admin => admin.fetched,
-                endpoints[0].entries_ended => share.ended,
-                share.engine_ended => transmit.entries_ended,
-                endpoints[0].fetch_fault => share.fault,
-                share.engine_fault => faults.entries,
-            );
             // Nothing fails at an endpoint that is not there.
             self.faults.payload[1].valid.next = false;
             self.faults.payload[1].qp.next = bits(0);
             self.faults.payload[1].slot.next = bits(0);
             self.faults.payload[1].address.next = bits(0);
+            self.faults.entries[1].valid.next = false;
+            self.faults.entries[1].record.next = FailedRead::default();
             self.faults.flush[1].valid.next = false;
             self.faults.flush[1].record.next = FailedRead::default();
         }

@@ -8,7 +8,7 @@ use stellar_wire::hw::read::FailedRead;
 
 /// Makes an event of each read that failed, with its address. The requester hears of a payload that could not be read when its event was accepted.
 ///
-/// The sources take turns: payload of port 0 and of port 1, entries, flush reads of endpoint 0 and of endpoint 1. One event per cycle, latency 1. LUT
+/// The sources take turns: payload of port 0 and of port 1, entries and flush reads of endpoint 0 and of endpoint 1. One event per cycle, latency 1. LUT
 /// levels: 5 (turn 3, select 2).
 #[derive(LogicBlock, Default)]
 pub struct ReadFaults {
@@ -19,8 +19,8 @@ pub struct ReadFaults {
     // Reads that failed.
     /// From the transmit lanes: payload.
     pub payload: [PayloadFaultSnk; 2],
-    /// From the reader of endpoint 0: send queue entries.
-    pub entries: Snk<FailedRead>,
+    /// From the readers of both endpoints: send queue entries.
+    pub entries: [Snk<FailedRead>; 2],
     /// Flush reads of both endpoints.
     pub flush: [Snk<FailedRead>; 2],
 
@@ -29,7 +29,7 @@ pub struct ReadFaults {
     /// To the event queue.
     pub report: Src<FailedRead>,
 
-    turns: RoundRobin<5, 3>,
+    turns: RoundRobin<6, 3>,
     held: StreamSkid<FailedRead>,
     /// Bit p: the event of the payload at port p was accepted, and its message has not failed yet.
     told: DFF<Bits<2>>,
@@ -41,13 +41,13 @@ impl Logic for ReadFaults {
         dff_setup!(self, clock, told);
         clock_reset!(self, turns, held);
         let told = self.told.q.val();
-        let mut requests = bits::<5>(0);
+        let mut requests = bits::<6>(0);
         for p in 0..2 {
             let tells = self.payload[p].valid.val() & !told.get_bit(p);
             requests = requests.replace_bit(p, tells);
-            requests = requests.replace_bit(3 + p, self.flush[p].valid.val());
+            requests = requests.replace_bit(2 + p, self.entries[p].valid.val());
+            requests = requests.replace_bit(4 + p, self.flush[p].valid.val());
         }
-        requests = requests.replace_bit(2, self.entries.valid.val());
         let room = self.held.in_.ready.val();
         self.turns.request.next = requests;
         self.turns.accept.next = room;
@@ -67,8 +67,13 @@ impl Logic for ReadFaults {
                 address: self.payload[1].address.val(),
             }
         };
+        let entries = if turn.get_bit(2) {
+            self.entries[0].record.val()
+        } else {
+            self.entries[1].record.val()
+        };
         // A flush block does not know its endpoint.
-        let flush = if turn.get_bit(3) {
+        let flush = if turn.get_bit(4) {
             FailedRead {
                 source: bits::<24>(0),
                 ..self.flush[0].record.val()
@@ -81,16 +86,16 @@ impl Logic for ReadFaults {
         };
         self.held.in_.data.next = if turn.get_bit(0) | turn.get_bit(1) {
             payload
-        } else if turn.get_bit(2) {
-            self.entries.record.val()
+        } else if turn.get_bit(2) | turn.get_bit(3) {
+            entries
         } else {
             flush
         };
         join!(self, held.out.valid => report.valid, held.out.data => report.record, report.ready => held.out.ready);
 
-        self.entries.ready.next = room & turn.get_bit(2);
         for p in 0..2 {
-            self.flush[p].ready.next = room & turn.get_bit(3 + p);
+            self.entries[p].ready.next = room & turn.get_bit(2 + p);
+            self.flush[p].ready.next = room & turn.get_bit(4 + p);
             let fails = self.payload[p].valid.val() & told.get_bit(p);
             self.message[p].valid.next = fails;
             self.message[p].qp.next = self.payload[p].qp.val();

@@ -91,23 +91,22 @@ pub struct RequesterPair {
     /// Bit e: engine e refused a producer index.
     pub refused: Signal<Out, Bits<2>>,
 
-    // Local translation, WQE reads, completions: see `RequesterCore`.
+    // Local translation, WQE reads by engine, completions: see `RequesterCore`.
     pub xlate_req: Src<TranslateRequest>,
     pub xlate_rsp: FlowSnk<TranslateResponse>,
-    pub fetch: Src<WqeFetch>,
-    pub fetched: Snk<WqeFetched>,
+    pub fetch: [Src<WqeFetch>; 2],
+    pub fetched: [Snk<WqeFetched>; 2],
     pub cqe: Src<Completion>,
     /// What a fence waits for, by engine.
     pub uses: [EpochUseSrc; 2],
 
     engines: [Engine; 2],
-    /// Entries that each engine has still to store: it takes two cycles for one, and the other engine does not wait for that.
+    /// Entries that each engine has still to store, so that its other operations hold up neither the reader nor the other engine.
     entries: [SyncFifo<WqeFetched, 4, 5>; 2],
     /// Completions of each engine: those of a burst come in consecutive cycles, faster than they are written.
     completions: [SyncFifo<Completion, 6, 7>; 2],
     merge_tx: [StreamMerge<TxRequest>; 2],
     merge_xlate_req: StreamMerge<TranslateRequest>,
-    merge_fetch: StreamMerge<WqeFetch>,
     merge_cqe: StreamMerge<Completion>,
     merge_failure: StreamMerge<Failure>,
     /// An entropy value of the odd engine, delayed by one of the even engine.
@@ -134,14 +133,12 @@ impl Logic for RequesterPair {
             completions[..],
             merge_tx[..],
             merge_xlate_req,
-            merge_fetch,
             merge_cqe,
             merge_failure
         );
 
         // distribute
         let control = self.control.record.val();
-        let fetched = self.fetched.record.val();
         let xlate_rsp = self.xlate_rsp.record.val();
         let configure_odd = self.configure.qp.val().get_bit(0);
         let control_odd = control.qp.get_bit(0);
@@ -190,14 +187,15 @@ impl Logic for RequesterPair {
             self.engines[i].flush.valid.next =
                 self.flush.valid.val() & to_engine(flush_odd).get_bit(i);
             self.engines[i].flush.qp.next = to_local_qp(self.flush.qp.val());
-            self.entries[i].in_.valid.next =
-                self.fetched.valid.val() & to_engine(fetched.qp.get_bit(0)).get_bit(i);
+            let fetched = self.fetched[i].record.val();
             self.entries[i].in_.data.next = WqeFetched {
                 qp: to_local_qp(fetched.qp),
                 ..fetched
             };
             join!(
                 self,
+                fetched[i].valid => entries[i].in_.valid,
+                entries[i].in_.ready => fetched[i].ready,
                 entries[i].out.valid => engines[i].fetched.valid,
                 entries[i].out.data => engines[i].fetched.record,
                 engines[i].fetched.ready => entries[i].out.ready,
@@ -209,11 +207,6 @@ impl Logic for RequesterPair {
                 ..xlate_rsp
             };
         }
-        self.fetched.ready.next = of_engine(
-            fetched.qp.get_bit(0),
-            self.entries[0].in_.ready.val(),
-            self.entries[1].in_.ready.val(),
-        );
         self.configure.ready.next = of_engine(
             configure_odd,
             self.engines[0].configure.ready.val(),
@@ -260,7 +253,7 @@ impl Logic for RequesterPair {
                 ..xlate_req
             };
             let fetch = self.engines[i].fetch.record.val();
-            self.merge_fetch.in_[i].data.next = WqeFetch {
+            self.fetch[i].record.next = WqeFetch {
                 qp: to_global_qp(fetch.qp, i),
                 ..fetch
             };
@@ -282,8 +275,8 @@ impl Logic for RequesterPair {
                 merge_tx[1].in_[i].ready => engines[i].tx[1].ready,
                 engines[i].xlate_req.valid => merge_xlate_req.in_[i].valid,
                 merge_xlate_req.in_[i].ready => engines[i].xlate_req.ready,
-                engines[i].fetch.valid => merge_fetch.in_[i].valid,
-                merge_fetch.in_[i].ready => engines[i].fetch.ready,
+                engines[i].fetch.valid => fetch[i].valid,
+                fetch[i].ready => engines[i].fetch.ready,
                 engines[i].cqe.valid => completions[i].in_.valid,
                 completions[i].in_.ready => engines[i].cqe.ready,
                 completions[i].out => merge_cqe.in_[i],
@@ -296,7 +289,6 @@ impl Logic for RequesterPair {
             merge_tx[0].out => tx[0],
             merge_tx[1].out => tx[1],
             merge_xlate_req.out => xlate_req,
-            merge_fetch.out => fetch,
             merge_cqe.out => cqe,
             merge_failure.out => failure,
         );

@@ -21,6 +21,7 @@ use stellar_wire::hw::Qpn;
 
 use crate::fence_control::FenceControl;
 use crate::fence_epochs::BEGINS;
+use crate::optional::Optional;
 use crate::requester_pair::RequesterPair;
 use crate::stream_merge::StreamMerge;
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
@@ -54,10 +55,11 @@ pub struct TransmitSide<const P: usize, const W: usize, const N: usize, const B:
     pub flush: [QpSnk; 2],
     pub answer: Snk<TxAnswer>,
 
-    // Reads of work queue entries and of payload, and the ends of these reads.
-    pub fetch: Src<WqeFetch>,
-    pub fetched: Snk<WqeFetched>,
-    pub entries_ended: Signal<In, EpochEnd>,
+    // Reads of work queue entries and of payload, and the ends of these reads. Entries of queue pairs of even numbers are 0, those of odd ones 1; with one lane,
+    // all are 0.
+    pub fetch: [Src<WqeFetch>; P],
+    pub fetched: [Snk<WqeFetched>; P],
+    pub entries_ended: [Signal<In, EpochEnd>; P],
     pub read: [Src<ReadCommand>; P],
     pub payload: [ReadDataSnk<W>; P],
     pub payload_ended: [Signal<In, EpochEnd>; P],
@@ -95,6 +97,8 @@ pub struct TransmitSide<const P: usize, const W: usize, const N: usize, const B:
     pub configured_qp: Signal<Out, Qpn>,
 
     requester: RequesterPair,
+    /// With one lane: reads of entries of both engines.
+    merge_fetch: Optional<StreamMerge<WqeFetch>>,
     flushes: StreamMerge<Qpn>,
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     lanes: TxLanes<P, W, N, B>,
@@ -123,9 +127,9 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
             control: Default::default(),
             flush: Default::default(),
             answer: Default::default(),
-            fetch: Default::default(),
-            fetched: Default::default(),
-            entries_ended: Default::default(),
+            fetch: std::array::from_fn(|_| Default::default()),
+            fetched: std::array::from_fn(|_| Default::default()),
+            entries_ended: std::array::from_fn(|_| Default::default()),
             read: std::array::from_fn(|_| Default::default()),
             payload: std::array::from_fn(|_| Default::default()),
             payload_ended: std::array::from_fn(|_| Default::default()),
@@ -151,6 +155,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
             configured: Default::default(),
             configured_qp: Default::default(),
             requester: Default::default(),
+            merge_fetch: Optional::new(P == 1),
             flushes: Default::default(),
             locate: Default::default(),
             lanes: Default::default(),
@@ -213,14 +218,44 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
             flushes.out.data => requester.flush.qp,
             requester.flush.ready => flushes.out.ready,
             fault => requester.fault,
-            requester.fetch => fetch,
-            fetched => requester.fetched,
             requester.xlate_req => locate.request,
             locate.response => requester.xlate_rsp,
             requester.cqe => cqe,
             requester.failure => failure,
             requester.reverse_ev => reverse_ev,
         );
+
+        // reads of entries
+        if P == 2 {
+            for p in 0..P {
+                join!(
+                    self,
+                    requester.fetch[p] => fetch[p],
+                    fetched[p] => requester.fetched[p],
+                );
+            }
+        } else {
+            clock_reset!(self, merge_fetch);
+            let odd = self.fetched[0].record.val().qp.get_bit(0);
+            for i in 0..2 {
+                join!(
+                    self,
+                    requester.fetch[i].valid => merge_fetch.in_[i].valid,
+                    requester.fetch[i].record => merge_fetch.in_[i].data,
+                    merge_fetch.in_[i].ready => requester.fetch[i].ready,
+                    fetched[0].record => requester.fetched[i].record,
+                );
+            }
+            join!(self, merge_fetch.out => fetch[0]);
+            let comes = self.fetched[0].valid.val();
+            self.requester.fetched[0].valid.next = comes & !odd;
+            self.requester.fetched[1].valid.next = comes & odd;
+            self.fetched[0].ready.next = if odd {
+                self.requester.fetched[1].ready.val()
+            } else {
+                self.requester.fetched[0].ready.val()
+            };
+        }
 
         // lanes
         join!(
@@ -252,19 +287,21 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
             join!(
                 self,
                 fences.epoch => requester.uses[i].epoch,
-                requester.uses[i].dropped => fences.ended[2 + i],
+                requester.uses[i].dropped => fences.ended[1 + i],
             );
         }
         for p in 0..P {
             join!(
                 self,
-                payload_ended[p] => fences.ended[4 + p],
-                lanes.passed[p] => fences.ended[6 + p],
+                payload_ended[p] => fences.ended[3 + p],
+                lanes.passed[p] => fences.ended[5 + p],
+                entries_ended[p] => fences.ended[7 + p],
             );
         }
         for p in P..2 {
-            self.fences.ended[4 + p].next = EpochEnd::default();
-            self.fences.ended[6 + p].next = EpochEnd::default();
+            self.fences.ended[3 + p].next = EpochEnd::default();
+            self.fences.ended[5 + p].next = EpochEnd::default();
+            self.fences.ended[7 + p].next = EpochEnd::default();
         }
         self.fences.begun.next = begun;
         join!(
@@ -275,7 +312,6 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
             receive_fence_done => fences.receive_done,
             fences.epoch => locate.epoch,
             locate.refused => fences.ended[0],
-            entries_ended => fences.ended[1],
         );
 
         // what is counted

@@ -61,7 +61,9 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
         for source in 0..ENDS {
             let at = (!uses.is_empty()).then(|| rng.random_range(0..uses.len()));
             let may = |one: Use| !one.hangs || since.is_some_and(|since| since > 500);
-            let at = at.filter(|&at| may(uses[at]) && rng.random_ratio(5, 16));
+            // All sources together end 2.5 in a cycle, unless they hang.
+            let ends = rng.random_ratio(40, 16 * ENDS as u32);
+            let at = at.filter(|&at| may(uses[at]) && ends);
             let end = at.map(|at| uses.swap_remove(at));
             dut.set_record(
                 &format!("ended{source}"),

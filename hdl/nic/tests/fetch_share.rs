@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use hdl_nic::FetchShare;
+use hdl_pcie::read::entry_reader::FETCHES;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_testkit::stream::Source;
 use hdl_testkit::{tools, Dut};
@@ -15,7 +16,7 @@ use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::read::FailedRead;
 
 /// Reads that the reader has outstanding.
-const READS: usize = 8;
+const READS: usize = FETCHES;
 /// The requester, and the admin queue.
 const SOURCES: [&str; 2] = ["engine", "admin"];
 

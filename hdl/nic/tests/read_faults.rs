@@ -36,9 +36,9 @@ fn read_faults_is_its_verilog() {
                 u.flush[p].valid.next = rng.random_bool(0.3);
                 u.flush[p].record.next = failed_read(rng);
                 u.message[p].ready.next = rng.random_bool(0.4);
+                u.entries[p].valid.next = rng.random_bool(0.3);
+                u.entries[p].record.next = failed_read(rng);
             }
-            u.entries.valid.next = rng.random_bool(0.3);
-            u.entries.record.next = failed_read(rng);
             u.report.ready.next = rng.random_bool(0.6);
         },
         600,
@@ -58,9 +58,9 @@ type Payload = (u64, u64, u64);
 struct Bench {
     dut: Dut,
     payload: [Source<Payload>; 2],
-    others: [Source<Event>; 3],
+    others: [Source<Event>; 4],
     /// Events that have to come, in order, by source.
-    due: [VecDeque<Event>; 5],
+    due: [VecDeque<Event>; 6],
     /// Messages that have to fail, in order, by port.
     failing: [VecDeque<Payload>; 2],
     /// Events of payload that have come, by port.
@@ -79,7 +79,8 @@ impl Bench {
                 Source::new("payload1_valid", "payload1_ready"),
             ],
             others: [
-                Source::new("entries_valid", "entries_ready"),
+                Source::new("entries0_valid", "entries0_ready"),
+                Source::new("entries1_valid", "entries1_ready"),
                 Source::new("flush0_valid", "flush0_ready"),
                 Source::new("flush1_valid", "flush1_ready"),
             ],
@@ -105,17 +106,17 @@ impl Bench {
                 self.due[p].push_back((kind, payload.0, payload.2));
             }
         }
-        for n in 0..3 {
+        for n in 0..4 {
             if self.others[n].is_free() && rng.random_bool(chance) {
                 let kind = match n {
-                    0 => EventKind::EntryReadFailed,
+                    0 | 1 => EventKind::EntryReadFailed,
                     _ => EventKind::FlushReadFailed,
                 };
                 let source = rng.random_range(0..1 << 10);
                 let event = (kind.code().into(), source, rng.random());
                 self.others[n].offer(event);
                 // Flush reads are those of an endpoint, whatever their source says.
-                let source = if n == 0 { source } else { n as u64 - 1 };
+                let source = if n < 2 { source } else { n as u64 - 2 };
                 self.due[2 + n].push_back((event.0, source, event.2));
             }
         }
@@ -130,7 +131,8 @@ impl Bench {
                 dut.set(&format!("payload{p}_address"), *address);
             });
         }
-        for (source, port) in self.others.iter().zip(["entries", "flush0", "flush1"]) {
+        let ports = ["entries0", "entries1", "flush0", "flush1"];
+        for (source, port) in self.others.iter().zip(ports) {
             source.drive(dut, |dut, (kind, source, address)| {
                 dut.set_record(
                     port,

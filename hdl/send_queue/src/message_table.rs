@@ -145,6 +145,8 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     response_held: DFF<MessageResponse>,
     completes: DFF<Bit>,
     completion: DFF<Completion>,
+    /// The prefetch is told what the last operation has taken.
+    tells: DFF<Bit>,
     /// Next contents of the row; the operation ends in this cycle.
     row_after: Signal<Local, QueueRow>,
     ends: Signal<Local, Bit>,
@@ -195,7 +197,15 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             low_block,
             size
         );
-        dff_setup!(self, clock, responds, response_held, completes, completion);
+        dff_setup!(
+            self,
+            clock,
+            responds,
+            response_held,
+            completes,
+            completion,
+            tells
+        );
         clock_reset!(self, prefetch, flush_queue);
         clock!(self, clock, rows, queues, started);
         assert!(
@@ -373,6 +383,10 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                 if idle & (flush_due | self.request.valid.val()) {
                     self.step.d.next = Step::LookUp;
                 }
+                // If the prefetch is busy, it hears of it at the end of the next operation, or when an entry is missed.
+                self.asks.next = self.tells.q.val();
+                self.ask_kind.next = AskKind::Takes;
+                self.ask_slot.next = row.next_slot;
             }
             Step::LookUp => {
                 self.next_slot.next = place.slot;
@@ -578,6 +592,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
 
         // respond
         let ends = self.ends.val();
+        self.tells.d.next = ends & is_next & !taken.misses;
         let starting = start_of(entry, row, psn);
         let is_new = (is_next & !at.is_started) | self.is_unstarted.q.val();
         let described = if is_new { starting } else { started };
@@ -692,6 +707,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             self.flush_wait.d.next = bits(0);
             self.responds.d.next = false;
             self.completes.d.next = false;
+            self.tells.d.next = false;
         }
     }
 }

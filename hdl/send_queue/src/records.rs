@@ -42,7 +42,9 @@ pub enum AskKind {
     Restarts,
     /// A doorbell was accepted.
     Rings,
-    /// The entry `slot` was missed: its arrival wakes the queue pair.
+    /// Everything before `slot` was taken.
+    Takes,
+    /// The entry `slot` was missed: its arrival wakes the queue pair. Everything before it was taken.
     Misses,
     /// The first block has completed, and there is one behind it.
     Frees,

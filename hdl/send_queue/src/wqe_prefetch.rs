@@ -10,8 +10,8 @@ use stellar_wire::hw::Qpn;
 use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
-    after_arrival, after_ask, after_take, is_next_read, is_rest, needs_block, next_read,
-    PrefetchState,
+    after_arrival, after_ask, after_take, is_near, is_next_read, is_rest, needs_block, next_read,
+    Ahead, PrefetchState, ALL_AHEAD,
 };
 use crate::records::{Ask, AskKind, Block, Entry, Look, Wake};
 
@@ -24,7 +24,7 @@ pub enum PrefetchStep {
     Act,
     /// An entry arrived behind a full block: its block is the one behind that.
     Follow,
-    /// Doorbell or visit: starts a read, if it may.
+    /// Doorbell, visit, or entries that were taken: starts a read, if it may.
     Read,
 }
 
@@ -45,6 +45,10 @@ pub const WAKE_CYCLES: usize = 5;
 /// queue pair waits again while there is more. A doorbell is a visit at once, if its queue pair does not wait. So queue pairs take turns, and several reads of
 /// each may be under way. Reads may be answered in any order, but those of a queue pair in order.
 ///
+/// **Limit.** A queue pair reads ahead of what the message table has taken by [`OWN_AHEAD`](crate::prefetch_state::OWN_AHEAD) entries, and farther while those of all queue
+/// pairs are fewer than [`ALL_AHEAD`]. A queue pair that was visited and may not read waits for no other visit, but for the next request of the message table. So entries are read about as fast as they are sent, and
+/// leave the link to payload.
+///
 /// **Share.** While half of the blocks are free, anybody may take one. Otherwise only a queue pair without a block may take one, when it is visited, or at a
 /// doorbell while nobody waits. Visits stop when all that wait were visited in vain, until a block returns. Blocks return when messages complete, so every
 /// queue pair that waits gets one.
@@ -53,7 +57,7 @@ pub const WAKE_CYCLES: usize = 5;
 /// there is a block for it.
 ///
 /// An entry that arrives takes 2 cycles, or 1 if it comes right behind one of the same queue pair, and one more if it begins a block that is not the first of
-/// its chain; a visit takes 3, a doorbell 3, other requests 2. Requests have priority; visits and entries of a queue pair take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3. LUT levels: 8 (place
+/// its chain; a visit takes 3, requests 3, but those that return blocks 2. Requests have priority; visits and entries of a queue pair take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3. LUT levels: 8 (place
 /// of a pushed entry).
 #[derive(LogicBlock, Default)]
 pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
@@ -110,6 +114,11 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     in_vain: DFF<Bits<11>>,
     /// Fewer than half of the blocks are free.
     scarce: DFF<Bit>,
+    /// Entries of all queue pairs that were read and not taken, whether they are few, and those of the queue pair before and after the last change.
+    ahead: DFF<Ahead>,
+    few: DFF<Bit>,
+    ahead_before: DFF<Ahead>,
+    ahead_after: DFF<Ahead>,
     /// Pending request.
     asking_valid: DFF<Bit>,
     asking: DFF<Ask>,
@@ -124,7 +133,7 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     row: DFF<PrefetchState>,
     /// The entry follows another one of its queue pair, whose row is in `row`.
     continues: DFF<Bit>,
-    /// The pushed entry took a block.
+    /// The request took or returned blocks. The pool is used again two cycles later.
     took: DFF<Bit>,
     written_row: Signal<Local, PrefetchState>,
     writes: Signal<Local, Bit>,
@@ -134,6 +143,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, work, visit_turn, in_vain, scarce);
+        dff_setup!(self, clock, ahead, few, ahead_before, ahead_after);
         dff_setup!(self, clock, asking_valid, asking, asked, qp, answer);
         dff_setup!(
             self,
@@ -267,6 +277,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let came = after_arrival(base, block);
         let mut pushed = came;
         pushed.reading = asked_row.reading + 1;
+        pushed.ahead = asked_row.ahead + 1;
         let mut dropped = row;
         dropped.stale = row.stale - 1;
         let mut visited = asked_row;
@@ -306,12 +317,14 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         // read
         let read = next_read(known, qp);
         let any_left = known.producer != known.reading;
+        let near = is_near(known, self.few.q.val());
         let needs = needs_block(known);
         let is_visit = work == Work::Visit;
         let poor = !known.owned.any() & spare & (is_visit | nobody_waits);
         let available = !needs | ((!scarce | poor) & !self.took.q.val());
         let begins = reads
             & any_left
+            & near
             & available
             & (is_visit | !known.queued)
             & self.fetches.in_.ready.val();
@@ -321,7 +334,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             known
         };
         read_row.reading = known.reading + bit_cast::<16, 4>(read.entries);
-        let more = any_left & !(begins & is_rest(known));
+        read_row.ahead = known.ahead + bit_cast::<14, 4>(read.entries);
+        let more = any_left & (near | !is_visit) & !(begins & is_rest(known));
         let mut after_read = if begins { read_row } else { known };
         after_read.queued = known.queued | more;
         let queues = reads & more & !known.queued;
@@ -367,12 +381,12 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             PrefetchStep::Take => {}
             PrefetchStep::Act => {
                 self.row.d.next = acted;
-                self.took.d.next = push_takes;
+                self.took.d.next = push_takes | gives;
                 self.step.d.next = if crosses {
                     PrefetchStep::Follow
                 } else if continues {
                     PrefetchStep::Act
-                } else if rings | (work == Work::Visit) {
+                } else if (is_ask & effect.may_read) | (work == Work::Visit) {
                     PrefetchStep::Read
                 } else {
                     PrefetchStep::Take
@@ -387,6 +401,19 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
                 self.writes.next = true;
             }
         }
+        // what is ahead
+        let changes = (acts & is_ask) | reads;
+        let before = if acts { asked_row.ahead } else { known.ahead };
+        self.ahead_before.d.next = if changes { before } else { bits::<14>(0) };
+        self.ahead_after.d.next = if changes {
+            self.written_row.val().ahead
+        } else {
+            bits::<14>(0)
+        };
+        let ahead = self.ahead.q.val() + self.ahead_after.q.val() - self.ahead_before.q.val();
+        self.ahead.d.next = ahead;
+        self.few.d.next = self.ahead.q.val() < ALL_AHEAD;
+
         let clear = self.clear.val();
         let clear_index = self.clear_index.val();
         let written_qp = if clear {
@@ -431,6 +458,9 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
             self.in_vain.d.next = bits(0);
+            self.ahead.d.next = bits(0);
+            self.ahead_before.d.next = bits(0);
+            self.ahead_after.d.next = bits(0);
         }
     }
 }

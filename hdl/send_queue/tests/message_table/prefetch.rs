@@ -1,8 +1,10 @@
 //! Prefetch: which entries are read, which need not be read, and what `Configure` discards.
 
+use hdl_send_queue::prefetch_state::{ALL_AHEAD, OWN_AHEAD};
 use stellar_wire::host::{WcStatus, Wqe};
 
 use crate::entries::Posted;
+use crate::pair::Pair;
 use crate::server::Server;
 use crate::{quick, write};
 
@@ -25,6 +27,79 @@ fn several_reads_are_under_way() {
     server.rest(200);
     assert_eq!(there(&server), (60, 60));
     server.drain();
+}
+
+/// Configures a queue pair with a ring of 1,024 entries.
+fn configure_long(server: &mut Server, qp: usize) {
+    let mut pair = Pair::new(qp as u32, &mut server.rng);
+    pair.resize(10);
+    server.configure_as(qp, pair);
+}
+
+/// Entries that a queue pair has read and not taken, with `taken` of them taken.
+fn ahead(server: &Server, qp: usize, taken: usize) -> u64 {
+    (server.pairs[qp].asked - taken) as u64
+}
+
+#[test]
+fn a_queue_pair_alone_reads_as_far_ahead_as_all_may() {
+    let mut server = quick(10);
+    server.post(0, (0..900).map(write).collect());
+    server.rest(2000);
+    assert_eq!(ahead(&server, 0, 0), ALL_AHEAD);
+    for round in 1..=10 {
+        assert_eq!(server.take(0, 32), 32);
+        server.rest(100);
+        assert_eq!(ahead(&server, 0, 32 * round), ALL_AHEAD);
+        assert_eq!(server.complete(0, 8), None);
+    }
+    server.drain();
+}
+
+#[test]
+fn queue_pairs_share_what_may_be_read_ahead() {
+    let mut server = quick(10);
+    // The first one reads all that may be, and the others two bursts each.
+    for qp in 0..4 {
+        configure_long(&mut server, qp);
+        server.post(qp, (0..900).map(write).collect());
+        server.rest(2000);
+    }
+    let far: Vec<_> = (0..4).map(|qp| ahead(&server, qp, 0)).collect();
+    assert_eq!(far, [ALL_AHEAD, OWN_AHEAD, OWN_AHEAD, OWN_AHEAD]);
+    // It reads on when it has as few.
+    let mut taken = 0;
+    while ahead(&server, 0, taken) > OWN_AHEAD {
+        assert_eq!(server.take(0, 32), 32);
+        taken += 32;
+        server.rest(100);
+        assert_eq!(server.pairs[0].asked as u64, ALL_AHEAD);
+    }
+    assert_eq!(server.take(0, 32), 32);
+    server.rest(100);
+    assert_eq!(ahead(&server, 0, taken + 32), OWN_AHEAD);
+    // What is configured anew has nothing ahead.
+    for qp in 1..4 {
+        configure_long(&mut server, qp);
+    }
+    server.rest(100);
+    assert_eq!(server.take(0, 32), 32);
+    server.rest(500);
+    assert_eq!(ahead(&server, 0, taken + 64), ALL_AHEAD);
+    server.drain();
+}
+
+/// A flush takes entries without a request that takes them.
+#[test]
+fn a_flush_reads_all_entries_of_a_long_ring() {
+    let mut server = quick(10);
+    configure_long(&mut server, 1);
+    server.post(0, (0..900).map(write).collect());
+    server.post(1, (0..900).map(write).collect());
+    server.rest(500);
+    server.flush(0, None);
+    server.drain();
+    assert_eq!(there(&server), (900, 900));
 }
 
 #[test]

@@ -15,13 +15,18 @@ const RING: u64 = 8 * ENTRY;
 /// What is expected of a cause: the counter, what the fabric says, and what the control function logs, if anything.
 type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
 
-/// Entry 1 of a send queue cannot be read, while both lanes are busy. The cause is one fault, or an IOMMU that has lost the mapping of the whole ring.
-fn check(fault: Option<FaultKind>, (counter, refusal, error): Cause) {
+/// Entry 1 of a send queue that `endpoint` reads cannot be read, while both lanes are busy. The cause is one fault, or an IOMMU that has lost the mapping of the whole ring.
+fn check(endpoint: usize, fault: Option<FaultKind>, (counter, refusal, error): Cause) {
     let mut rig = Rig::new(&settings());
     let target = rig.hosts[1].region(1 << 16, true);
-    let before = rig.hosts[0].context.alloc(4096).unwrap();
-    let victim = rig.rc(0, false);
-    let ring = before.address() + ALIGN;
+    let (ring, victim) = loop {
+        let before = rig.hosts[0].context.alloc(4096).unwrap();
+        let victim = rig.rc(0, false);
+        if victim[0].number() as usize % 2 == endpoint {
+            break (before.address() + ALIGN, victim);
+        }
+    };
+    let function = Function::ALL[endpoint];
     let qp = victim[0].number();
     rig.changed_counters(0);
     post(&victim[0], 1, Source::Inline(b"good"), &target);
@@ -35,7 +40,7 @@ fn check(fault: Option<FaultKind>, (counter, refusal, error): Cause) {
                 ..rule(fault, RequestKind::Read, ring, RING)
             },
         ),
-        None => rig.pair.unmap_for(0, Function::Control, ring, RING),
+        None => rig.pair.unmap_for(0, function, ring, RING),
     }
     for port in 0..2 {
         rig.post_bystander(port);
@@ -68,31 +73,36 @@ fn check(fault: Option<FaultKind>, (counter, refusal, error): Cause) {
     for port in 0..2 {
         rig.finish_bystander(port);
     }
-    assert_eq!(rig.changed_counters(0), [(0, counter)]);
+    assert_eq!(rig.changed_counters(0), [(endpoint as u8, counter)]);
     assert!(rig.refusals(0).contains(&refusal));
-    let logged = rig.logged(0);
-    assert_eq!(logged, [error.into_iter().collect(), vec![]]);
+    let mut logged = [vec![], vec![]];
+    logged[endpoint].extend(error);
+    assert_eq!(rig.logged(0), logged);
     for port in 0..2 {
         rig.bystander_goes_on(port);
     }
     if fault.is_none() {
-        rig.pair.map_for(0, Function::Control, ring, RING);
+        rig.pair.map_for(0, function, ring, RING);
     }
 }
 
 #[test]
 fn unsupported_request() {
     let refusal = Refusal::UnsupportedRequest;
-    check(
-        Some(FaultKind::UnsupportedRequest),
-        (PortCounter::EntryReadsFailed, refusal, None),
-    );
+    for endpoint in 0..2 {
+        check(
+            endpoint,
+            Some(FaultKind::UnsupportedRequest),
+            (PortCounter::EntryReadsFailed, refusal, None),
+        );
+    }
 }
 
 #[test]
 fn completer_abort() {
     let refusal = Refusal::CompleterAbort;
     check(
+        1,
         Some(FaultKind::CompleterAbort),
         (PortCounter::EntryReadsFailed, refusal, None),
     );
@@ -102,6 +112,7 @@ fn completer_abort() {
 fn poisoned_completion() {
     let error = Some(Uncorrectable::PoisonedTlp);
     check(
+        0,
         Some(FaultKind::Poison),
         (PortCounter::EntryReadsFailed, Refusal::Poisoned, error),
     );
@@ -112,6 +123,7 @@ fn completion_timeout() {
     let error = Some(Uncorrectable::CompletionTimeout);
     let refusal = Refusal::LostCompletion;
     check(
+        1,
         Some(FaultKind::LostCompletion),
         (PortCounter::EntryReadTimeouts, refusal, error),
     );
@@ -120,6 +132,7 @@ fn completion_timeout() {
 #[test]
 fn corruption_that_the_block_marks() {
     check(
+        0,
         Some(FaultKind::Corruption),
         (PortCounter::EntryReadsDamaged, Refusal::Corrupted, None),
     );
@@ -128,5 +141,5 @@ fn corruption_that_the_block_marks() {
 #[test]
 fn iommu_fault() {
     let refusal = Refusal::Iommu(FaultReason::NotPresent);
-    check(None, (PortCounter::EntryReadsFailed, refusal, None));
+    check(1, None, (PortCounter::EntryReadsFailed, refusal, None));
 }

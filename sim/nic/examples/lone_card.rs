@@ -28,6 +28,7 @@ fn transfer<const SENDS: bool>(mtu_log2: u8, qps: u32, packets: u32) -> Result<(
     let transfer = Transfer {
         bytes: MESSAGE_PACKETS << mtu_log2,
         messages: packets / MESSAGE_PACKETS / qps,
+        immediates: false,
         interval: 0,
         limit: LIMIT,
     };

@@ -17,6 +17,7 @@ fn round_trips<N: Nic>(mtu_log2: u8, read_latency: u64) -> (u64, u64) {
     let lone = Transfer {
         bytes: 1 << mtu_log2,
         messages: 4,
+        immediates: false,
         interval: 20_000_000,
         limit: 1_000_000_000,
     };

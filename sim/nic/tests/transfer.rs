@@ -42,6 +42,7 @@ fn walks(large_pages: bool) -> u64 {
     let transfer = Transfer {
         bytes: 8,
         messages: 256,
+        immediates: false,
         interval: 0,
         limit: 2_000_000_000,
     };

@@ -215,6 +215,16 @@ pub enum CheckError {
         /// The expected completions.
         expected: String,
     },
+    /// A completion of a received immediate out of order, twice, or of one that was not sent.
+    #[error("queue pair {qp}: immediate {found:#x} was received where {expected} was due")]
+    Immediate {
+        /// Queue pair.
+        qp: u32,
+        /// The immediate of the completion.
+        found: u32,
+        /// The expected one.
+        expected: String,
+    },
     /// A completion with a wrong status.
     #[error("work request {wr_id} completed as {found}, expected {expected}")]
     Status {

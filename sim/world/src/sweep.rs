@@ -18,6 +18,7 @@ pub const TRANSPORTS: [Option<u8>; 3] = [Some(4), Some(128), None];
 const SATURATED: Transfer = Transfer {
     bytes: 1 << 20,
     messages: 32,
+    immediates: false,
     interval: 0,
     limit: LIMIT,
 };
@@ -107,6 +108,7 @@ fn paced(limit_gbps: f64) -> Transfer {
     Transfer {
         bytes: PACED_BYTES,
         messages: PACED_MESSAGES,
+        immediates: false,
         interval: (bits * 1e3 / (limit_gbps * PACED_LOAD)) as Time,
         limit: LIMIT,
     }

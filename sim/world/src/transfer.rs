@@ -21,6 +21,8 @@ pub struct Transfer {
     pub bytes: u32,
     /// Messages of each queue pair.
     pub messages: u32,
+    /// The messages are WRITEs with immediate; each has its number among those of all queue pairs.
+    pub immediates: bool,
     /// Time between two messages of a queue pair in picoseconds; 0 posts all at once, as a list.
     pub interval: Time,
     /// Time limit, in picoseconds of simulated time.
@@ -33,6 +35,7 @@ impl Transfer {
         Self {
             bytes,
             messages: 1,
+            immediates: false,
             interval: 0,
             limit: PATIENCE,
         }
@@ -77,7 +80,7 @@ pub fn run_watched<N: Nic>(
         world.register(SENDER, spec)?,
         world.register(RECEIVER, spec)?,
     );
-    let mut offset = 0;
+    let (mut offset, mut number) = (0, 0);
     let mut list = vec![];
     for message in 0..u64::from(transfer.messages) {
         for qp in FIRST_QP..FIRST_QP + plan.qps {
@@ -88,7 +91,7 @@ pub fn run_watched<N: Nic>(
                 local: (local, offset),
                 remote: (remote, offset),
                 length: transfer.bytes,
-                immediate: None,
+                immediate: transfer.immediates.then_some(number),
             };
             if transfer.interval == 0 {
                 list.push(write);
@@ -98,6 +101,7 @@ pub fn run_watched<N: Nic>(
                 });
             }
             offset += each;
+            number += 1;
         }
     }
     world.at(0, move |world| world.post_list(&list));

@@ -19,6 +19,7 @@ fn transfer(plan: &Plan, bytes: u32, messages: u32) -> Run {
     let transfer = Transfer {
         bytes,
         messages,
+        immediates: false,
         interval: 0,
         limit,
     };

@@ -14,6 +14,7 @@ fn json_and_page_have_the_numbers_of_the_run() {
     let transfer = Transfer {
         bytes: 3 << 20,
         messages: 2,
+        immediates: false,
         interval: 0,
         limit: 10_000_000_000,
     };

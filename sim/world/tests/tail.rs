@@ -14,6 +14,7 @@ fn transfer(loss: f64, seed: u64, bytes: u32, messages: u32, interval: u64) -> R
     let transfer = Transfer {
         bytes,
         messages,
+        immediates: false,
         interval,
         limit: LIMIT,
     };

@@ -29,6 +29,7 @@ fn arrivals(seed: u64) -> (Plan, Vec<Vec<u8>>) {
     let transfer = Transfer {
         bytes: MESSAGE,
         messages: MESSAGES,
+        immediates: false,
         interval: 0,
         limit: 100_000_000_000,
     };

@@ -20,8 +20,8 @@ const SMALL: u32 = 2;
 const SMALL_PADDED: u64 = 4;
 /// log2 of the payload and number of queue pairs of the rows whose messages have one packet.
 const MESSAGE_GOODPUT: [(u8, u32); 3] = [(12, 1), (10, 16), (8, 64)];
-/// Queue pairs of the message rate rows.
-const RATE_QPS: [u32; 3] = [1, 16, 64];
+/// Queue pairs of the message rate rows, and whether their WRITEs have immediates.
+const RATE_QPS: [(u32, bool); 4] = [(1, false), (16, false), (64, false), (64, true)];
 /// Time limit of a run: 1 s.
 pub const LIMIT: Time = 1_000_000_000_000;
 
@@ -55,6 +55,7 @@ fn messages(
     let transfer = Transfer {
         bytes: packets << mtu_log2,
         messages: effort.packets / packets / qps,
+        immediates: false,
         interval: 0,
         limit: LIMIT,
     };
@@ -72,19 +73,35 @@ fn placing(run: &Run<RtlNic>) -> Time {
     times.payload_written.last - times.payload_writes.first
 }
 
-/// Two-byte WRITEs per second that reach the receiver's memory, all posted at once.
+/// Two-byte WRITEs per second that reach the receiver's memory, all posted at once. Those with immediate have a completion each at the receiver, in order.
 pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![];
-    for qps in RATE_QPS {
+    for (qps, immediates) in RATE_QPS {
         let plan = plan(effort, qps, 12)?;
         let transfer = Transfer {
             bytes: SMALL,
             messages: effort.messages / qps,
+            immediates,
             interval: 0,
             limit: LIMIT,
         };
-        let name = format!("message rate {SMALL}, {}", queue_pairs(qps));
+        let kind = if immediates { "WRITE_IMM " } else { "" };
+        let name = format!("message rate {kind}{SMALL}, {}", queue_pairs(qps));
         let run = progress::measuring(&name, || run::<RtlNic>(&plan, transfer))?;
+        let completions = run.world.host(RECEIVER).completions();
+        let received = completions
+            .iter()
+            .filter(|done| done.cqe.opcode.is_receive());
+        let due = if immediates {
+            transfer.messages * qps
+        } else {
+            0
+        };
+        let received = received.count();
+        anyhow::ensure!(
+            received == due as usize,
+            "{received} immediates were received of {due}"
+        );
         let Span { first, last, count } = run.world.host(RECEIVER).nic().times().payload_written;
         let rate = (count - 1) as f64 * 1e6 / (last - first) as f64;
         let packet = (MRC_OVERHEAD + SMALL_PADDED) as f64;

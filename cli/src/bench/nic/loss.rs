@@ -31,6 +31,7 @@ fn series(effort: Effort, packets: u32, paths: Option<u8>, what: &str) -> anyhow
     let transfer = Transfer {
         bytes: (packets / MESSAGES) << MTU_LOG2,
         messages: MESSAGES,
+        immediates: false,
         interval: 0,
         limit: LIMIT,
     };

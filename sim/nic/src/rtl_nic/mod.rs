@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use sim_bfm::CLOCK_PS;
 use sim_net::Time;
-use sim_verilated::{Library, Profile};
 use sim_pcie::iommu::IommuCounters;
+use sim_verilated::{Library, Profile};
 use sim_world::{HostMemory, PcieSettings};
 use stellar_transport::endpoint::EndpointConfig;
 use stellar_transport::rx::{Counters, DropReason, Tables};

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use stellar_wire::host::WcStatus;
 
@@ -24,13 +24,14 @@ pub struct Verified {
 }
 
 /// Checks completions and every byte of memory. These must hold: each queue pair completed its work requests in the order of posting, each once;
-/// messages that succeeded were written completely; every byte that was written belongs to a message and equals the sender's; no access used unmapped
+/// receivers got immediates in the order of posting, each at most once; messages that succeeded were written completely; every byte that was written belongs to a message and equals the sender's; no access used unmapped
 /// memory. Destinations of the WRITEs must not overlap.
 ///
 /// # Errors
 /// [`CheckError`] with the first difference.
 pub fn verify<N: Nic>(world: &World<N>) -> Result<Verified, CheckError> {
     let statuses = check_order(world)?;
+    check_immediates(world)?;
     let mut verified = Verified::default();
     let mut in_messages = vec![0; world.hosts().len()];
     for (wr_id, posted) in world.posted().iter().enumerate() {
@@ -98,6 +99,32 @@ fn check_order<N: Nic>(world: &World<N>) -> Result<BTreeMap<u64, WcStatus>, Chec
         }
     }
     Ok(statuses)
+}
+
+/// Checks that the completions of received immediates of every queue pair came in posting order. Both ends of a connection have the same number.
+fn check_immediates<N: Nic>(world: &World<N>) -> Result<(), CheckError> {
+    let mut due: BTreeMap<(usize, u32), VecDeque<u32>> = BTreeMap::new();
+    for posted in world.posted() {
+        let queue = due.entry((posted.write.to, posted.write.qp)).or_default();
+        queue.extend(posted.write.immediate);
+    }
+    for (index, host) in world.hosts().iter().enumerate() {
+        let received = host.completions().iter().map(|completed| &completed.cqe);
+        for cqe in received.filter(|cqe| cqe.opcode.is_receive() && cqe.status == WcStatus::Success)
+        {
+            let queue = due.get_mut(&(index, cqe.qp));
+            let expected = queue.and_then(VecDeque::pop_front);
+            if expected != Some(cqe.immediate) {
+                return Err(CheckError::Immediate {
+                    qp: cqe.qp,
+                    found: cqe.immediate,
+                    expected: expected
+                        .map_or("nothing".into(), |immediate| format!("{immediate:#x}")),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Compares the written part of a message with its source; returns its length.

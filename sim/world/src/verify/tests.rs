@@ -1,12 +1,14 @@
 //! Every kind of error is found.
 
+use sim_net::Topology;
 use stellar_transport::endpoint::Memory;
 use stellar_transport::rx::{Owner, WriteTlp};
 
 use super::verify;
 use crate::pair::{RECEIVER, SENDER};
 use crate::scenario::{Scenario, Setup};
-use crate::{CheckError, Nic, RegionId};
+use crate::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
+use crate::{CheckError, Nic, Plan, ReferenceNic, RegionId};
 
 /// A correct run: messages of 0 to 8,192 bytes in one region per host.
 fn good() -> crate::pair::PairWorld {
@@ -103,6 +105,39 @@ fn completions_out_of_order_and_completions_of_what_was_not_posted() {
     let error = verify(&world).expect_err("one too many");
     assert!(
         error.to_string().contains("where nothing was due"),
+        "{error}"
+    );
+}
+
+#[test]
+fn immediates_out_of_order_and_immediates_that_were_not_sent() {
+    let received = || {
+        let topology = Topology::from_toml(LEAF_SPINE_FILE, LEAF_SPINE).expect("it is valid");
+        let plan = Plan::new(topology, 1).expect("it has hosts");
+        let transfer = Transfer {
+            messages: 8,
+            immediates: true,
+            ..Transfer::whole(64)
+        };
+        let world = run::<ReferenceNic>(&plan, transfer).expect("it ends well");
+        let world = world.world;
+        assert_eq!(world.host(RECEIVER).completions().len(), 8);
+        world
+    };
+    let mut world = received();
+    world.host_mut(RECEIVER).completions.swap(1, 2);
+    let error = verify(&world).expect_err("swapped");
+    assert!(
+        matches!(error, CheckError::Immediate { found: 2, .. }),
+        "{error}"
+    );
+
+    let mut world = received();
+    let again = world.host(RECEIVER).completions()[7];
+    world.host_mut(RECEIVER).completions.push(again);
+    let error = verify(&world).expect_err("received twice");
+    assert!(
+        matches!(&error, CheckError::Immediate { found: 7, expected, .. } if expected == "nothing"),
         "{error}"
     );
 }

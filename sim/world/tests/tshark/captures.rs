@@ -22,6 +22,7 @@ fn captures(directory: &Path, mtu_log2: u8) -> Vec<(String, PathBuf)> {
     let transfer = Transfer {
         bytes: 200_001,
         messages: 2,
+        immediates: false,
         interval: 0,
         limit: 1_000_000_000,
     };

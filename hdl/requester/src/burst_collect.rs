@@ -68,6 +68,8 @@ pub struct BurstCollect {
     /// PSN of the first packet, and number of packets. Both are valid with `begins`.
     pub first_psn: Signal<Out, Psn>,
     pub count: Signal<Out, Bits<6>>,
+    /// Valid with `begins`: payload bytes.
+    pub payload: Signal<Out, Bits<24>>,
     /// Valid with `begins`: NOPs have started.
     pub nops: Signal<Out, Bit>,
 
@@ -196,7 +198,13 @@ impl Logic for BurstCollect {
         self.no_path.next =
             (step == Step::AwaitPath) & self.path.valid.val() & !self.path.record.val().found;
         self.begins.next = begins;
+        let payload = if starts {
+            head.bytes
+        } else {
+            self.bytes.q.val()
+        };
         self.first_psn.next = head.run.segment.psn;
+        self.payload.next = payload;
         self.count.next = count;
         self.nops.next = self.nops_seen.q.val() & !starts;
         self.window.start.next = begins & !rc & !head.is_retransmit;
@@ -205,11 +213,7 @@ impl Logic for BurstCollect {
             qp: op.qp,
             psn: head.run.segment.psn,
             count,
-            bytes: if starts {
-                head.bytes
-            } else {
-                self.bytes.q.val()
-            },
+            bytes: payload,
             ..WindowRequest::default()
         };
 

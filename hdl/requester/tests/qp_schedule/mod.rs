@@ -1,6 +1,7 @@
 //! `qp_schedule` against the reference, operation by operation.
 
 mod bench;
+mod fairness;
 
 use bench::{Bench, Input, Small, Turn, QP_BITS, TENANT_BITS};
 use hdl_requester::qp_schedule::{TURN_CYCLES, WAKE_CYCLES};

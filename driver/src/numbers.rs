@@ -57,7 +57,6 @@ impl Numbers {
 pub struct QueuePairNumbers {
     /// Even and odd ones.
     halves: [Numbers; 2],
-    have: u32,
 }
 
 /// Queue pairs of a context: how many have even, and how many odd numbers.
@@ -74,7 +73,6 @@ impl QueuePairNumbers {
         };
         Self {
             halves: [half(0), half(1)],
-            have: end - first,
         }
     }
 
@@ -90,16 +88,6 @@ impl QueuePairNumbers {
             (even_half, odd_half)
         };
         first.take().or_else(|_| second.take())
-    }
-
-    /// Returns how many there are.
-    pub const fn all(&self) -> u32 {
-        self.have
-    }
-
-    /// Returns how many are free.
-    pub fn left(&self) -> u32 {
-        self.halves.iter().map(Numbers::left).sum()
     }
 
     /// Releases one.
@@ -260,7 +248,6 @@ mod tests {
         let none = numbers.take([0; 2]).unwrap_err().to_string();
         assert_eq!(none, "no queue pairs left; the card has 10: free some");
         numbers.give_back(5);
-        assert_eq!((numbers.left(), numbers.all()), (1, 10));
         assert_eq!(numbers.take([0; 2]).unwrap(), 5);
     }
 

@@ -1,11 +1,13 @@
 //! Bring-up, and the card as all its contexts share it.
 
-use std::net::IpAddr;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use stellar_wire::config::{TenantShare, EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
+use stellar_wire::config::{
+    EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig, TenantShare,
+};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
 use stellar_wire::host::{ConsumerIndex, Eqe};
 use stellar_wire::rows::{

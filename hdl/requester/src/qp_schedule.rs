@@ -405,7 +405,8 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         self.weigh.a.next = share.step;
         self.weigh.b.next = self.cost_held.q.val();
         let old: Bits<32> = tag.into();
-        let virtual_time = bit_cast::<32, { 16 + COST_BITS }>(self.weigh.product.val() >> STEP_SHIFT as u64);
+        let virtual_time =
+            bit_cast::<32, { 16 + COST_BITS }>(self.weigh.product.val() >> STEP_SHIFT as u64);
         let after = old + virtual_time;
 
         // shares
@@ -615,7 +616,11 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                     self.asked_tenant.q.val()
                 };
                 self.rests.d.next = !may_send;
-                self.tag.d.next = if may_send { present(old_tag, now) } else { old_tag };
+                self.tag.d.next = if may_send {
+                    present(old_tag, now)
+                } else {
+                    old_tag
+                };
                 if !waking {
                     self.answered.d.next = false;
                     self.pause.d.next = Bits::<PAUSE_BITS>::mask();

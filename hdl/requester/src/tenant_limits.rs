@@ -195,7 +195,11 @@ impl<const P: usize> Logic for TenantLimits<P> {
         // pay
         let cost = bit_cast::<33, COST_BITS>(charged.cost) << RATE_BITS as u64;
         let left = level - cost;
-        let paid = if left.get_bit(32) { bits::<33>(0) } else { left };
+        let paid = if left.get_bit(32) {
+            bits::<33>(0)
+        } else {
+            left
+        };
         let paid_level = paid.get_bits::<LEVEL_BITS>(0);
         let below_empty = paid_level.get_bits::<{ LEVEL_BITS - 1 }>(0);
         let has_tokens = paid_level.get_bit(LEVEL_BITS - 1) & below_empty.any();

@@ -658,8 +658,7 @@ impl Logic for TransmitFlow {
             self.sent_packets.d.next = self.bursts.count.val();
         }
         self.cost.next = self.sent_payload.q.val()
-            + (bit_cast::<COST_BITS, 6>(self.sent_packets.q.val())
-                << OVERHEAD_BITS as u64);
+            + (bit_cast::<COST_BITS, 6>(self.sent_packets.q.val()) << OVERHEAD_BITS as u64);
         if begins & is_new {
             self.done.next = true;
             self.result.next.state = armed_state;

@@ -153,7 +153,11 @@ impl Bench {
         input.answer = input.answer.filter(|_| charges);
         self.set(input);
         self.dut.eval();
-        assert_eq!(head, self.head(), "the head does not depend on its clock's inputs");
+        assert_eq!(
+            head,
+            self.head(),
+            "the head does not depend on its clock's inputs"
+        );
 
         // A resting tenant is moved: nothing else is pending.
         if self.dut.is("returns") {
@@ -161,7 +165,8 @@ impl Bench {
             assert!(!ready && !self.returning);
             self.woke = None;
             let answer = self.answered.take();
-            self.reference.asked(answer.expect("nobody is moved without an answer"));
+            self.reference
+                .asked(answer.expect("nobody is moved without an answer"));
             self.returning = true;
             self.returns += u64::from(answer == Some(true));
         }
@@ -240,7 +245,10 @@ impl Bench {
         }
         let expected = self.charge.take().expect("nobody pays twice");
         assert_eq!(cost.u64("cost"), u64::from(expected));
-        assert_eq!(Some(cost.u64("tenant") as u32), self.reference.tenant_in_front());
+        assert_eq!(
+            Some(cost.u64("tenant") as u32),
+            self.reference.tenant_in_front()
+        );
         self.reference.served(expected, !may_send);
         self.rests += u64::from(!may_send);
         if let Some(wake) = self.waits.take() {

@@ -19,7 +19,7 @@ struct Port {
     schedule: Dut,
     limits: Dut,
     cycles: u64,
-    /// Cycle at which the burst of the head has been sent.
+    /// Bytes that the port could have sent by the time at which it has sent the last burst.
     sent: u64,
     /// Bytes by tenant.
     bytes: Vec<u64>,
@@ -96,21 +96,31 @@ impl Port {
     fn send(&mut self, cycles: u64, mut cost: impl FnMut(usize) -> u32) {
         let end = self.cycles + cycles;
         while self.cycles < end {
-            if self.cycles < self.sent || !self.schedule.is("head_valid") {
+            let now = self.cycles * PORT_BYTES;
+            if now < self.sent || !self.schedule.is("head_valid") {
                 self.clock(None);
                 continue;
             }
             let tenant = self.tenant_of[self.schedule.get("head_qp") as usize];
             let cost = cost(tenant);
             self.bytes[tenant] += u64::from(cost);
-            self.sent = self.cycles + (u64::from(cost) / PORT_BYTES).max(LEAST_CYCLES);
+            let cycle_begun = now - self.sent.min(now);
+            let began = if cycle_begun < PORT_BYTES {
+                self.sent
+            } else {
+                now
+            };
+            self.sent = (began + u64::from(cost)).max(now + LEAST_CYCLES * PORT_BYTES);
             self.clock(Some(cost));
         }
     }
 
     fn shares(&self) -> Vec<f64> {
         let total: u64 = self.bytes.iter().sum();
-        self.bytes.iter().map(|&bytes| bytes as f64 / total as f64).collect()
+        self.bytes
+            .iter()
+            .map(|&bytes| bytes as f64 / total as f64)
+            .collect()
     }
 }
 
@@ -141,7 +151,10 @@ fn of_1000_queue_pairs_a_tenant_with_900_gets_a_tenth() {
         _ => rng.random_range(192..BURST),
     });
     let shares = port.shares();
-    println!("shares of ten tenants: {shares:.4?}, Jain's index {:.5}", jain(&shares));
+    println!(
+        "shares of ten tenants: {shares:.4?}, Jain's index {:.5}",
+        jain(&shares)
+    );
     assert!(jain(&shares) > 0.999, "{shares:?}");
     assert!((shares[0] - 0.1).abs() < 0.002, "{shares:?}");
 }
@@ -150,7 +163,10 @@ fn of_1000_queue_pairs_a_tenant_with_900_gets_a_tenth() {
 fn shares_are_those_of_the_weights_within_one_percent() {
     let mut port = Port::new(3);
     for (tenant, weight) in [(0, 1), (1, 2), (2, 4)] {
-        port.set_share(tenant, TenantShare::of_weight(NonZeroU8::new(weight).unwrap()));
+        port.set_share(
+            tenant,
+            TenantShare::of_weight(NonZeroU8::new(weight).unwrap()),
+        );
         port.wake(tenant as usize, 5 - tenant as usize);
     }
     port.send(200_000, |_| BURST);
@@ -171,7 +187,13 @@ fn a_limited_tenant_has_its_rate_within_one_percent_and_the_others_the_rest() {
             bits_per_second,
             bucket,
         });
-        port.set_share(tenant, TenantShare { limit, ..TenantShare::default() });
+        port.set_share(
+            tenant,
+            TenantShare {
+                limit,
+                ..TenantShare::default()
+            },
+        );
     }
     for tenant in 0..4 {
         port.wake(tenant, 20);
@@ -182,10 +204,20 @@ fn a_limited_tenant_has_its_rate_within_one_percent_and_the_others_the_rest() {
     let cycles = 300_000;
     port.send(cycles, |_| PACKET);
     let seconds = cycles as f64 * 4e-9;
-    let found: Vec<f64> = port.bytes.iter().map(|&bytes| bytes as f64 * 8.0 / seconds).collect();
-    println!("rates of the limits 10, 35, none, none: {:.2?} Gb/s", found.iter().map(|rate| rate / 1e9).collect::<Vec<_>>());
+    let found: Vec<f64> = port
+        .bytes
+        .iter()
+        .map(|&bytes| bytes as f64 * 8.0 / seconds)
+        .collect();
+    println!(
+        "rates of the limits 10, 35, none, none: {:.2?} Gb/s",
+        found.iter().map(|rate| rate / 1e9).collect::<Vec<_>>()
+    );
     for (found, limit) in found.iter().zip(rates) {
-        assert!((found / limit as f64 - 1.0).abs() < 0.01, "{found} of {limit}");
+        assert!(
+            (found / limit as f64 - 1.0).abs() < 0.01,
+            "{found} of {limit}"
+        );
     }
     let rest = (200e9 - 45e9) / 2.0;
     for found in &found[2..] {
@@ -202,7 +234,13 @@ fn tenants_without_tokens_hold_up_nobody() {
             bits_per_second: 1_000_000,
             bucket: 32 << 10,
         });
-        port.set_share(tenant, TenantShare { limit, ..TenantShare::default() });
+        port.set_share(
+            tenant,
+            TenantShare {
+                limit,
+                ..TenantShare::default()
+            },
+        );
     }
     for tenant in 0..500 {
         port.wake(tenant, 2);

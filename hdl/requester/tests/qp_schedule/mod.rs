@@ -74,7 +74,11 @@ fn inputs(mix: Mix) -> impl Strategy<Value = Vec<Input>> {
         }
     });
     let step = prop_oneof![Just(STEP_ONE), Just(STEP_ONE / 255), 257..=STEP_ONE];
-    let share = (0..1u32 << TENANT_BITS, step, prop::bool::weighted(mix.limit));
+    let share = (
+        0..1u32 << TENANT_BITS,
+        step,
+        prop::bool::weighted(mix.limit),
+    );
     let input = (
         prop::option::weighted(mix.wake, (0..mix.tenants, 0..1_u16 << QP_BITS)),
         prop::option::weighted(mix.turn, turn),
@@ -152,7 +156,9 @@ fn tenants_take_turns_whatever_their_number_of_queue_pairs() {
     for (page, qp) in [(1, 10), (1, 11), (1, 12), (2, 20)] {
         bench.wake(page, qp);
     }
-    let rotate: Vec<_> = (0..6).map(|_| bench.take_turn(Turn::Rotate(16_000))).collect();
+    let rotate: Vec<_> = (0..6)
+        .map(|_| bench.take_turn(Turn::Rotate(16_000)))
+        .collect();
     assert_eq!(rotate, [10, 20, 11, 20, 12, 20]);
 }
 
@@ -165,7 +171,9 @@ fn a_tenant_of_twice_the_weight_sends_twice_the_bytes() {
     });
     bench.wake(1, 10);
     bench.wake(2, 20);
-    let served: Vec<_> = (0..300).map(|_| bench.take_turn(Turn::Rotate(5_000))).collect();
+    let served: Vec<_> = (0..300)
+        .map(|_| bench.take_turn(Turn::Rotate(5_000)))
+        .collect();
     assert_eq!(served.iter().filter(|&&qp| qp == 20).count(), 200);
 }
 

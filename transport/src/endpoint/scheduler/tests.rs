@@ -94,7 +94,12 @@ fn a_tenant_with_900_of_1000_queue_pairs_gets_a_tenth() {
     for qp in 0..100 {
         schedule.wake(1 + qp % 9, 1_000 * (1 + qp % 9) + qp);
     }
-    let bytes = bytes_of(&mut schedule, 10, 100_000_000, &[BURST, 128, 6_000, 20_480, 300]);
+    let bytes = bytes_of(
+        &mut schedule,
+        10,
+        100_000_000,
+        &[BURST, 128, 6_000, 20_480, 300],
+    );
     let total: f64 = bytes.iter().sum();
     assert!((bytes[0] / total - 0.1).abs() < 0.001, "{bytes:?}");
     assert!(jain(&bytes) > 0.9999, "{bytes:?}");

@@ -23,7 +23,7 @@ const PAUSE_CYCLES: u64 = 16;
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
-    /// Clears the rows, one per cycle.
+    /// Clears `present`, one queue pair per cycle.
     Sweep,
     /// Starts a pending turn or wake-up, the return of a tenant, or a question, and addresses its rows.
     Idle,
@@ -96,8 +96,9 @@ fn tenant_of<const P: usize>(page: Bits<16>) -> Bits<P> {
 /// wake-up is accepted until there is one. `wake_ready` is low while a resting tenant is moved.
 ///
 /// The lists are links in block RAM. `queue_next` links the queue pairs of a tenant, and `tenant_next` links the heads of the tenants' queues. The head of a tenant
-/// that waits does not change. A `tail` is valid only if the queue pair that it names is present and belongs to this tenant, so tails need no initialisation. After reset the
-/// other rows are cleared, which takes 2^max(`Q`, `P`) + 1 cycles in which `wake_ready` and `share_ready` are low.
+/// that waits does not change. A `tail` is valid only if the queue pair that it names is present and belongs to this tenant, so tails need no initialisation. After reset `present` is cleared,
+/// which takes 2^`Q` + 1 cycles in which `wake_ready` is low. The shares are cleared meanwhile, which takes as many cycles as there are rows in the longer table; until then `share_ready` is low, and
+/// all tenants have the default share. Virtual time and tags go on over a reset.
 ///
 /// `Q` is the log2 of the number of queue pairs, at most 10. `P` is the log2 of the number of tenants, at most 12. Levels: 7 (the first bucket from the present one on).
 #[derive(LogicBlock, Default)]
@@ -141,7 +142,9 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     weigh: DspMultiply<16, COST_BITS, { 16 + COST_BITS }>,
 
     step: DFF<Step>,
+    /// Rows that are cleared; all are, and the last one can be read.
     swept: DFF<Bits<13>>,
+    all_swept: DFF<Bit>,
     /// There is a head.
     serving: DFF<Bit>,
     head: DFF<Bits<Q>>,
@@ -207,6 +210,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             clock,
             step,
             swept,
+            all_swept,
             serving,
             head,
             turn_pending,
@@ -341,7 +345,17 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         let next_in_tenant = self.queue_next.read_data.val();
         let turn_tail = self.tail.read_data.val();
         let old_tag = self.tags.read_data.val();
-        let share = self.shares.read_data.val();
+        // Until all rows are cleared, no share has been set.
+        let all_swept = self.all_swept.q.val();
+        let default_share = Share {
+            step: bits::<16>(STEP_ONE as u64),
+            limited: false,
+        };
+        let share = if all_swept {
+            self.shares.read_data.val()
+        } else {
+            default_share
+        };
         let found_bucket = self.found.q.val().get_bits::<BUCKET_BITS>(0);
         let bucket = if step == Step::Place {
             tag.turn.get_bits::<BUCKET_BITS>(0)
@@ -410,14 +424,27 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         let after = old + virtual_time;
 
         // shares
+        let swept = self.swept.q.val();
+        let beyond_queue_pairs = swept >> (Q as u64);
+        let beyond_tenants = swept >> (P as u64);
+        let sweeps = !(beyond_queue_pairs.any() & beyond_tenants.any());
+        if sweeps {
+            self.swept.d.next = swept + 1;
+        }
+        self.all_swept.d.next = !sweeps;
         let set = self.share.record.val();
-        self.share.ready.next = step != Step::Sweep;
-        self.shares.write_enable.next = self.share.valid.val();
-        self.shares.write_address.next = self.share.tenant.val().get_bits::<P>(0);
-        self.shares.write_data.next = Share {
+        let new_share = Share {
             step: set.step,
             limited: set.rate.any(),
         };
+        self.share.ready.next = !sweeps;
+        self.shares.write_enable.next = sweeps | self.share.valid.val();
+        self.shares.write_address.next = if sweeps {
+            swept.get_bits::<P>(0)
+        } else {
+            self.share.tenant.val().get_bits::<P>(0)
+        };
+        self.shares.write_data.next = if sweeps { default_share } else { new_share };
 
         // limits: what was sent, or the question
         let pays = (step == Step::Pay) & !asking;
@@ -447,23 +474,10 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
 
         match step {
             Step::Sweep => {
-                let swept = self.swept.q.val();
-                self.swept.d.next = swept + 1;
                 self.present.write_enable.next = true;
                 self.present.write_address.next = swept.get_bits::<Q>(0);
                 self.present.write_data.next = false;
-                self.tags.write_enable.next = true;
-                self.tags.write_address.next = swept.get_bits::<P>(0);
-                self.tags.write_data.next = Tag::default();
-                self.shares.write_enable.next = true;
-                self.shares.write_address.next = swept.get_bits::<P>(0);
-                self.shares.write_data.next = Share {
-                    step: bits::<16>(STEP_ONE as u64),
-                    limited: false,
-                };
-                let beyond_queue_pairs = swept >> (Q as u64);
-                let beyond_tenants = swept >> (P as u64);
-                if beyond_queue_pairs.any() & beyond_tenants.any() {
+                if beyond_queue_pairs.any() {
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -652,7 +666,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             self.returning.d.next = false;
             self.keeps.d.next = false;
             self.occupied.d.next = bits::<32>(0);
-            self.now.d.next = bits::<TURN_BITS>(0);
+            self.all_swept.d.next = false;
             self.resting.d.next = false;
             self.asking.d.next = false;
             self.answered.d.next = false;

@@ -254,3 +254,25 @@ fn tenants_without_tokens_hold_up_nobody() {
     println!("share of the tenant without a limit among 499 that rest: {own:.4}");
     assert!(own > 0.97, "{own}");
 }
+
+/// Queue pairs are scheduled long before the rows of all shares are cleared.
+#[test]
+fn no_share_outlives_a_reset() {
+    let mut port = Port::new(2);
+    port.set_share(0, TenantShare::of_weight(NonZeroU8::MAX));
+    port.schedule.reset(2);
+    while !port.schedule.is("wake_ready") {
+        port.clock(None);
+    }
+    port.wake(0, 2);
+    port.wake(1, 2);
+    port.send(2_400, |_| PACKET);
+    assert!(!port.schedule.is("share_ready"), "rows are still cleared");
+    let [first, second] = port.bytes[..] else {
+        unreachable!()
+    };
+    assert!(
+        first.abs_diff(second) <= u64::from(PACKET),
+        "{first} {second}"
+    );
+}

@@ -85,6 +85,19 @@ impl Schedule {
         self.tenants[index].step = row.step;
     }
 
+    /// Does what a reset of the card does: the schedule is empty, and shares are the default. Virtual time and debts go on.
+    pub fn reset(&mut self) {
+        self.turn = None;
+        self.wheel.clear();
+        self.resting.clear();
+        self.present.fill(false);
+        let step = TenantShare::default().row().step;
+        for tenant in &mut self.tenants {
+            tenant.queue.clear();
+            tenant.step = step;
+        }
+    }
+
     /// The index of a tenant.
     fn tenant(&mut self, number: u32) -> usize {
         let (tenants, wheel) = (&mut self.tenants, &mut self.wheel);

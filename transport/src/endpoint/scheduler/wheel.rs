@@ -59,6 +59,11 @@ impl Wheel {
         self.links.resize(tenants, 0);
     }
 
+    /// Removes all tenants. The virtual time stays.
+    pub fn clear(&mut self) {
+        self.occupied = 0;
+    }
+
     /// Adds a tenant, which has a link.
     pub fn add(&mut self, tag: u32, tenant: usize) {
         let number = (tag >> BUCKET_SHIFT) as usize % BUCKETS;

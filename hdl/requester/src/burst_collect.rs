@@ -122,7 +122,6 @@ impl Logic for BurstCollect {
         let rc = op.settings.rc;
         let mtu_log2 = op.settings.mtu_log2;
         let others = self.others.q.val();
-        let begun = head.run.packets;
         let wants_more = head.more.any();
         let finds =
             (step == Step::AwaitPath) & self.path.valid.val() & self.path.record.val().found;
@@ -194,7 +193,12 @@ impl Logic for BurstCollect {
         // begin
         let is_collected = (step == Step::AwaitPrevious) | (starts & head.has_path & !wants_more);
         let begins = is_collected & !self.previous_active.val() & !self.window.busy.val();
-        let count = if starts { begun } else { begun + others };
+        // The sum does not wait for `start`.
+        let count = if starts {
+            self.head.val().run.packets
+        } else {
+            held.run.packets + others
+        };
         self.no_path.next =
             (step == Step::AwaitPath) & self.path.valid.val() & !self.path.record.val().found;
         self.begins.next = begins;

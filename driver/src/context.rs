@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::event_queue::EventQueue;
 use crate::events::AsyncEvent;
 use crate::limits::CARD_EVENTS;
-use crate::numbers::Numbers;
+use crate::numbers::{Numbers, PerEngine};
 use crate::open::{Device, Shared};
 use crate::pd::ProtectionDomain;
 use crate::qp::QueuePair;
@@ -25,6 +25,8 @@ pub(crate) struct Opened {
     pub device: Arc<Shared>,
     /// The context's doorbell page.
     pub page: u16,
+    /// Its queue pairs.
+    pub per_engine: Mutex<PerEngine>,
     /// Slots of the page, for its queue pairs.
     pub slots: Mutex<Numbers>,
     /// The event queue for events of its queue pairs.
@@ -49,11 +51,16 @@ impl Context {
     pub(crate) fn new(device: Arc<Shared>) -> Result<Self, Error> {
         let events = EventQueue::new(Arc::clone(&device))?;
         let page = lock(&device.pools).pages.take()? as u16;
+        if let Err(error) = device.clear_share(page) {
+            lock(&device.pools).pages.give_back(page.into());
+            return Err(error.into());
+        }
         lock(&device.events).add_page(page);
         let slots = Numbers::new("slots of a doorbell page", 0, Doorbell::SLOT_COUNT.into());
         Ok(Self(Arc::new(Opened {
             device,
             page,
+            per_engine: Mutex::default(),
             slots: Mutex::new(slots),
             events,
         })))

@@ -1,6 +1,6 @@
 //! What can go wrong with verbs.
 
-use stellar_wire::config::{ConfigError, ParamError, ProfileError};
+use stellar_wire::config::{ConfigError, ParamError, ProfileError, TenantShareError};
 use stellar_wire::WireError;
 use thiserror::Error;
 
@@ -111,6 +111,18 @@ pub enum Error {
         /// The index after the last posted entry.
         producer: u16,
     },
+    /// A share that the card cannot give.
+    #[error(transparent)]
+    Share(#[from] TenantShareError),
+    /// The context has no share of its own.
+    #[error("doorbell page {page} has no share of its own: all pages from {} on have one together; close contexts, or open those with a share first", crate::limits::TENANTS)]
+    SharedTenant {
+        /// The context's page.
+        page: u16,
+    },
+    /// A context that was opened from another card.
+    #[error("the context is of another card; use the device that it was opened from")]
+    ContextOfOtherCard,
     /// The completion queue has no interrupt to wait for.
     #[error("the completion queue was made without an interrupt; make it with one, or poll")]
     NoInterrupt,

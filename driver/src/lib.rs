@@ -54,6 +54,7 @@ mod region;
 mod ring;
 #[cfg(test)]
 mod sanitizer;
+mod tenants;
 mod vfio;
 mod vfio_user;
 
@@ -78,6 +79,7 @@ pub use qp::{
     WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
+pub use stellar_wire::config::{RateLimit, TenantShare, TenantShareError};
 pub use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 pub use stellar_wire::host::config_space::Function;
 pub use stellar_wire::host::{

@@ -3,9 +3,9 @@
 use stellar_wire::config::MAX_MPR;
 use stellar_wire::host::config_space::DOORBELL_PAGES;
 use stellar_wire::host::Wqe;
-use stellar_wire::rows::FIRST_QP;
+use stellar_wire::rows::{FIRST_QP, TENANT_BITS};
 
-use crate::numbers::{DoorbellPages, Numbers, Runs};
+use crate::numbers::{DoorbellPages, Numbers, QueuePairNumbers, Runs};
 use crate::probe::Probe;
 use crate::qp::{MOST_WRITE_IMM, SEND_ENTRIES};
 
@@ -15,6 +15,8 @@ pub const CARD_EVENTS: u16 = 0;
 pub const EVENT_VECTOR: u16 = 0;
 /// Maximum number of entries of a ring that the card writes.
 pub const MOST_ENTRIES: u32 = 1 << 20;
+/// Contexts that have a share of the ports of their own. Those with a higher page share one.
+pub const TENANTS: u32 = (1 << TENANT_BITS) - 1;
 /// Number of protection domains: all that 20 bits can name, except the one in the rows of memory regions that were never written.
 const DOMAINS: u32 = (1 << 20) - 1;
 
@@ -42,6 +44,8 @@ pub struct Limits {
     pub domains: u32,
     /// Contexts: each has a doorbell page.
     pub contexts: u32,
+    /// Contexts with a share of the ports of their own ([`crate::Device::set_tenant_share`]); further ones have one together.
+    pub tenant_shares: u32,
     /// Contexts with an event queue of their own; further ones share that of the card.
     pub event_queues: u32,
     /// Packets that the window of an MRC queue pair may span when it sends ([`crate::RtsAttributes::window`]).
@@ -66,6 +70,7 @@ impl Limits {
             translations: 1 << probe.features.log2_translations,
             domains: DOMAINS,
             contexts: DOORBELL_PAGES,
+            tenant_shares: TENANTS,
             event_queues: (1 << probe.features.log2_event_queues) - 1,
             send_window: probe.features.send_window().min(MAX_MPR),
             receive_window: probe.features.receive_window(),
@@ -75,7 +80,7 @@ impl Limits {
 
 /// Numbers to allocate.
 pub struct Pools {
-    pub queue_pairs: Numbers,
+    pub queue_pairs: QueuePairNumbers,
     pub regions: Numbers,
     /// Low byte of the next key of a region's number: a key of an earlier region does not fit.
     pub keys: Vec<u8>,
@@ -92,7 +97,7 @@ impl Pools {
         let from = |what, first: u32, count: u32| Numbers::new(what, first, first + count);
         let vectors = limits.completion_vectors.into();
         Self {
-            queue_pairs: from("queue pairs", FIRST_QP, limits.queue_pairs),
+            queue_pairs: QueuePairNumbers::new(FIRST_QP, FIRST_QP + limits.queue_pairs),
             regions: from("memory regions", 0, limits.regions),
             keys: vec![0; limits.regions as usize],
             translations: Runs::new("page translations", limits.translations),

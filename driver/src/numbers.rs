@@ -53,6 +53,49 @@ impl Numbers {
     }
 }
 
+/// Numbers of queue pairs. The card has a requester engine for even and one for odd numbers.
+pub struct QueuePairNumbers {
+    /// Even and odd ones.
+    halves: [Numbers; 2],
+}
+
+/// Queue pairs of a context: how many have even, and how many odd numbers.
+pub type PerEngine = [u32; 2];
+
+impl QueuePairNumbers {
+    /// The numbers from `first`, which is even, to below `end`.
+    pub fn new(first: u32, end: u32) -> Self {
+        let half = |odd| Numbers {
+            what: "queue pairs",
+            have: end - first,
+            fresh: 0..0,
+            free: (first + odd..end).step_by(2).collect(),
+        };
+        Self {
+            halves: [half(0), half(1)],
+        }
+    }
+
+    /// Allocates one, of the engine that has fewer of the queue pairs `own` of a context, or else of the engine that has more numbers left. So a context with two queue
+    /// pairs or more sends by both engines, and contexts with one are spread evenly.
+    pub fn take(&mut self, own: PerEngine) -> Result<u32, Error> {
+        let left = self.halves.each_ref().map(Numbers::left);
+        let odd = (own[1], left[0]) < (own[0], left[1]);
+        let [even_half, odd_half] = &mut self.halves;
+        let (first, second) = if odd {
+            (odd_half, even_half)
+        } else {
+            (even_half, odd_half)
+        };
+        first.take().or_else(|_| second.take())
+    }
+
+    /// Releases one.
+    pub fn give_back(&mut self, number: u32) {
+        self.halves[number as usize % 2].give_back(number);
+    }
+}
+
 /// Doorbell pages. Those for which the card has space for a pushed entry come first, as long as one is free.
 pub struct DoorbellPages {
     push: Numbers,
@@ -183,6 +226,29 @@ mod tests {
         assert_eq!(again.map(|_| pages.take().unwrap()), again);
         let none = pages.take().unwrap_err();
         assert!(matches!(none, Error::Exhausted { have, .. } if have == pushing + 2));
+    }
+
+    #[test]
+    fn a_context_has_queue_pairs_of_both_engines() {
+        let mut numbers = QueuePairNumbers::new(2, 12);
+        let mut take = |own: &mut PerEngine| {
+            let number = numbers.take(*own).unwrap();
+            own[number as usize % 2] += 1;
+            number
+        };
+        let (mut first, mut second, mut third) = ([0; 2], [0; 2], [0; 2]);
+        assert_eq!([take(&mut first), take(&mut second)], [2, 3]);
+        // Each gets the engine that it does not have yet.
+        assert_eq!([take(&mut first), take(&mut second)], [5, 4]);
+        assert_eq!([(); 4].map(|()| take(&mut third)), [6, 7, 8, 9]);
+        assert_eq!((first, second, third), ([1, 1], [1, 1], [2, 2]));
+        // When one engine has no number left, the other one gives.
+        let mut last = [5, 0];
+        assert_eq!([take(&mut last), take(&mut last)], [11, 10]);
+        let none = numbers.take([0; 2]).unwrap_err().to_string();
+        assert_eq!(none, "no queue pairs left; the card has 10: free some");
+        numbers.give_back(5);
+        assert_eq!(numbers.take([0; 2]).unwrap(), 5);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Bring-up, and the card as all its contexts share it.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use stellar_wire::config::{EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig};
+use stellar_wire::config::{
+    EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig, TenantShare,
+};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
 use stellar_wire::host::{ConsumerIndex, Eqe};
 use stellar_wire::rows::{
@@ -96,6 +99,8 @@ pub(crate) struct Shared {
     pub profile: Arc<EntropyProfile>,
     pub pools: Mutex<Pools>,
     pub events: Mutex<Events>,
+    /// Shares that were set, by doorbell page.
+    pub shares: Mutex<BTreeMap<u16, TenantShare>>,
     admin: Mutex<AdminQueue>,
     event_vector: Arc<dyn Interrupt>,
     /// The range of memory that a packet may touch, for the page faults of on-demand regions.
@@ -170,6 +175,7 @@ impl Probe {
         let device = Device(Arc::new(Shared {
             pools: Mutex::new(Pools::new(&Limits::of(&self))),
             events: Mutex::new(Events::new(ring)),
+            shares: Mutex::default(),
             admin: Mutex::new(admin),
             card,
             probe: self,

@@ -30,6 +30,7 @@ pub mod responder;
 pub mod rq;
 pub mod spray;
 pub mod tables;
+pub mod tenant;
 pub mod tx;
 mod tx_extensions;
 pub mod tx_frame;

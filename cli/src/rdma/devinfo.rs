@@ -128,6 +128,8 @@ fn limits(limits: &Limits) {
     line(1, "page_size_cap", format!("{bytes:#x}"));
     line(1, "max_pd", limits.domains);
     line(1, "max_contexts", limits.contexts);
+    line(1, "max_tenant_shares", limits.tenant_shares);
+    line(1, "max_tenant_weight", u8::MAX);
     line(1, "max_event_queues", limits.event_queues);
     line(1, "max_send_window", limits.send_window);
     line(1, "max_receive_window", limits.receive_window);

@@ -50,6 +50,7 @@ const BLOCKS: &[&str] = &[
     "qp_admin_flow",
     "timer_scan",
     "qp_schedule",
+    "tenant_limits",
     "doorbell_queue",
     "tx_packet_builder",
     "local_translate",

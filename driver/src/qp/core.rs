@@ -51,7 +51,12 @@ impl<C: Completions> Core<C> {
         config: QueuePairConfig,
     ) -> Result<Self, Error> {
         let context = &domain.context;
-        let number = lock(&context.device.pools).queue_pairs.take()?;
+        let number = {
+            let mut own = lock(&context.per_engine);
+            let number = lock(&context.device.pools).queue_pairs.take(*own)?;
+            own[number as usize % 2] += 1;
+            number
+        };
         // A queue pair without a slot rings at the first word of the page.
         let slot = C::OF_DRIVER
             .then(|| lock(&context.slots).take().ok())
@@ -212,6 +217,7 @@ impl<C: Completions> Core<C> {
         if let Some(slot) = self.shared.slot {
             lock(&context.slots).give_back(slot.into());
         }
+        lock(&context.per_engine)[number as usize % 2] -= 1;
         if is_gone {
             lock(&context.device.pools).queue_pairs.give_back(number);
         }

@@ -22,7 +22,8 @@ pub fn config_select(number: Bits<4>) -> ConfigSelect {
         11 => ConfigSelect::ControlPeer,
         12 => ConfigSelect::Responder,
         13 => ConfigSelect::CompletionQueue,
-        _ => ConfigSelect::EventQueue,
+        14 => ConfigSelect::EventQueue,
+        _ => ConfigSelect::Tenant,
     }
 }
 

@@ -3,7 +3,7 @@
 use hdl_host_if::{EventSettingsSrc, OwnerSrc};
 use hdl_macros::{clock, hdl};
 use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, TableWriteSrc};
-use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc};
+use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc, ShareSrc};
 use hdl_requester::ConfigureKind;
 use hdl_rx_pipeline::own_address::{address_of, OwnAddress};
 use hdl_spray_engine::profile::ProfileSrc;
@@ -18,7 +18,9 @@ use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, PROFILE_BITS};
 use stellar_wire::hw::tables::{TableSelect, TableWrite, TABLE_ENTRY_BITS};
+use stellar_wire::hw::tenant::TenantEntry;
 use stellar_wire::hw::FromBits;
+use stellar_wire::rows::TENANT_BITS;
 
 /// Passes each write to its table, and accepts the next one when that table has accepted it. Tables without `ready` accept it at once.
 ///
@@ -40,6 +42,7 @@ pub struct NicConfig<const P: usize = 2> {
     pub configure: ConfigureSrc,
     pub settings: EngineSettingsSrc,
     pub profile: ProfileSrc,
+    pub share: ShareSrc,
     // Doorbells.
     pub owner: OwnerSrc,
 
@@ -72,6 +75,7 @@ impl<const P: usize> Default for NicConfig<P> {
             configure: Default::default(),
             settings: Default::default(),
             profile: Default::default(),
+            share: Default::default(),
             owner: Default::default(),
             address: std::array::from_fn(|_| Default::default()),
             port: std::array::from_fn(|_| Default::default()),
@@ -160,6 +164,9 @@ impl<const P: usize> Logic for NicConfig<P> {
             self.owner_done.d.next = false;
         }
         self.profile.valid.next = valid & (select == ConfigSelect::Profile);
+        self.share.valid.next = valid & (select == ConfigSelect::Tenant);
+        self.share.tenant.next = write.index.get_bits::<TENANT_BITS>(0);
+        self.share.record.next = TenantEntry::from_bits(write.entry);
 
         let is_port = valid & (select == ConfigSelect::Port);
         for p in 0..P {
@@ -192,6 +199,7 @@ impl<const P: usize> Logic for NicConfig<P> {
             | ConfigSelect::SendQueue
             | ConfigSelect::Spray
             | ConfigSelect::Nscc => self.configure.ready.val(),
+            ConfigSelect::Tenant => self.share.ready.val(),
             ConfigSelect::Responder => self.responder.ready.val(),
             ConfigSelect::CompletionQueue => self.completion_queue.ready.val(),
             ConfigSelect::EventQueue => self.event_queue.ready.val(),

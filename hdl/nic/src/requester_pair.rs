@@ -2,19 +2,20 @@
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src, SyncFifo};
-use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc};
-use hdl_requester::{Failure, RequesterEngine, StatPulses};
+use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc, ShareSnk};
+use hdl_requester::{Failure, RequesterEngine, StatPulses, TenantLimits};
 use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::Qpn;
+use stellar_wire::rows::TENANT_BITS;
 
 use crate::stream_merge::StreamMerge;
 
-/// An engine of 512 queue pairs with 8,192 entries and messages, 16,384 packets in flight, and 65,536 doorbell pages.
-type Engine = RequesterEngine<9, 10, 512, 9, 12, 10, 13, 16>;
+/// An engine of 512 queue pairs with 8,192 entries and messages, 16,384 packets in flight, and 4,096 tenants.
+type Engine = RequesterEngine<9, 10, 512, 9, 12, 10, 13, TENANT_BITS>;
 
 /// Returns the number of a queue pair in its engine: the card's number without bit 0.
 #[hdl_fn]
@@ -48,7 +49,8 @@ fn of_engine(odd: Bit, engine0: Bit, engine1: Bit) -> Bit {
     }
 }
 
-/// Two requester engines with 1,024 queue pairs together. Bit 0 of the number of a queue pair selects its engine. The engines share only the ports to their neighbours.
+/// Two requester engines with 1,024 queue pairs together. Bit 0 of the number of a queue pair selects its engine. The engines share the ports to their neighbours and
+/// the limits of tenants, which count what a tenant sends by both.
 ///
 /// The ports are those of [`RequesterEngine`]. Requests, packets and completions of both engines take turns. Both may count events in the same cycle, so each
 /// has its own statistics ports.
@@ -65,6 +67,8 @@ pub struct RequesterPair {
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
+    /// Shares of tenants.
+    pub share: ShareSnk,
 
     // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
     /// SACK, NACK or RC acknowledgement.
@@ -101,6 +105,7 @@ pub struct RequesterPair {
     pub uses: [EpochUseSrc; 2],
 
     engines: [Engine; 2],
+    limits: TenantLimits<TENANT_BITS>,
     /// Entries that each engine has still to store, so that its other operations hold up neither the reader nor the other engine.
     entries: [SyncFifo<WqeFetched, 4, 5>; 2],
     /// Completions of each engine: those of a burst come in consecutive cycles, faster than they are written.
@@ -129,6 +134,7 @@ impl Logic for RequesterPair {
         clock_reset!(
             self,
             engines[..],
+            limits,
             entries[..],
             completions[..],
             merge_tx[..],
@@ -159,6 +165,10 @@ impl Logic for RequesterPair {
                 configure.record => engines[i].configure.record,
                 settings => engines[i].settings,
                 profile => engines[i].profile,
+                share.tenant => engines[i].share.tenant,
+                share.record => engines[i].share.record,
+                engines[i].charge[0] => limits.charge[2 * i],
+                engines[i].charge[1] => limits.charge[2 * i + 1],
                 engines[i].uses => uses[i],
                 doorbell.producer => engines[i].doorbell.producer,
                 doorbell.pushed => engines[i].doorbell.pushed,
@@ -233,6 +243,22 @@ impl Logic for RequesterPair {
             flush_odd,
             self.engines[0].flush.ready.val(),
             self.engines[1].flush.ready.val(),
+        );
+
+        // shares: engines and limits take one in the same cycle
+        let share_ready = self.engines[0].share.ready.val()
+            & self.engines[1].share.ready.val()
+            & self.limits.share.ready.val();
+        for i in 0..2 {
+            self.engines[i].share.valid.next = self.share.valid.val() & share_ready;
+        }
+        self.limits.share.valid.next = self.share.valid.val() & share_ready;
+        self.share.ready.next = share_ready;
+        join!(
+            self,
+            now => limits.now,
+            share.tenant => limits.share.tenant,
+            share.record => limits.share.record,
         );
 
         // merge

@@ -6,7 +6,7 @@ use hdl_primitives::{
     DoorbellSnk, FenceSnk, FenceSrc, MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, QpSnk, ReadDataSnk,
     ReadFaultSnk, ReverseEvSrc, Snk, Src,
 };
-use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk};
+use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, ShareSnk};
 use hdl_requester::{ConfigureKind, Failure, StatPulses};
 use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
@@ -44,6 +44,7 @@ pub struct TransmitSide<const P: usize, const W: usize, const N: usize, const B:
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
+    pub share: ShareSnk,
     pub port_config: [Signal<In, PortConfig>; P],
     pub address: [QpRowFlowSnk<FrameAddress>; P],
 
@@ -121,6 +122,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
             configure: Default::default(),
             settings: Default::default(),
             profile: Default::default(),
+            share: Default::default(),
             port_config: std::array::from_fn(|_| Default::default()),
             address: std::array::from_fn(|_| Default::default()),
             doorbell: Default::default(),
@@ -187,6 +189,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
             configure => requester.configure,
             settings => requester.settings,
             profile => requester.profile,
+            share => requester.share,
             port_config => lanes.port_config,
             address => lanes.address,
         );

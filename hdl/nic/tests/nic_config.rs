@@ -18,13 +18,16 @@ use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, PROFILE_BITS};
 use stellar_wire::hw::tables::{TableSelect, TableWrite};
+use stellar_wire::hw::tenant::TenantEntry;
 use stellar_wire::hw::FromBits;
+use stellar_wire::rows::TENANT_BITS;
 
 /// Every port with which a table is offered a write.
-const VALIDS: [&str; 10] = [
+const VALIDS: [&str; 11] = [
     "table_valid",
     "configure_valid",
     "profile_valid",
+    "share_valid",
     "owner_valid",
     "address0_valid",
     "address1_valid",
@@ -34,8 +37,9 @@ const VALIDS: [&str; 10] = [
     "event_queue_valid",
 ];
 /// Tables that may be ready without an offer.
-const READIES: [&str; 5] = [
+const READIES: [&str; 6] = [
     "table_ready",
+    "share_ready",
     "owner_ready",
     "responder_ready",
     "completion_queue_ready",
@@ -141,6 +145,11 @@ fn offers(write: &ConfigWrite) -> Vec<Offer> {
             ["profile_valid", "profile_index", "profile"],
             None,
             (row(write, PROFILE_BITS), low::<EntropyProfileEntry>(write)),
+        ),
+        ConfigSelect::Tenant => offer(
+            ["share_valid", "share_tenant", "share"],
+            Some("share_ready"),
+            (row(write, TENANT_BITS), low::<TenantEntry>(write)),
         ),
         ConfigSelect::Address0 => offer(
             ["address0_valid", "address0_qp", "address0"],

@@ -7,7 +7,9 @@ use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::spray::SprayConfig;
+use stellar_wire::hw::tenant::{TenantCharge, TenantEntry};
 use stellar_wire::hw::{Qpn, SqIndex};
+use stellar_wire::rows::TENANT_BITS;
 
 use crate::records::ConfigureKind;
 
@@ -85,4 +87,23 @@ pub struct EpochUseSrc {
     pub fetch: Signal<Out, Bit>,
     /// The location of a payload is dropped: its packet is not sent.
     pub dropped: Signal<Out, EpochEnd>,
+}
+
+/// The driving end of a stream of shares of tenants.
+#[bundle(keep)]
+pub struct ShareSrc {
+    pub valid: Signal<Out, Bit>,
+    pub tenant: Signal<Out, Bits<TENANT_BITS>>,
+    pub record: Signal<Out, TenantEntry>,
+    pub ready: Signal<In, Bit>,
+}
+
+/// A schedule's end of the limits of tenants: what a tenant has sent. The answer comes with `ready`.
+#[bundle(keep)]
+pub struct ChargeSrc {
+    pub valid: Signal<Out, Bit>,
+    pub record: Signal<Out, TenantCharge>,
+    pub ready: Signal<In, Bit>,
+    /// Valid with `ready`: the tenant has tokens, so it may send more.
+    pub may_send: Signal<In, Bit>,
 }

@@ -68,6 +68,8 @@ pub struct BurstCollect {
     /// PSN of the first packet, and number of packets. Both are valid with `begins`.
     pub first_psn: Signal<Out, Psn>,
     pub count: Signal<Out, Bits<6>>,
+    /// Valid with `begins`: payload bytes.
+    pub payload: Signal<Out, Bits<24>>,
     /// Valid with `begins`: NOPs have started.
     pub nops: Signal<Out, Bit>,
 
@@ -120,7 +122,6 @@ impl Logic for BurstCollect {
         let rc = op.settings.rc;
         let mtu_log2 = op.settings.mtu_log2;
         let others = self.others.q.val();
-        let begun = head.run.packets;
         let wants_more = head.more.any();
         let finds =
             (step == Step::AwaitPath) & self.path.valid.val() & self.path.record.val().found;
@@ -192,11 +193,22 @@ impl Logic for BurstCollect {
         // begin
         let is_collected = (step == Step::AwaitPrevious) | (starts & head.has_path & !wants_more);
         let begins = is_collected & !self.previous_active.val() & !self.window.busy.val();
-        let count = if starts { begun } else { begun + others };
+        // The sum does not wait for `start`.
+        let count = if starts {
+            self.head.val().run.packets
+        } else {
+            held.run.packets + others
+        };
         self.no_path.next =
             (step == Step::AwaitPath) & self.path.valid.val() & !self.path.record.val().found;
         self.begins.next = begins;
+        let payload = if starts {
+            head.bytes
+        } else {
+            self.bytes.q.val()
+        };
         self.first_psn.next = head.run.segment.psn;
+        self.payload.next = payload;
         self.count.next = count;
         self.nops.next = self.nops_seen.q.val() & !starts;
         self.window.start.next = begins & !rc & !head.is_retransmit;
@@ -205,11 +217,7 @@ impl Logic for BurstCollect {
             qp: op.qp,
             psn: head.run.segment.psn,
             count,
-            bytes: if starts {
-                head.bytes
-            } else {
-                self.bytes.q.val()
-            },
+            bytes: payload,
             ..WindowRequest::default()
         };
 

@@ -52,6 +52,9 @@ pub struct Bursts {
     pub no_path: Signal<Out, Bit>,
     pub begins: Signal<Out, Bit>,
     pub ends: Signal<Out, Bit>,
+    /// Valid with `begins`: packets and payload bytes.
+    pub count: Signal<Out, Bits<6>>,
+    pub payload: Signal<Out, Bits<24>>,
     /// Valid with `begins`: NOPs have started, which may be complete.
     pub nops: Signal<Out, Bit>,
     // Of the last burst.
@@ -147,6 +150,8 @@ impl Logic for Bursts {
             taken => collect.taken,
             collect.no_path => no_path,
             collect.nops => nops,
+            collect.count => count,
+            collect.payload => payload,
             collect.add => send.add,
             collect.add_run => send.add_run,
             collect.expects => send.expects,

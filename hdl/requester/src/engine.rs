@@ -12,7 +12,7 @@ use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::rows::BURST_PACKETS;
 
-use crate::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc};
+use crate::bundles::{ChargeSrc, ConfigureSnk, EngineSettingsSnk, EpochUseSrc, ShareSnk};
 use crate::doorbell_queue::DoorbellQueue;
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
@@ -60,13 +60,13 @@ fn bytes_after(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>
     (bytes + bit_cast::<19, LENGTH_BITS>(came)) - bit_cast::<19, LENGTH_BITS>(left)
 }
 
-/// Engine of 1,024 queue pairs with 8,192 entries and messages, 32,768 packets in flight, and 65,536 doorbell pages.
-pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 10, 13, 10, 13, 16>;
-/// Engine of 16 queue pairs with 2,048 entries and messages, 2,048 packets in flight, and 16 doorbell pages, for tests.
+/// Engine of 1,024 queue pairs with 8,192 entries and messages, 32,768 packets in flight, and 4,096 tenants.
+pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 10, 13, 10, 13, 12>;
+/// Engine of 16 queue pairs with 2,048 entries and messages, 2,048 packets in flight, and 16 tenants, for tests.
 pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 6, 9, 8, 11, 4>;
 
-/// Requester engine of 2^`Q` = `K` queue pairs with 2^`W` blocks of 32 packets for their windows, 2^`B` blocks of 8 entries and messages, and 2^`P` doorbell
-/// pages. `C` = `Q` + 1, `S` = `W` + 3, `E` = `B` + 3.
+/// Requester engine of 2^`Q` = `K` queue pairs with 2^`W` blocks of 32 packets for their windows, 2^`B` blocks of 8 entries and messages, and 2^`P`
+/// tenants. `C` = `Q` + 1, `S` = `W` + 3, `E` = `B` + 3.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
@@ -89,6 +89,10 @@ pub struct RequesterEngine<
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
+    /// Shares of tenants.
+    pub share: ShareSnk,
+    // Tokens of tenants, for the schedule of each port.
+    pub charge: [ChargeSrc; 2],
 
     // Control packets, doorbells, payload faults, and flushes. Each is accepted when valid and ready are high.
     /// SACK, NACK or RC acknowledgement.
@@ -197,12 +201,23 @@ impl<
         // schedule: both ports schedule a queue pair in the same cycle
         let both_ready = self.schedules[0].wake.ready.val() & self.schedules[1].wake.ready.val();
         self.core.schedule.ready.next = both_ready;
+        let shares_ready =
+            self.schedules[0].share.ready.val() & self.schedules[1].share.ready.val();
+        self.share.ready.next = shares_ready;
         for p in 0..2 {
             self.schedules[p].wake.valid.next = self.core.schedule.valid.val() & both_ready;
             self.schedules[p].wake.page.next = self.core.schedule.page.val();
             self.schedules[p].wake.qp.next = self.core.schedule.qp.val();
             self.schedules[p].rotate.next = self.core.rotate.val().get_bit(p);
             self.schedules[p].deactivate.next = self.core.deactivate.val().get_bit(p);
+            self.schedules[p].share.valid.next = self.share.valid.val() & shares_ready;
+            join!(
+                self,
+                core.cost => schedules[p].cost,
+                share.tenant => schedules[p].share.tenant,
+                share.record => schedules[p].share.record,
+                schedules[p].charge => charge[p],
+            );
         }
         let up = self.plane_up.val();
         self.core.head_valid.next = pair(

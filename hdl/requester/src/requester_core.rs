@@ -14,6 +14,7 @@ use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
+use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, ScheduleSrc};
@@ -56,6 +57,7 @@ pub struct RequesterCore<
     pub head1_qp: Signal<In, Qpn>,
     pub rotate: Signal<Out, Bits<2>>,
     pub deactivate: Signal<Out, Bits<2>>,
+    pub cost: Signal<Out, Bits<COST_BITS>>,
     pub schedule: ScheduleSrc,
     pub due: DueSnk,
     pub deadline: DeadlineSrc,
@@ -120,6 +122,7 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
             head1_qp => sequencer.head1_qp,
             sequencer.rotate => rotate,
             sequencer.deactivate => deactivate,
+            sequencer.cost => cost,
             sequencer.schedule => schedule,
             due => sequencer.due,
             sequencer.deadline => deadline,

@@ -12,6 +12,7 @@ use stellar_wire::hw::requester::{
     ControlKind, ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
 };
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
+use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
 use stellar_wire::hw::{Psn, Qpn};
@@ -95,6 +96,8 @@ pub struct Sequencer<const Q: usize = 10> {
     /// The head sent a packet, or has nothing to send.
     pub rotate: Signal<Out, Bits<2>>,
     pub deactivate: Signal<Out, Bits<2>>,
+    /// Bytes on the wire of what was sent. Valid in the cycle after `rotate`.
+    pub cost: Signal<Out, Bits<COST_BITS>>,
     /// Schedules a queue pair at both ports.
     pub schedule: ScheduleSrc,
 
@@ -405,6 +408,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             self,
             plane_up => transmit.plane_up,
             transmit.tx => tx,
+            transmit.cost => cost,
             sack.reverse_ev => reverse_ev,
         );
         self.failed.next = self.admin.failed.val();

@@ -11,9 +11,11 @@ use stellar_wire::hw::messages::{
 };
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
+use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
 use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
+use stellar_wire::rows::PACKET_OVERHEAD;
 
 use crate::allowance::{admits, burst_size, cwnd_space, CwndSpace};
 use crate::bundles::CallSrc;
@@ -30,6 +32,9 @@ use crate::segment::{
     burst_limit, bytes_of, is_limited_by_bytes, measured, payload_length, segment_at, smaller,
     Segment,
 };
+
+/// log2 of the bytes that a packet counts beside its payload.
+const OVERHEAD_BITS: usize = PACKET_OVERHEAD.ilog2() as usize;
 
 /// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -77,6 +82,8 @@ pub struct TransmitFlow {
     pub done: Signal<Out, Bit>,
     pub result: Signal<Out, OpResult>,
     pub stats: Signal<Out, StatPulses>,
+    /// Bytes on the wire of what was sent. Valid in the cycle after `done`, if a packet was sent.
+    pub cost: Signal<Out, Bits<COST_BITS>>,
     /// Bit p: port p can send.
     pub plane_up: Signal<In, Bits<2>>,
 
@@ -159,6 +166,9 @@ pub struct TransmitFlow {
     timeout: DFF<Bits<32>>,
     /// MRC: every packet requests a SACK.
     ack_req_all: DFF<Bit>,
+    /// Payload bytes and packets of what was sent last.
+    sent_payload: DFF<Bits<COST_BITS>>,
+    sent_packets: DFF<Bits<6>>,
 }
 
 impl Logic for TransmitFlow {
@@ -198,7 +208,9 @@ impl Logic for TransmitFlow {
             fills_window,
             room,
             starves,
-            only_short
+            only_short,
+            sent_payload,
+            sent_packets
         );
         clock_reset!(self, bursts);
         let op = self.op.val();
@@ -536,6 +548,8 @@ impl Logic for TransmitFlow {
                             self.result.next.state.probe = false;
                             self.result.next.packet_sent = true;
                             self.result.next.una = window.una;
+                            self.sent_payload.d.next = bits::<COST_BITS>(0);
+                            self.sent_packets.d.next = bits::<6>(1);
                             self.step.d.next = Step::Idle;
                         } else {
                             self.window.start.next = true;
@@ -639,6 +653,12 @@ impl Logic for TransmitFlow {
             }
         }
         // The burst begins: with `Admit`, if nothing has to be waited for.
+        if begins {
+            self.sent_payload.d.next = self.bursts.payload.val().get_bits::<COST_BITS>(0);
+            self.sent_packets.d.next = self.bursts.count.val();
+        }
+        self.cost.next = self.sent_payload.q.val()
+            + (bit_cast::<COST_BITS, 6>(self.sent_packets.q.val()) << OVERHEAD_BITS as u64);
         if begins & is_new {
             self.done.next = true;
             self.result.next.state = armed_state;

@@ -4,4 +4,5 @@ mod core;
 mod qp_schedule;
 mod saturation;
 mod sequencer;
+mod tenant_limits;
 mod timer_scan;

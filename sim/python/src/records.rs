@@ -12,7 +12,7 @@ use stellar_wire::host::registers as map;
 use stellar_wire::hw::pack::width;
 use stellar_wire::hw::{
     ack, address, completer, config, congestion, core, dma, frame, host_queues, messages, read,
-    receive, requester, responder, rq, spray, tables, tx, window, wqe,
+    receive, requester, responder, rq, spray, tables, tenant, tx, window, wqe,
 };
 
 /// A number in a record: its path, lowest bit, width, and the names of its values if it is an enumeration.
@@ -60,6 +60,7 @@ const ALL: &[Known] = &[
     requester::TxAnswer::descriptor,
     requester::TxRequest::descriptor,
     responder::ResponderConfig::descriptor,
+    tenant::TenantEntry::descriptor,
     rq::RqDescriptor::descriptor,
     spray::EntropyProfileEntry::descriptor,
     spray::SprayConfig::descriptor,

@@ -1,16 +1,16 @@
 //! The card's state, and software's access to it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use stellar_wire::host::{Cqe, Doorbell, Eqe, EventKind, Wqe};
 
 use super::qp::QueuePair;
 use super::qp_table::QpTable;
-use super::scheduler::Schedule;
+use super::scheduler::{Schedule, TokenBucket};
 use super::timers::Timers;
 use super::{
     CardModel, ConfigError, DoorbellError, EndpointConfig, EndpointCounters, Memory, PostError,
-    QpConfig, TableWriteError, PORTS,
+    QpConfig, TableWriteError, TenantShare, TenantShareError, PORTS,
 };
 use crate::requester::{Card, PhaseRing, Requester, WindowPool};
 use crate::responder::Answer;
@@ -29,6 +29,8 @@ pub struct Endpoint<M> {
     pub(super) lane: RxLane,
     pub(super) qps: QpTable,
     pub(super) schedules: [Schedule; PORTS],
+    /// Limits of the tenants that have one; both ports pay from them.
+    pub(super) limits: BTreeMap<u32, TokenBucket>,
     /// Acknowledgements that wait for their port, each with its queue pair.
     pub(super) answers: [VecDeque<(u32, Answer)>; PORTS],
     pub(super) port_up: [bool; PORTS],
@@ -64,6 +66,7 @@ impl<M: Memory> Endpoint<M> {
             model,
             qps: QpTable::default(),
             schedules: Default::default(),
+            limits: BTreeMap::new(),
             answers: Default::default(),
             port_up: [true; PORTS],
             timers: Timers::default(),
@@ -163,6 +166,29 @@ impl<M: Memory> Endpoint<M> {
         }
         queue.post(wqe)?;
         self.work_arrived(qp);
+        Ok(())
+    }
+
+    /// Sets the share of a tenant ([`stellar_wire::rows::tenant_of`] a doorbell page) in both ports. With a limit, its bucket is full.
+    ///
+    /// # Errors
+    /// [`TenantShareError`]; nothing changes then.
+    pub fn set_tenant_share(
+        &mut self,
+        tenant: u32,
+        share: &TenantShare,
+        now: Ticks,
+    ) -> Result<(), TenantShareError> {
+        share.check()?;
+        let row = share.row();
+        for schedule in &mut self.schedules {
+            schedule.set_share(tenant, &row);
+        }
+        self.limits.remove(&tenant);
+        if share.limit.is_some() {
+            self.limits.insert(tenant, TokenBucket::new(row, now));
+        }
+        self.ask_resting(now);
         Ok(())
     }
 

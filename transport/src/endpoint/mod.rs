@@ -60,6 +60,6 @@ pub use model::{CardModel, PayloadPolicy};
 pub use observe::CongestionView;
 pub use packet::{Departure, Packet, Transit};
 pub use stellar_wire::config::{
-    ConfigError, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TransportConfig, PAGES,
-    PORTS,
+    ConfigError, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TenantShare,
+    TenantShareError, TransportConfig, PAGES, PORTS,
 };

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::qp::QueuePair;
+use super::scheduler::{Schedule, TokenBucket};
 use super::{Endpoint, Memory};
 use crate::time::Ticks;
 
@@ -61,6 +62,7 @@ impl<M: Memory> Endpoint<M> {
         if !self.next_deadline().is_some_and(|at| now.reached(at)) {
             return;
         }
+        self.ask_resting(now);
         let mut due = Vec::new();
         while let Some((at, number)) = self.timers.first().filter(|&(at, _)| now.reached(at)) {
             self.timers.remove_first();
@@ -101,9 +103,26 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// Latest time of the next call of [`Self::on_timer`]: no timer expires earlier.
+    /// Latest time of the next call of [`Self::on_timer`]: no timer expires, and no tenant has tokens again, earlier.
     pub fn next_deadline(&self) -> Option<Ticks> {
-        self.timers.first().map(|(at, _)| at)
+        let timer = self.timers.first().map(|(at, _)| at);
+        self.rest_ends().into_iter().chain(timer).reduce(earlier)
+    }
+
+    /// The time at which the first tenant has tokens again.
+    fn rest_ends(&self) -> Option<Ticks> {
+        let resting = self.schedules.iter().flat_map(Schedule::all_resting);
+        let ends = resting.filter_map(|tenant| self.limits.get(&tenant));
+        ends.map(TokenBucket::ready_at).reduce(earlier)
+    }
+}
+
+/// The earlier one of two times that are less than half the range of [`Ticks`] apart.
+fn earlier(a: Ticks, b: Ticks) -> Ticks {
+    if b.reached(a) {
+        a
+    } else {
+        b
     }
 }
 

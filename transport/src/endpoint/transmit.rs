@@ -5,6 +5,7 @@ use super::framing::FrameSpec;
 use super::{Departure, Endpoint, Memory, MemoryFault, Packet, PayloadPolicy};
 use crate::requester::Payload;
 use crate::time::Ticks;
+use stellar_wire::rows::wire_cost;
 
 /// A packet that leaves, and where its payload is.
 struct Outgoing {
@@ -66,6 +67,7 @@ impl<M: Memory> Endpoint<M> {
     }
 
     fn next_request(&mut self, port: usize, now: Ticks) -> Option<Outgoing> {
+        self.ask_resting(now);
         while let Some(number) = self.schedules[port].front() {
             let packet = self.with_requester(number, |requester, card| {
                 requester.transmit(port as u8, now, card)
@@ -74,7 +76,9 @@ impl<M: Memory> Endpoint<M> {
                 self.schedules[port].park();
                 continue;
             };
-            self.schedules[port].served();
+            let cost = wire_cost(packet.length.into(), 1);
+            let rests = !self.pay(port, cost, now);
+            self.schedules[port].served(cost, rests);
             if let Some(qp) = self.qps.get(number) {
                 return Some(Outgoing {
                     departure: Line::new(&self.config, qp, port).request(&packet),
@@ -85,6 +89,24 @@ impl<M: Memory> Endpoint<M> {
             }
         }
         None
+    }
+
+    /// The tenant in front at a port pays for `cost` bytes. Returns whether it may send more.
+    fn pay(&mut self, port: usize, cost: u32, now: Ticks) -> bool {
+        let tenant = self.schedules[port].tenant_in_front();
+        let bucket = tenant.and_then(|tenant| self.limits.get_mut(&tenant));
+        bucket.is_none_or(|bucket| bucket.pay(cost, now))
+    }
+
+    /// Asks every tenant without tokens whether it has some again.
+    pub(super) fn ask_resting(&mut self, now: Ticks) {
+        for schedule in &mut self.schedules {
+            for _ in 0..schedule.rests() {
+                let tenant = schedule.resting();
+                let bucket = tenant.and_then(|tenant| self.limits.get_mut(&tenant));
+                schedule.asked(bucket.is_none_or(|bucket| bucket.pay(0, now)));
+            }
+        }
     }
 
     /// The frame of a packet; `None` if its queue pair does not exist.

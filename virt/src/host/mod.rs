@@ -13,7 +13,7 @@ mod iova;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use stellar_driver::Device;
+use stellar_driver::{Device, TenantShare};
 use stellar_wire::vstellar::{GuestCounters, GuestQuota, QUEUE_SIZE};
 use thiserror::Error;
 use virtio_queue::{Queue, QueueT};
@@ -141,6 +141,15 @@ impl Service {
     fn of(&mut self, id: DeviceId) -> Result<&mut VirtualDevice, ServiceError> {
         let device = self.devices.get_mut(&id);
         device.ok_or(ServiceError::UnknownDevice(id))
+    }
+
+    /// Sets the share of a device in the ports of the card. A guest has no request for it.
+    ///
+    /// # Errors
+    /// [`ServiceError::UnknownDevice`], [`ServiceError::Driver`] if the card cannot give the share.
+    pub fn set_share(&mut self, id: DeviceId, share: TenantShare) -> Result<(), ServiceError> {
+        let card = self.device.clone();
+        Ok(card.set_tenant_share(&self.of(id)?.context, share)?)
     }
 
     /// Call this when the guest's driver has configured the device's control queue.

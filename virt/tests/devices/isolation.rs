@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use stellar_driver::fake::FakeCard;
+use stellar_driver::{RateLimit, TenantShare};
+use stellar_virt::host::DeviceId;
 use stellar_wire::host::config_space::PAGE_BYTES;
 use stellar_wire::rows::{ConfigSelect, RingRow, Row};
 use stellar_wire::vstellar::*;
@@ -56,6 +58,36 @@ fn every_object_of_another_device_is_unknown() {
     assert_eq!(victim.counters().refused, 0, "nor the victim's counters");
     let state = victim.call(Request::QueryQp { qp }).unwrap();
     assert_eq!(state, Answer::State(GuestQpState::Rts));
+}
+
+/// The host sets the share of a device, of which a guest's requests change nothing.
+#[test]
+fn shares_of_the_ports_are_the_hosts() {
+    let (card, [mut guest, _other]) = two();
+    let table = ConfigSelect::Tenant.index();
+    let limit = RateLimit {
+        bits_per_second: 10_000_000_000,
+        bucket: 64 << 10,
+    };
+    let share = TenantShare {
+        limit: Some(limit),
+        ..TenantShare::default()
+    };
+    let id = guest.id;
+    guest.host.service().set_share(id, share).unwrap();
+    let packed = share.row().pack();
+    let expected = u64::from(packed[1]) << 32 | u64::from(packed[0]);
+    assert_eq!(card.last_rows(table)[&id.0.into()], [expected]);
+    let pair = guest.pair();
+    guest.connect(pair.qp.number(), 9, ports(1));
+    let rows = card.last_rows(table);
+    assert_eq!((rows.len(), &rows[&id.0.into()][..]), (1, &[expected][..]));
+    let gone = DeviceId(77);
+    let error = guest.host.service().set_share(gone, share).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "virtual device 77 does not exist, or was destroyed"
+    );
 }
 
 #[test]

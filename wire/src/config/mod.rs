@@ -12,6 +12,7 @@ mod requester;
 mod rows;
 mod spray;
 mod srv6;
+mod tenant;
 
 pub use coalescing::{coalesce_from, default_sack_every, MAX_SACK_EVERY, NO_COALESCING};
 pub use endpoint::{
@@ -27,6 +28,9 @@ pub use requester::{
 };
 pub use spray::{Policy, SkipScope, SprayConfig, SprayError};
 pub use srv6::{EntropyField, Srv6Template, TemplateError};
+pub use tenant::{
+    RateLimit, TenantShare, TenantShareError, MAX_BUCKET, MAX_RATE, MIN_BUCKET, MIN_RATE,
+};
 
 /// Packets that the window of an MRC sender may span: the largest MPR that this card sends with.
 pub const WINDOW: u32 = 4096;

@@ -8,7 +8,7 @@
 
 use crate::header::fit;
 use crate::rows::ConfigSelect;
-use crate::rows::{EMTT_INDEX_BITS, PROFILE_BITS};
+use crate::rows::{EMTT_INDEX_BITS, PROFILE_BITS, TENANT_BITS};
 
 /// What software may do with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +218,7 @@ impl Features {
             ConfigSelect::Profile => PROFILE_BITS as u8,
             ConfigSelect::Port => self.ports.ilog2() as u8,
             ConfigSelect::EventQueue => self.log2_event_queues,
+            ConfigSelect::Tenant => TENANT_BITS as u8,
             ConfigSelect::Qp
             | ConfigSelect::Requester
             | ConfigSelect::SendQueue

@@ -16,6 +16,7 @@ pub(crate) mod responder;
 pub(crate) mod rings;
 mod select;
 pub(crate) mod spray;
+pub(crate) mod tenant;
 #[cfg(all(test, feature = "hdl"))]
 mod tests;
 
@@ -40,3 +41,7 @@ pub(crate) use row::ToRecord;
 pub use row::{Field, FieldBits, Row};
 pub use select::ConfigSelect;
 pub use spray::{GeneratedEntropy, PathAck, SprayFeedback, SprayRow, PROFILE_BITS};
+pub use tenant::{
+    tenant_of, wire_cost, TenantRow, BUCKET_BITS, PACKET_OVERHEAD, RATE_BITS, STEP_ONE, STEP_SHIFT,
+    TENANT_BITS,
+};

@@ -38,5 +38,7 @@ record_enum! {
         CompletionQueue,
         /// [`super::RingRow`] of an event queue, by its number.
         EventQueue,
+        /// [`super::TenantRow`] by tenant ([`super::tenant_of`]).
+        Tenant,
     }
 }

@@ -55,6 +55,7 @@ fn every_row_packs_as_its_record() {
             ConfigSelect::ControlPeer => agree(ControlPeerRow::to_hw),
             ConfigSelect::Responder => agree(ResponderRow::to_hw),
             ConfigSelect::CompletionQueue | ConfigSelect::EventQueue => agree(RingRow::to_hw),
+            ConfigSelect::Tenant => agree(TenantRow::to_hw),
         }
     }
 }

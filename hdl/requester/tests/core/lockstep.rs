@@ -8,7 +8,8 @@ use stellar_transport::time::Ticks;
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
-use stellar_wire::rows::BURST_PACKETS;
+use stellar_wire::hw::requester::TxRequest;
+use stellar_wire::rows::{wire_cost, BURST_PACKETS};
 use stellar_wire::Opcode;
 
 use crate::core::memory::Entries;
@@ -223,7 +224,8 @@ impl Bench {
             observed.cqes.extend(again.cqes);
             observed.failed.extend(again.failed);
             observed.starved.extend(again.starved);
-            observed.tx = again.tx;
+            (observed.tx, observed.costs) = (again.tx, again.costs);
+            observed.faults = again.faults;
             let arrived = self.rig.settle() || again.arrived;
             observed.cqes.extend(self.rig.take_cqes());
             // If a payload cannot be read, a burst may have no packet that leaves.
@@ -231,9 +233,31 @@ impl Bench {
                 break;
             }
         }
+        self.compare_cost(&observed);
         let sent = self.compare_sent(qp, port, &observed);
         self.compare(qp, &mut observed, was_failed);
         sent
+    }
+
+    /// The tenant pays for all packets of the burst, those behind a payload that could not be located too.
+    fn compare_cost(&mut self, observed: &Observed) {
+        let length = |words: &Vec<u32>| Record::<TxRequest>::new(words).u64("length") as u32;
+        let sent = observed
+            .tx
+            .iter()
+            .map(|words| wire_cost(length(words), 1))
+            .sum::<u32>();
+        let costs: u64 = observed.costs.iter().sum();
+        if observed.faults == 0 {
+            assert_eq!(
+                costs,
+                u64::from(sent),
+                "cost of {} packets",
+                observed.tx.len()
+            );
+        } else {
+            assert!(observed.costs.is_empty() || costs >= u64::from(sent));
+        }
     }
 
     /// Returns the packets that the reference would send now, and whether the queue pair would fail.

@@ -41,6 +41,10 @@ pub struct Observed {
     pub deactivated: bool,
     /// Ports on which the head was rotated or deactivated, in order.
     pub ports: Vec<u8>,
+    /// Costs that came with these rotations.
+    pub costs: Vec<u64>,
+    /// Payloads that could not be located.
+    pub faults: u32,
     /// Packed `Completion`s.
     pub cqes: Vec<Vec<u32>>,
     /// Queue pair and status.
@@ -119,6 +123,8 @@ pub struct Rig {
     /// Pending translation requests, in order.
     locating: VecDeque<Vec<u32>>,
     pub(super) observed: Observed,
+    /// A head was rotated in the last cycle.
+    cost_comes: bool,
     /// Bit p: the head at port p was rotated or deactivated.
     pub(super) ports_done: u64,
     pub totals: Totals,
@@ -154,6 +160,7 @@ impl Rig {
             arriving: VecDeque::new(),
             locating: VecDeque::new(),
             observed: Observed::default(),
+            cost_comes: false,
             ports_done: 0,
             totals: Totals::default(),
             deadlines: [None; 1 << Q],
@@ -257,6 +264,7 @@ impl Rig {
             let mut located = self.locate(&words);
             located.epoch = self.coin();
             self.located[usize::from(located.epoch)] += u64::from(!located.fault);
+            self.observed.faults += u32::from(located.fault);
             self.dut.set_words("xlate_rsp", &to_words(located));
             self.dut.set("xlate_rsp_valid", 1);
         }
@@ -334,7 +342,11 @@ impl Rig {
             self.located[usize::from(dropped.bool("epoch"))] -= 1;
             self.dropped += 1;
         }
+        if std::mem::take(&mut self.cost_comes) {
+            self.observed.costs.push(self.dut.get("cost"));
+        }
         let (served, parked) = (self.dut.get("rotate"), self.dut.get("deactivate"));
+        self.cost_comes = served != 0;
         self.observed.rotated |= served != 0;
         self.observed.deactivated |= parked != 0;
         self.ports_done |= served | parked;

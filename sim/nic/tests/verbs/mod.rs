@@ -18,6 +18,7 @@ mod pcie_settings;
 mod push;
 mod rc;
 mod reset;
+mod shares;
 mod stuck;
 mod table_end;
 mod tenants;

@@ -114,7 +114,10 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
             Policy::FlowBender,
         ],
     ];
-    let policy = policies[(dice >> 63) as usize][(dice % 4) as usize];
+    let policy = match (dice >> 63, dice >> 40 & 3) {
+        (1, 0) => Policy::Hopper,
+        (second, _) => policies[second as usize][(dice % 4) as usize],
+    };
     let spray = SprayConfig {
         policy,
         paths: if policy == Policy::SinglePath { 1 } else { 16 },
@@ -130,6 +133,8 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
             SkipScope::NextTurn
         },
         probe_interval: Ticks::from_us(5),
+        base_rtt: Ticks(60),
+        bend_after: 1 + (dice >> 36 & 1) as u8,
     };
     MrcConfig {
         mpr: [12, 1024, 1024, 4096][(dice >> 17 & 3) as usize],

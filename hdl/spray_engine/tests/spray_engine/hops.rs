@@ -1,8 +1,8 @@
 //! How far Hopper lets packets overtake each other, with random delays of paths. The engine and its reference choose the same paths, so this holds for both.
 //!
 //! The bound: a packet `p` of the new path arrives before a packet `q` of the old one by no more than what the round trips of `q` and `p` differ beyond those that
-//! were measured, or beyond two base round trips. If the round trip grows ever more slowly, as that of a path whose queue fills up does, and the new path keeps the
-//! round trip of its probe, then only what exceeds two base round trips counts.
+//! were measured, or beyond two base round trips. If the round trip grows ever more slowly, as that of a path whose queue fills up does, by less than two base round
+//! trips, and the new path does not become faster than its probe, then no packet overtakes another one.
 
 use std::collections::BTreeMap;
 
@@ -223,12 +223,17 @@ fn wire(extra: u32, growth: Vec<i32>) -> Wire {
     }
 }
 
-/// Growth that never increases: a queue that fills up.
+/// Growth that never increases, to 600 ticks at most: a queue that fills up. A delay of two base round trips is long enough for that.
 fn filling() -> impl Strategy<Value = Vec<i32>> {
     prop::collection::vec((0..40_i32, 1..60_usize), 1..6).prop_map(|mut pieces| {
         pieces.sort_unstable_by_key(|&(growth, _)| -growth);
         let repeat = |(growth, times)| std::iter::repeat_n(growth, times);
-        pieces.into_iter().flat_map(repeat).collect()
+        let mut left = 600;
+        let fits = |growth: &i32| {
+            left -= growth;
+            left >= 0
+        };
+        pieces.into_iter().flat_map(repeat).take_while(fits).collect()
     })
 }
 
@@ -240,7 +245,7 @@ fn random() -> impl Strategy<Value = Vec<i32>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn packets_overtake_no_more_than_the_paths_changed_since_they_were_measured(
         wires in prop::collection::vec((0..800_u32, random()), PATHS as usize),
@@ -270,8 +275,7 @@ proptest! {
         let wires = extra.into_iter().zip(filling).map(|(extra, growth)| wire(extra, growth)).collect();
         let mut flow = Flow::new(wires, seed);
         flow.run(300, gap, window, 1);
-        // A probe takes a place of its path, too, so it may grow by one step until data follows.
-        flow.check(|_| 2 * BASE - 40);
+        prop_assert_eq!(flow.check(|_| 2 * BASE), 0);
     }
 }
 

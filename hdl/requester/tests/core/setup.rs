@@ -116,6 +116,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
             Policy::FlowBender,
         ],
     ];
+    // Hopper comes instead of some of the others.
     let policy = match (dice >> 63, dice >> 45 & 3) {
         (1, 0) => Policy::Hopper,
         (second, _) => policies[second as usize][(dice % 4) as usize],

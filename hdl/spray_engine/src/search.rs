@@ -76,20 +76,34 @@ fn unprobed(row: PlaneRow, home: Bits<7>, plane: Bit) -> Bits<64> {
     row.in_service & !withdrawn(row) & !skipped(row.turns) & !used
 }
 
-/// Returns the search for a value to probe. Plane 0 is the own plane. 6 levels.
+/// Slots of both planes that Hopper may probe.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Unprobed {
+    pub even: Bits<64>,
+    pub odd: Bits<64>,
+}
+
+/// Returns the slots that Hopper may probe. Plane 0 is the own plane. 4 levels.
 #[hdl_fn]
-pub fn for_probe(planes: Planes, up: Bits<2>, pair: PairRow) -> Search {
+pub fn unprobed_paths(planes: Planes, home: Bits<7>) -> Unprobed {
+    Unprobed {
+        even: unprobed(planes.own, home, false),
+        odd: unprobed(planes.other, home, true),
+    }
+}
+
+/// Returns the search for a value to probe. Plane 0 is the own plane. 4 levels.
+#[hdl_fn]
+pub fn for_probe(planes: Planes, up: Bits<2>, pair: PairRow, unprobed: Unprobed) -> Search {
     let none = bits::<72>(0);
     let other_paths = hops(pair.policy);
-    let open_even = unprobed(planes.own, pair.home, false);
-    let open_odd = unprobed(planes.other, pair.home, true);
     let wanted_even = if other_paths {
-        bit_cast::<72, 64>(open_even)
+        bit_cast::<72, 64>(unprobed.even)
     } else {
         planes.own.assumed_bad
     };
     let wanted_odd = if other_paths {
-        bit_cast::<72, 64>(open_odd)
+        bit_cast::<72, 64>(unprobed.odd)
     } else {
         planes.other.assumed_bad
     };

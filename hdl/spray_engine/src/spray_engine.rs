@@ -25,7 +25,9 @@ use crate::profile::ProfileSnk;
 use crate::row::{
     backups_of, begun, configured, probed, probed_path, slots_of, swap_planes, PairRow, Planes, SprayRow,
 };
-use crate::search::{for_path, for_probe, from_start, index_found, renewed};
+use crate::search::{
+    for_path, for_probe, from_start, index_found, renewed, unprobed_paths, Unprobed,
+};
 use crate::start_draw::StartDraw;
 use crate::step::{begins_with_plane_1, step_after, Step, StepConditions};
 
@@ -103,6 +105,8 @@ pub struct SprayEngine<const Q: usize = 10> {
     recycled_slot: DFF<Bits<6>>,
 
     found: DFF<Bit>,
+    /// Paths that Hopper may probe.
+    unprobed: DFF<Unprobed>,
     /// No data may be sent.
     held: DFF<Bit>,
     /// Bits of the delay that were computed.
@@ -136,7 +140,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         );
         dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
         dff_setup!(self, clock, searched, usable_ring, recycled, recycled_slot);
-        dff_setup!(self, clock, held, computed);
+        dff_setup!(self, clock, held, computed, unprobed);
         clock_reset!(self, lookup);
         clock!(
             self,
@@ -303,6 +307,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.hopper.plane.next = exchange;
         self.hopper.load.next = step == Step::Hear;
         self.hopper.divide.next = step == Step::Extrapolate;
+        self.unprobed.d.next = unprobed_paths(planes, pair.home);
         let hop = self.hopper.heard.val();
         let in_hold = self.hopper.in_hold.val();
         let drawn = self.start_draw.start.val();
@@ -322,11 +327,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             more,
             is_discarded: not_due | other_port,
             moves: self.ev_change.moves.val(),
-            bends: if step == Step::Hear {
-                hop.draws
-            } else {
-                may_bend & round.bends
-            },
+            bends: may_bend & round.bends,
+            draws: hop.draws,
             hops: hop.hops,
             extrapolated: self.computed.q.val() == bits::<4>(DELAY_BITS as u64 - 1),
             has_probes: pair.hop.to_probe.any() & !in_hold,
@@ -366,7 +368,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             }
             Step::CollectProbes => {
                 self.finder.load.next = true;
-                self.finder.load_search.next = for_probe(planes, up, pair);
+                self.finder.load_search.next = for_probe(planes, up, pair, self.unprobed.q.val());
                 self.since_probe.d.next = asked.now - pair.last_probe;
             }
             Step::Recycle => {
@@ -471,7 +473,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 let delay = self.hopper.delay.val();
                 self.pair.d.next.hop.until = asked.now + bit_cast::<32, DELAY_BITS>(delay);
             }
-            Step::HoldSecond => {
+            Step::EndHold => {
                 self.held.d.next = in_hold;
                 if pair.hop.held & !in_hold {
                     self.pair.d.next.home = pair.hop.target;

@@ -18,6 +18,9 @@ pub enum Step {
     /// Hopper, `Probe` and `Query`: finds whether the delay of a change of path is over, and ends it.
     HoldFirst,
     HoldSecond,
+    EndHold,
+    /// Hopper, `Probe`: determines the paths that may be probed.
+    MapPaths,
     /// `Probe`: determines the values that are assumed bad, and the time since the last probe.
     CollectProbes,
     /// Finds which of the slots to take again are candidates.
@@ -90,13 +93,15 @@ pub struct StepConditions {
     pub is_discarded: Bit,
     /// `ApplyChange`: a backup may be freed or needed.
     pub moves: Bit,
-    /// `ApplyChange`, `Hear`: another path is drawn.
+    /// `ApplyChange`: another path is drawn.
     pub bends: Bit,
+    /// `Hear`: another path is drawn.
+    pub draws: Bit,
     /// `Hear`: the path changes after a delay.
     pub hops: Bit,
     /// `Extrapolate`: this is the last bit.
     pub extrapolated: Bit,
-    /// `HoldSecond`: probes are due.
+    /// `EndHold`: probes are due, and no delay goes on.
     pub has_probes: Bit,
 }
 
@@ -182,7 +187,7 @@ pub fn step_after(
             }
         }
         Step::Hear => {
-            if conditions.bends {
+            if conditions.draws {
                 Step::Bend
             } else if conditions.hops {
                 Step::Extrapolate
@@ -199,9 +204,11 @@ pub fn step_after(
         }
         Step::AddDelay => Step::SetDelay,
         Step::HoldFirst => Step::HoldSecond,
-        Step::HoldSecond => {
+        Step::HoldSecond => Step::EndHold,
+        Step::MapPaths => Step::CollectProbes,
+        Step::EndHold => {
             if (op == SprayOp::Probe) & conditions.has_probes {
-                Step::CollectProbes
+                Step::MapPaths
             } else {
                 Step::WaitUsable
             }

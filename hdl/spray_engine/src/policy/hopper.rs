@@ -102,6 +102,20 @@ struct Comparisons {
     acked: Bits<ACKED_BITS>,
 }
 
+/// What kind of news a request has, one cycle after the inputs.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Matches {
+    acks: Bit,
+    /// There is a round trip, if the path is the one in use.
+    timed: Bit,
+    /// A probe of this active path was answered.
+    answers: Bit,
+    is_home: Bit,
+    /// It is the best path so far.
+    is_best: Bit,
+    draws: Bit,
+}
+
 /// What a request changes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Heard {
@@ -117,10 +131,10 @@ pub struct Heard {
     pub hops: Bit,
 }
 
-/// Decides when a queue pair probes, and when it changes its path. The outputs follow the inputs, which are stable during an operation: `in_hold` after one cycle,
-/// `heard` after three (two for feedback). `delay` is valid [`DELAY_BITS`] + 1 cycles after `load`; meanwhile `divide` is high.
+/// Decides when a queue pair probes, and when it changes its path. The outputs follow the inputs, which are stable during an operation: `in_hold` after two cycles,
+/// `heard` after three (two for feedback), and one after `in_slot`. `delay` is valid [`DELAY_BITS`] + 1 cycles after `load`; meanwhile `divide` is high.
 ///
-/// LUT levels: 2 carry chains at most; 7 (`heard`: own path 3, decision 2, row 2); a multiplication of 16 by 13 bits.
+/// LUT levels: 2 carry chains at most; 4 (`heard`: decision 2, row 2); a multiplication of 16 by 13 bits.
 #[derive(LogicBlock, Default)]
 pub struct Hopper {
     pub clock: Signal<In, Clock>,
@@ -144,6 +158,8 @@ pub struct Hopper {
 
     distances: DFF<Distances>,
     comparisons: DFF<Comparisons>,
+    matches: DFF<Matches>,
+    holds: DFF<Bit>,
     /// Growth on the line, times the packets that are not acknowledged.
     product: DFF<Bits<32>>,
     divisor: DFF<Bits<ACKED_BITS>>,
@@ -166,6 +182,7 @@ impl Logic for Hopper {
     fn update(&mut self) {
         dff_setup!(self, clock, distances, comparisons, product, divisor);
         dff_setup!(self, clock, remainder, quotient, overflows, sum);
+        dff_setup!(self, clock, matches, holds);
         let request = self.request.val();
         let row = self.row.val();
         let ack = request.ack;
@@ -218,21 +235,32 @@ impl Logic for Hopper {
         };
         let beyond = distances.left.get_bits::<16>(16).any()
             | (distances.left.get_bits::<16>(0) > two_base);
-        self.in_hold.next = row.held & distances.left.any() & !beyond;
+        self.holds.d.next = row.held & distances.left.any() & !beyond;
+        self.in_hold.next = self.holds.q.val();
 
         // decide
         let acks = request.op == SprayOp::Ack;
         let told = request.op == SprayOp::Feedback;
         let late = told & (request.feedback == SprayFeedback::Timeout);
         let asked = (acks | told) & (request.feedback == SprayFeedback::AlwaysSkip);
-        let draws = late | asked;
+        let draws_path = late | asked;
         let home = self.home.val();
         let same_slot = self.slot.val() == home.get_bits::<6>(1);
         let same_plane = self.plane.val() == home.get_bit(0);
         let in_slot = self.in_slot.val();
-        let is_home = in_slot & same_slot & same_plane;
-        let begins = acks & news.begins;
-        let sampled = acks & ack.sampled & is_home & !asked;
+        let answered = told & (request.feedback == SprayFeedback::ProbeAnswered);
+        self.matches.d.next = Matches {
+            acks,
+            timed: acks & ack.sampled & !asked,
+            answers: answered & in_slot & !request.index.get_bit(7),
+            is_home: in_slot & same_slot & same_plane,
+            is_best: request.index == bit_cast::<8, 7>(row.best),
+            draws: draws_path,
+        };
+        let matches = self.matches.q.val();
+        let draws = matches.draws;
+        let begins = matches.acks & news.begins;
+        let sampled = matches.timed & matches.is_home;
         let free = sampled & !row.held;
         let may_probe = row.may_probe | begins;
         let may_switch = row.may_switch | begins;
@@ -240,12 +268,8 @@ impl Logic for Hopper {
         let decides = free & may_switch & news.congested;
         let hops = decides & row.best_known & !news.stale & news.better;
         let starts_line = sampled & (begins | !row.line);
-        let answers = told & (request.feedback == SprayFeedback::ProbeAnswered);
-        let replaces = !row.best_known
-            | news.stale
-            | !news.faster
-            | (request.index == bit_cast::<8, 7>(row.best));
-        let learns = answers & in_slot & !request.index.get_bit(7) & !is_home & replaces;
+        let replaces = !row.best_known | news.stale | !news.faster | matches.is_best;
+        let learns = matches.answers & !matches.is_home & replaces;
         let to_probe = if asks {
             bits::<2>(HOP_PROBES as u64)
         } else {
@@ -266,7 +290,7 @@ impl Logic for Hopper {
                 },
                 acked: if starts_line {
                     bits::<ACKED_BITS>(0)
-                } else if acks {
+                } else if matches.acks {
                     news.acked
                 } else {
                     row.acked

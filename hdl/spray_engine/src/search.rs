@@ -1,8 +1,8 @@
 //! Definition of searches for a place.
 
 use crate::candidates::Candidates;
-use crate::policy::{has_one_path, hops};
 use crate::policy::turns::{passed, skipped, Turns};
+use crate::policy::{has_one_path, hops};
 use crate::row::{withdrawn, PairRow, PlaneRow, Planes};
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;

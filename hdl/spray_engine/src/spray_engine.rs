@@ -23,7 +23,8 @@ use crate::policy::turns::passed;
 use crate::policy::{bends, has_one_path, hops, is_permuted, recycles};
 use crate::profile::ProfileSnk;
 use crate::row::{
-    backups_of, begun, configured, probed, probed_path, slots_of, swap_planes, PairRow, Planes, SprayRow,
+    backups_of, begun, configured, probed, probed_path, slots_of, swap_planes, PairRow, Planes,
+    SprayRow,
 };
 use crate::search::{
     for_path, for_probe, from_start, index_found, renewed, unprobed_paths, Unprobed,

@@ -52,7 +52,8 @@ impl Flow {
 
     fn answer(&mut self, passed: u32, index: EvIndex, round_trip: u32) {
         self.now += passed;
-        self.spray.on_probe(index, round_trip as u16, Ticks(self.now));
+        self.spray
+            .on_probe(index, round_trip as u16, Ticks(self.now));
     }
 
     /// Ticks for which no data is sent.
@@ -236,7 +237,8 @@ fn a_timeout_and_a_request_of_the_receiver_draw_a_path_and_end_the_delay() {
     let mut drawn = vec![];
     for _ in 0..4 {
         let home = flow.home();
-        flow.spray.on_feedback(home, Feedback::Timeout, Ticks(flow.now));
+        flow.spray
+            .on_feedback(home, Feedback::Timeout, Ticks(flow.now));
         assert_eq!(flow.held(), None);
         drawn.push(flow.home());
         let asked = PathAck {

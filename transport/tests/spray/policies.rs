@@ -224,7 +224,11 @@ fn a_bender_changes_its_path_after_as_many_congested_rounds_in_a_row_as_configur
     spray.on_ack(&at(1, 1, Feedback::Good), NOW);
     for (round, congested) in (2..).zip(rounds) {
         assert_eq!(indices(&mut spray, 1), first, "before round {round}");
-        let hint = if congested { Feedback::Skip } else { Feedback::Good };
+        let hint = if congested {
+            Feedback::Skip
+        } else {
+            Feedback::Good
+        };
         spray.on_ack(&at(round, round, hint), NOW);
     }
     assert_ne!(indices(&mut spray, 1), first);

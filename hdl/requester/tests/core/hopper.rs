@@ -33,7 +33,8 @@ fn round_trip(bench: &mut Bench, ticks: u32) {
     post(bench, 7);
     transmit(bench);
     let flying = &mut bench.pairs[QP].flying;
-    let (probes, data): (Vec<_>, Vec<_>) = flying.drain(..).partition(|sent| sent.probe_id.is_some());
+    let (probes, data): (Vec<_>, Vec<_>) =
+        flying.drain(..).partition(|sent| sent.probe_id.is_some());
     let wait = BASE_RTT / 2;
     bench.now = bench.now.plus(Ticks(wait));
     bench.pairs[QP].flying = probes;
@@ -53,7 +54,11 @@ fn a_slow_path_is_left_for_one_that_was_probed_and_no_data_leaves_meanwhile() {
     round_trip(&mut bench, 2 * BASE_RTT);
     let probes = bench.pairs[QP].reference.counters().probes;
     assert!(probes >= 2, "{probes} probes of other paths");
-    assert_eq!(home(&bench), first, "two base round trips are no reason to change");
+    assert_eq!(
+        home(&bench),
+        first,
+        "two base round trips are no reason to change"
+    );
 
     round_trip(&mut bench, 4 * BASE_RTT);
     let (before, decided) = (packets(&bench), bench.now);

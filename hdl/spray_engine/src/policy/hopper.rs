@@ -212,8 +212,8 @@ impl Logic for Hopper {
         let twice = round_trip << 1;
         let four_times = bit_cast::<19, 16>(ack.round_trip) << 2;
         let grows = row.line & !distances.rise.get_bit(16);
-        let too_old = distances.age.get_bits::<16>(16).any()
-            | (distances.age.get_bits::<16>(0) > four_base);
+        let too_old =
+            distances.age.get_bits::<16>(16).any() | (distances.age.get_bits::<16>(0) > four_base);
         self.comparisons.d.next = Comparisons {
             begins: !row.open | at_least(distances.since, base.get_bits::<16>(0)),
             forgets: at_least(distances.since, four_base),
@@ -233,8 +233,8 @@ impl Logic for Hopper {
                 distances.acked.get_bits::<ACKED_BITS>(0)
             },
         };
-        let beyond = distances.left.get_bits::<16>(16).any()
-            | (distances.left.get_bits::<16>(0) > two_base);
+        let beyond =
+            distances.left.get_bits::<16>(16).any() | (distances.left.get_bits::<16>(0) > two_base);
         self.holds.d.next = row.held & distances.left.any() & !beyond;
         self.in_hold.next = self.holds.q.val();
 

@@ -116,7 +116,11 @@ impl Bench {
     fn ask(&mut self, qp: usize, request: SprayRequest) -> Response {
         let responses = self.call(qp, request, 1);
         let took = self.took();
-        let most = cycles::OTHER.max(if request.op == SprayOp::Ack { cycles::HOP } else { 0 });
+        let most = cycles::OTHER.max(if request.op == SprayOp::Ack {
+            cycles::HOP
+        } else {
+            0
+        });
         assert!(took <= most, "{took} cycles for {request:?}");
         responses[0]
     }

@@ -146,9 +146,7 @@ impl Engine {
             index: record.u64("index") as u8,
             entropy: record.u64("entropy") as u32,
             usable: record.u64("usable"),
-            held_until: record
-                .bool("held")
-                .then(|| record.u64("until") as u32),
+            held_until: record.bool("held").then(|| record.u64("until") as u32),
         }
     }
 }

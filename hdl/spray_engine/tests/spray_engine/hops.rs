@@ -156,7 +156,9 @@ impl Flow {
         if self.held.is_some() {
             return;
         }
-        let path = [0, 1].into_iter().find_map(|plane| self.bench.choose(0, plane, None));
+        let path = [0, 1]
+            .into_iter()
+            .find_map(|plane| self.bench.choose(0, plane, None));
         let path = path.expect("a path");
         if let Some(Hop { probed, .. }) = self.hops.last_mut() {
             *probed = probed.or(self.probed[usize::from(path)]);
@@ -170,7 +172,8 @@ impl Flow {
             era: self.hops.len(),
         });
         if number.is_multiple_of(every) {
-            self.answers.insert((arrives + BACK, number), Answer::Ack(number));
+            self.answers
+                .insert((arrives + BACK, number), Answer::Ack(number));
         }
     }
 
@@ -178,7 +181,11 @@ impl Flow {
     fn run(&mut self, packets: usize, gap: u32, window: usize, every: usize) {
         let mut now = 0;
         while self.packets.len() < packets {
-            while let Some(entry) = self.answers.first_entry().filter(|entry| entry.key().0 <= now) {
+            while let Some(entry) = self
+                .answers
+                .first_entry()
+                .filter(|entry| entry.key().0 <= now)
+            {
                 let (at, _) = *entry.key();
                 let answer = entry.remove();
                 self.answer(at, answer);
@@ -196,9 +203,15 @@ impl Flow {
         let mut overtaken = 0;
         for (number, q) in self.packets.iter().enumerate() {
             let mut early = 0;
-            for p in self.packets[number + 1..].iter().take_while(|p| p.at < q.arrives) {
+            for p in self.packets[number + 1..]
+                .iter()
+                .take_while(|p| p.at < q.arrives)
+            {
                 if p.arrives >= q.arrives || p.era != q.era + 1 {
-                    assert!(p.era > q.era || p.arrives >= q.arrives, "a path is in order");
+                    assert!(
+                        p.era > q.era || p.arrives >= q.arrives,
+                        "a path is in order"
+                    );
                     continue;
                 }
                 early += 1;
@@ -206,7 +219,10 @@ impl Flow {
                 let differ = q.round_trip().saturating_sub(p.round_trip());
                 let bound = differ.saturating_sub(beyond(hop));
                 let late = q.arrives - p.arrives;
-                assert!(late <= bound, "{late} ticks, not {bound}: {q:?} {p:?} {hop:?}");
+                assert!(
+                    late <= bound,
+                    "{late} ticks, not {bound}: {q:?} {p:?} {hop:?}"
+                );
             }
             overtaken += usize::from(early > 0);
         }
@@ -233,7 +249,11 @@ fn filling() -> impl Strategy<Value = Vec<i32>> {
             left -= growth;
             left >= 0
         };
-        pieces.into_iter().flat_map(repeat).take_while(fits).collect()
+        pieces
+            .into_iter()
+            .flat_map(repeat)
+            .take_while(fits)
+            .collect()
     })
 }
 
@@ -281,7 +301,9 @@ proptest! {
 
 #[test]
 fn a_queue_that_fills_up_is_left_in_order_for_the_faster_of_two_paths() {
-    let wires = (0..PATHS).map(|path| wire(10 * u32::from(path), vec![10; 70])).collect();
+    let wires = (0..PATHS)
+        .map(|path| wire(10 * u32::from(path), vec![10; 70]))
+        .collect();
     let mut flow = Flow::new(wires, 7);
     flow.run(300, 10, 100, 1);
     assert!(!flow.hops.is_empty(), "a hop");

@@ -37,6 +37,8 @@ pub struct PathAttributes {
     pub skip: SkipScope,
     /// Minimum time between two probes.
     pub probe_interval: Duration,
+    /// Congested rounds in a row before [`Policy::FlowBender`] changes the path, 1 to 15.
+    pub bend_after: u8,
 }
 
 impl Default for PathAttributes {
@@ -51,6 +53,7 @@ impl Default for PathAttributes {
             paths: 128,
             skip: SkipScope::default(),
             probe_interval: Duration::from_millis(1),
+            bend_after: 1,
         }
     }
 }
@@ -157,6 +160,8 @@ impl RtrAttributes {
             rotation: (place.number % u32::from(device.profile.slots())) as u8,
             skip: path.skip,
             probe_interval: ticks("path.probe_interval (8 ns)", path.probe_interval)?,
+            base_rtt,
+            bend_after: path.bend_after,
         };
         let receive = Receive {
             peer: self.peer,

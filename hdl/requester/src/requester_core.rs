@@ -5,7 +5,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_send_queue::MessageTable;
-use hdl_spray_engine::policy::{has_one_path, has_states, hears_all};
+use hdl_spray_engine::policy::{has_one_path, has_states, hears_all, probes};
 use hdl_spray_engine::profile::ProfileSnk;
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_window::TxWindow;
@@ -148,7 +148,7 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
         // configure
         let policy = self.settings.spray.val().policy;
         self.sequencer.path_policy.next = PathPolicy {
-            probes: has_states(policy),
+            probes: probes(policy),
             keeps_all_paths: !has_one_path(policy) & !has_states(policy),
             hears_all: hears_all(policy),
         };

@@ -264,7 +264,11 @@ impl Logic for SackFlow {
                 entropy: op.control.reflected,
                 hint,
                 sampled: self.answered.q.val(),
-                round_trip: sample,
+                round_trip: if seth.probe_response {
+                    flight_time
+                } else {
+                    sample
+                },
                 packets: self.packets.q.val(),
                 una,
                 next_psn: self.next_psn.q.val(),

@@ -55,6 +55,8 @@ enum Step {
     CountPackets,
     /// Waits until the spray engine is free and has processed all feedback, then checks that the first packet may be sent.
     Admit,
+    /// MRC: the queue pair is held, because its path changes. Nothing is sent.
+    Held,
     /// The burst is collected.
     Collect,
     /// Sends a retransmission, or a burst over RC. The window may still process its request when the flow is done.
@@ -231,10 +233,13 @@ impl Logic for TransmitFlow {
 
         // select
         let port = op.port;
-        // Only a policy that probes has a probe due, and only lost packets need to know which planes are usable. Otherwise the spray engine is not queried.
+        // Only a policy that probes has a probe due or holds the queue pair, and only lost packets need to know which planes are usable. Otherwise the spray engine is
+        // not queried.
         let spray_requested = self.spray_requested.q.val();
         let mut query_response = spray;
         query_response.found = spray.found & spray_requested;
+        let held = op.state.path_policy.probes & spray.held;
+        let held_deadline = earlier(state.armed, state.deadline, spray.until);
         let needs_spray_query = !spray_requested & window.lost.any();
         let units_ready = !self.window.busy.val()
             & !needs_spray_query
@@ -533,6 +538,11 @@ impl Logic for TransmitFlow {
                         self.result.next.tried_again = true;
                         self.result.next.next_action = NextAction::Nothing;
                         self.step.d.next = Step::Idle;
+                    } else if held & !choice.probes {
+                        // The timer schedules the queue pair again.
+                        self.state.d.next.armed = true;
+                        self.state.d.next.deadline = held_deadline;
+                        self.step.d.next = Step::Held;
                     } else if !choice.probes & !choice.is_retransmit {
                         self.psn.d.next = window.next_psn;
                         if self.bursts.may_follow.val() {
@@ -629,6 +639,12 @@ impl Logic for TransmitFlow {
                     self.result.next.next_action = NextAction::Completing;
                     self.step.d.next = Step::Idle;
                 }
+            }
+            Step::Held => {
+                self.messages.start.next = true;
+                self.done.next = true;
+                self.result.next.next_action = NextAction::Completing;
+                self.step.d.next = Step::Idle;
             }
             Step::Collect => {
                 if self.bursts.no_path.val() {

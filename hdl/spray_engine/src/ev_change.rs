@@ -34,6 +34,9 @@ pub struct EvChange {
 
     /// One cycle later: the plane after the change.
     pub changed: Signal<Out, PlaneRow>,
+    /// Valid with `changed`: the value serves slot `served`, and is neither denied nor assumed bad.
+    pub in_slot: Signal<Out, Bit>,
+    pub served: Signal<Out, Bits<6>>,
     /// Valid with `changed`: the change may free a backup or need one.
     pub moves: Signal<Out, Bit>,
 
@@ -70,6 +73,9 @@ impl Logic for EvChange {
 
         // change
         self.changed.next = changed(row, self.value_change.q.val(), self.remembers.val());
+        let value = self.value_change.q.val();
+        self.in_slot.next = value.exists & value.has_slot & !value.was_withdrawn;
+        self.served.next = value.slot;
         self.moves.next = frees_or_needs(self.value_change.q.val().change);
 
         // assign a backup

@@ -5,9 +5,11 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayConfig, SprayPolicy};
+use stellar_wire::rows::BASE_RTT_BITS;
 
 use crate::policy::counts_turns;
 use crate::policy::flow_bender::BendRow;
+use crate::policy::hopper::HopRow;
 use crate::policy::recycled::{RecycledRow, Ring};
 use crate::policy::turns::Turns;
 
@@ -43,6 +45,8 @@ pub struct PairRow {
     pub rotation: Bits<6>,
     pub skip_next_turn: Bit,
     pub probe_interval: Bits<31>,
+    pub base_rtt: Bits<BASE_RTT_BITS>,
+    pub bend_after: Bits<4>,
     pub lfsr: Bits<32>,
     /// One path at a time: index of the path in use.
     pub home: Bits<7>,
@@ -53,6 +57,7 @@ pub struct PairRow {
     pub probe_from: Bits<8>,
     pub recycled: RecycledRow,
     pub bend: BendRow,
+    pub hop: HopRow,
 }
 
 /// Both planes: the own plane of an operation, and the other one. In memory the own plane is plane 0.
@@ -88,6 +93,8 @@ pub fn configured(settings: SprayConfig) -> PairRow {
         rotation: settings.rotation,
         skip_next_turn: settings.skip_next_turn | counts_turns(settings.policy),
         probe_interval: settings.probe_interval,
+        base_rtt: settings.base_rtt,
+        bend_after: settings.bend_after,
         lfsr: settings.seed,
         home: bits::<7>(0),
         probed: false,
@@ -95,6 +102,21 @@ pub fn configured(settings: SprayConfig) -> PairRow {
         probe_from: bits::<8>(0),
         recycled: RecycledRow::default(),
         bend: BendRow::default(),
+        hop: HopRow::default(),
+    }
+}
+
+/// Returns the state after the probe of a path of Hopper. The next one's path is searched from `drawn` on.
+#[hdl_fn]
+pub fn probed_path(pair: PairRow, drawn: Bits<7>, word: Bits<32>) -> PairRow {
+    PairRow {
+        hop: HopRow {
+            to_probe: pair.hop.to_probe - 1,
+            ..pair.hop
+        },
+        probe_from: bit_cast::<8, 7>(drawn),
+        lfsr: word,
+        ..pair
     }
 }
 

@@ -1,9 +1,9 @@
 //! Definition of searches for a place.
 
 use crate::candidates::Candidates;
-use crate::policy::has_one_path;
 use crate::policy::turns::{passed, skipped, Turns};
-use crate::row::{PairRow, PlaneRow, Planes};
+use crate::policy::{has_one_path, hops};
+use crate::row::{withdrawn, PairRow, PlaneRow, Planes};
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
@@ -69,21 +69,47 @@ pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow) -> Search {
     }
 }
 
+/// Returns the slots of a plane that Hopper may probe: their own value serves them, and they were not probed of late. 1 level behind `skipped`.
+#[hdl_fn]
+fn unprobed(row: PlaneRow, home: Bits<7>, plane: Bit) -> Bits<64> {
+    let used = bit_cast::<64, 1>((home.get_bit(0) == plane).into()) << home.get_bits::<6>(1);
+    row.in_service & !withdrawn(row) & !skipped(row.turns) & !used
+}
+
+/// Slots of both planes that Hopper may probe.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Unprobed {
+    pub even: Bits<64>,
+    pub odd: Bits<64>,
+}
+
+/// Returns the slots that Hopper may probe. Plane 0 is the own plane. 4 levels.
+#[hdl_fn]
+pub fn unprobed_paths(planes: Planes, home: Bits<7>) -> Unprobed {
+    Unprobed {
+        even: unprobed(planes.own, home, false),
+        odd: unprobed(planes.other, home, true),
+    }
+}
+
 /// Returns the search for a value to probe. Plane 0 is the own plane. 4 levels.
 #[hdl_fn]
-pub fn for_probe(planes: Planes, up: Bits<2>, from: Bits<8>) -> Search {
+pub fn for_probe(planes: Planes, up: Bits<2>, pair: PairRow, unprobed: Unprobed) -> Search {
     let none = bits::<72>(0);
-    let even = if up.get_bit(0) {
+    let other_paths = hops(pair.policy);
+    let wanted_even = if other_paths {
+        bit_cast::<72, 64>(unprobed.even)
+    } else {
         planes.own.assumed_bad
-    } else {
-        none
     };
-    let odd = if up.get_bit(1) {
+    let wanted_odd = if other_paths {
+        bit_cast::<72, 64>(unprobed.odd)
+    } else {
         planes.other.assumed_bad
-    } else {
-        none
     };
-    by_index(even, odd, from)
+    let even = if up.get_bit(0) { wanted_even } else { none };
+    let odd = if up.get_bit(1) { wanted_odd } else { none };
+    by_index(even, odd, pair.probe_from)
 }
 
 /// Returns the same search, starting at the first position.

@@ -17,14 +17,18 @@ use crate::key_stream::next_word;
 use crate::place_search::PlaceSearch;
 use crate::place_value::{self, PlaceValue};
 use crate::policy::flow_bender::{counted, rounded};
+use crate::policy::hopper::{aged, arrived, Hopper, DELAY_BITS};
 use crate::policy::recycled::{emptied, heard, may_have, recall, thawed, thaws, usable_entries};
 use crate::policy::turns::passed;
-use crate::policy::{bends, has_one_path, is_permuted, recycles};
+use crate::policy::{bends, has_one_path, hops, is_permuted, recycles};
 use crate::profile::ProfileSnk;
 use crate::row::{
-    backups_of, begun, configured, probed, slots_of, swap_planes, PairRow, Planes, SprayRow,
+    backups_of, begun, configured, probed, probed_path, slots_of, swap_planes, PairRow, Planes,
+    SprayRow,
 };
-use crate::search::{for_path, for_probe, from_start, index_found, renewed};
+use crate::search::{
+    for_path, for_probe, from_start, index_found, renewed, unprobed_paths, Unprobed,
+};
 use crate::start_draw::StartDraw;
 use crate::step::{begins_with_plane_1, step_after, Step, StepConditions};
 
@@ -74,6 +78,7 @@ pub struct SprayEngine<const Q: usize = 10> {
     ev_change: EvChange,
     entropy_index: EntropyIndex,
     start_draw: StartDraw,
+    hopper: Hopper,
     lookup: EntropyLookup<Q>,
 
     step: DFF<Step>,
@@ -101,6 +106,12 @@ pub struct SprayEngine<const Q: usize = 10> {
     recycled_slot: DFF<Bits<6>>,
 
     found: DFF<Bit>,
+    /// Paths that Hopper may probe.
+    unprobed: DFF<Unprobed>,
+    /// No data may be sent.
+    held: DFF<Bit>,
+    /// Bits of the delay that were computed.
+    computed: DFF<Bits<4>>,
     /// Responses of a burst before the last one. Bit n: a response is due in n cycles.
     early: DFF<Bits<AHEAD>>,
 }
@@ -130,6 +141,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         );
         dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
         dff_setup!(self, clock, searched, usable_ring, recycled, recycled_slot);
+        dff_setup!(self, clock, held, computed, unprobed);
         clock_reset!(self, lookup);
         clock!(
             self,
@@ -140,7 +152,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             value,
             ev_change,
             entropy_index,
-            start_draw
+            start_draw,
+            hopper
         );
 
         let step = self.step.q.val();
@@ -210,6 +223,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             },
             entropy: self.value.entropy.val(),
             usable: self.usable.q.val(),
+            held: self.held.q.val(),
+            until: pair.hop.until,
         };
 
         // look up
@@ -278,8 +293,25 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         // hear
         let thaw = may_recycle & thaws(pair.recycled, asked);
-        let round = rounded(pair.bend, asked);
+        let round = rounded(pair.bend, asked, pair.bend_after);
         let may_bend = bends(pair.policy);
+
+        // hear round trips
+        let may_hop = hops(pair.policy);
+        let known = (asked.op != SprayOp::Ack) | self.found.q.val();
+        self.hopper.request.next = asked;
+        self.hopper.row.next = pair.hop;
+        self.hopper.base_rtt.next = pair.base_rtt;
+        self.hopper.home.next = pair.home;
+        self.hopper.in_slot.next = self.ev_change.in_slot.val() & known;
+        self.hopper.slot.next = self.ev_change.served.val();
+        self.hopper.plane.next = exchange;
+        self.hopper.load.next = step == Step::Hear;
+        self.hopper.divide.next = step == Step::Extrapolate;
+        self.unprobed.d.next = unprobed_paths(planes, pair.home);
+        let hop = self.hopper.heard.val();
+        let in_hold = self.hopper.in_hold.val();
+        let drawn = self.start_draw.start.val();
 
         let policy = if step == Step::Fetch {
             stored.pair.policy
@@ -297,6 +329,10 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             is_discarded: not_due | other_port,
             moves: self.ev_change.moves.val(),
             bends: may_bend & round.bends,
+            draws: hop.draws,
+            hops: hop.hops,
+            extrapolated: self.computed.q.val() == bits::<4>(DELAY_BITS as u64 - 1),
+            has_probes: pair.hop.to_probe.any() & !in_hold,
         };
         self.step.d.next = step_after(step, asked.op, policy, conditions);
 
@@ -306,6 +342,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.up.d.next = self.plane_up.val();
                 self.planes_swapped.d.next = false;
                 self.found.d.next = false;
+                self.held.d.next = false;
+                self.computed.d.next = bits::<4>(0);
                 self.wrapped.d.next = false;
                 self.searched.d.next = false;
                 if self.request.record.val().op == SprayOp::Ack {
@@ -331,7 +369,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             }
             Step::CollectProbes => {
                 self.finder.load.next = true;
-                self.finder.load_search.next = for_probe(planes, up, pair.probe_from);
+                self.finder.load_search.next = for_probe(planes, up, pair, self.unprobed.q.val());
                 self.since_probe.d.next = asked.now - pair.last_probe;
             }
             Step::Recycle => {
@@ -351,6 +389,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                         self.asked.d.next.count = asked.count - 1;
                         self.early.d.next = early_next | due;
                     }
+                } else if !chooses & self.wrapped.q.val() {
+                    self.pair.d.next.hop.to_probe = bits::<2>(0);
                 }
             }
             Step::NewRotation => {
@@ -367,6 +407,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             Step::TakePlane => {
                 if chooses {
                     self.pair.d.next.home = index.get_bits::<7>(0);
+                } else if may_hop {
+                    self.pair.d.next = probed_path(pair, drawn, word);
                 } else if !not_due {
                     self.pair.d.next = probed(pair, index, asked.now);
                 }
@@ -376,6 +418,10 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             Step::LookupValue => {
                 if chooses & !self.recycled.q.val() {
                     self.planes.d.next.own.position = place + 1;
+                }
+                if !chooses & may_hop {
+                    let probed_slot = bits::<64>(1) << place.get_bits::<6>(0);
+                    self.planes.d.next.own.turns.ones = own.turns.ones | probed_slot;
                 }
                 if more {
                     self.asked.d.next.count = asked.count - 1;
@@ -410,6 +456,29 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.pair.d.next.bend = round.row;
                 if may_recycle {
                     self.pair.d.next.recycled = heard(pair.recycled, asked);
+                }
+            }
+            Step::Hear => {
+                self.pair.d.next.hop = hop.row;
+                if hop.asks {
+                    self.pair.d.next.probe_from = bit_cast::<8, 7>(drawn);
+                    self.pair.d.next.lfsr = word;
+                }
+                if hop.begins {
+                    self.planes.d.next.own.turns = aged(own.turns, hop.forgets);
+                    self.planes.d.next.other.turns = aged(planes.other.turns, hop.forgets);
+                }
+            }
+            Step::Extrapolate => self.computed.d.next = self.computed.q.val() + 1,
+            Step::SetDelay => {
+                let delay = self.hopper.delay.val();
+                self.pair.d.next.hop.until = asked.now + bit_cast::<32, DELAY_BITS>(delay);
+            }
+            Step::EndHold => {
+                self.held.d.next = in_hold;
+                if pair.hop.held & !in_hold {
+                    self.pair.d.next.home = pair.hop.target;
+                    self.pair.d.next.hop = arrived(pair.hop);
                 }
             }
             Step::Bend => {

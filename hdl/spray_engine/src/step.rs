@@ -4,7 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayOp, SprayPolicy, SprayRequest};
 
-use crate::policy::{has_one_path, has_states, is_permuted};
+use crate::policy::{has_one_path, has_states, hops, is_permuted};
 
 /// What the engine does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -15,6 +15,12 @@ pub enum Step {
     Fetch,
     /// `Choose`: determines the candidates.
     Select,
+    /// Hopper, `Probe` and `Query`: finds whether the delay of a change of path is over, and ends it.
+    HoldFirst,
+    HoldSecond,
+    EndHold,
+    /// Hopper, `Probe`: determines the paths that may be probed.
+    MapPaths,
     /// `Probe`: determines the values that are assumed bad, and the time since the last probe.
     CollectProbes,
     /// Finds which of the slots to take again are candidates.
@@ -46,6 +52,12 @@ pub enum Step {
     /// Classifies the state change of a value, and applies it.
     ClassifyChange,
     ApplyChange,
+    /// Hopper: learns from round trips.
+    Hear,
+    /// Computes the delay of a change of path, a bit per cycle.
+    Extrapolate,
+    AddDelay,
+    SetDelay,
     /// One path at a time: takes the path drawn.
     Bend,
     /// Finds a slot that no value serves, and assigns a backup in reserve to it.
@@ -83,6 +95,14 @@ pub struct StepConditions {
     pub moves: Bit,
     /// `ApplyChange`: another path is drawn.
     pub bends: Bit,
+    /// `Hear`: another path is drawn.
+    pub draws: Bit,
+    /// `Hear`: the path changes after a delay.
+    pub hops: Bit,
+    /// `Extrapolate`: this is the last bit.
+    pub extrapolated: Bit,
+    /// `EndHold`: probes are due, and no delay goes on.
+    pub has_probes: Bit,
 }
 
 /// Returns the next step. `Idle` is left by a request, for `Fetch` or `DrawStart`.
@@ -102,6 +122,7 @@ pub fn step_after(
         Step::Find
     };
     let repeats = conditions.more & has_one_path(policy);
+    let hears = hops(policy);
     match step {
         Step::Idle | Step::Respond => Step::Idle,
         Step::Fetch => fetched,
@@ -157,34 +178,72 @@ pub fn step_after(
         Step::ApplyChange => {
             if conditions.moves {
                 Step::FindUnserved
+            } else if hears {
+                Step::Hear
             } else if conditions.bends {
                 Step::Bend
             } else {
                 Step::Respond
             }
         }
+        Step::Hear => {
+            if conditions.draws {
+                Step::Bend
+            } else if conditions.hops {
+                Step::Extrapolate
+            } else {
+                Step::Respond
+            }
+        }
+        Step::Extrapolate => {
+            if conditions.extrapolated {
+                Step::AddDelay
+            } else {
+                Step::Extrapolate
+            }
+        }
+        Step::AddDelay => Step::SetDelay,
+        Step::HoldFirst => Step::HoldSecond,
+        Step::HoldSecond => Step::EndHold,
+        Step::MapPaths => Step::CollectProbes,
+        Step::EndHold => {
+            if (op == SprayOp::Probe) & conditions.has_probes {
+                Step::MapPaths
+            } else {
+                Step::WaitUsable
+            }
+        }
         Step::DrawStart => Step::DrawKey0,
         Step::DrawKey0 => Step::DrawKey1,
         Step::DrawKey1 => Step::InitPlanes,
         Step::InitPlanes => Step::WaitUsable,
-        Step::ComputeEntropy | Step::AssignBackup | Step::Bend | Step::WaitUsable => Step::Respond,
+        Step::ComputeEntropy
+        | Step::AssignBackup
+        | Step::Bend
+        | Step::SetDelay
+        | Step::WaitUsable => Step::Respond,
     }
 }
 
-/// Returns the step after `Fetch`. Only a policy with states has values to probe.
+/// Returns the step after `Fetch`. A policy with states has values to probe; Hopper has other paths, if its delay is over.
 #[hdl_fn]
 fn after_fetch(op: SprayOp, policy: SprayPolicy) -> Step {
+    let answered = if hops(policy) {
+        Step::HoldFirst
+    } else {
+        Step::WaitUsable
+    };
     match op {
         SprayOp::Choose => Step::Select,
         SprayOp::Probe => {
             if has_states(policy) {
                 Step::CollectProbes
             } else {
-                Step::WaitUsable
+                answered
             }
         }
         SprayOp::Ack => Step::SubtractBase,
-        SprayOp::Query => Step::WaitUsable,
+        SprayOp::Query => answered,
         _ => Step::ClassifyChange,
     }
 }

@@ -159,6 +159,8 @@ impl Connector {
             rotation: (draw % u32::from(self.profile.slots())) as u8,
             skip: SkipScope::default(),
             probe_interval: Ticks::from_us(10),
+            base_rtt: Ticks(self.nscc.registers().base_rtt.into()),
+            bend_after: 1,
         };
         let (mpr, mtu) = (1024, 1 << settings.mtu_log2);
         TransportConfig::Mrc(MrcConfig {

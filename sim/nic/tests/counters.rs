@@ -324,6 +324,7 @@ fn counters_of_queue_pairs_are_those_of_the_reference() {
         (2, Policy::EvState),
         (4, Policy::Mixed),
         (5, Policy::FlowBender),
+        (6, Policy::Hopper),
     ];
     for (seed, policy) in policies {
         let case = Case {

@@ -163,6 +163,8 @@ impl Transport {
                     rotation: (number % u32::from(profile.slots())) as u8,
                     skip: SkipScope::default(),
                     probe_interval: Ticks::from_us(10),
+                    base_rtt: Ticks(nscc.registers().base_rtt.into()),
+                    bend_after: 1,
                 };
                 TransportConfig::Mrc(MrcConfig {
                     mpr: plan.mpr,

@@ -97,6 +97,8 @@ pub fn queue_pair(
             rotation: 0,
             skip: SkipScope::default(),
             probe_interval: Ticks::from_us(20),
+            base_rtt: Ticks::from_us(6),
+            bend_after: 1,
         },
     );
     mrc.coalesce_from = coalesce_from(mrc.mpr, SACK_EVERY, mtu);

@@ -86,6 +86,22 @@ impl EvTable {
         }
     }
 
+    /// Slots that are served by their own value.
+    pub(super) fn served_by_own(&self) -> u64 {
+        self.slots & !self.withdrawn()
+    }
+
+    /// Marks a slot as probed in this epoch. Policies that probe good paths count no turns, so map `i` has the slots that were probed `i` epochs ago.
+    pub(super) fn mark_probed(&mut self, slot: u8) {
+        self.turns[0] |= 1 << slot;
+    }
+
+    /// Begins an epoch. Forgets probes of the epoch that is the fourth now, or all of them.
+    pub(super) fn age_probed(&mut self, forget: bool) {
+        let [zero, one, two, _] = self.turns;
+        self.turns = if forget { [0; 4] } else { [0, zero, one, two] };
+    }
+
     /// The value that serves `slot`: a backup, or else its own.
     pub(super) fn server(&self, slot: u8) -> EvIndex {
         // Backups serve withdrawn slots only.

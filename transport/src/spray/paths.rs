@@ -97,10 +97,53 @@ impl Paths {
         }
     }
 
+    /// Draws the index of a path. The queue pair has it, whatever its state.
+    pub fn draw(&mut self) -> EvIndex {
+        let drawn = draw(&mut self.lfsr, self.count);
+        EvIndex::active(drawn & 1, drawn >> 1)
+    }
+
     /// Draws the path in use anew, with one path at a time. It may be the same.
     pub fn draw_home(&mut self) {
-        let drawn = draw(&mut self.lfsr, self.count);
-        self.home = (drawn & 1, drawn >> 1);
+        let drawn = self.draw();
+        self.take_home(drawn);
+    }
+
+    /// Makes `index`, an active value, the path in use, with one path at a time.
+    pub fn take_home(&mut self, index: EvIndex) {
+        self.home = (index.plane(), index.place());
+    }
+
+    /// Whether packets on the path in use have the value `index`, with one path at a time.
+    pub fn is_home(&self, index: EvIndex) -> bool {
+        self.slot_in_service(index)
+            .is_some_and(|slot| (index.plane(), slot) == self.home)
+    }
+
+    /// The next path to probe on a plane of `up`, from `from` on in index order, going round: a slot that its own value serves, that is not the path in use, and
+    /// that was not probed of late. It counts as probed from now on.
+    pub fn next_unprobed(&mut self, from: EvIndex, up: PlaneMask) -> Option<EvIndex> {
+        let open = [0, 1].map(|plane: u8| {
+            let table = &self.tables[usize::from(plane)];
+            let home = u64::from(self.home.0 == plane) << self.home.1;
+            if up.contains(plane) {
+                table.served_by_own() & !table.skip() & !home
+            } else {
+                0
+            }
+        });
+        let index = (from.value()..EvIndex::ACTIVE as u8)
+            .chain(0..from.value())
+            .find(|&index| open[usize::from(index & 1)] >> (index >> 1) & 1 == 1)?;
+        self.tables[usize::from(index & 1)].mark_probed(index >> 1);
+        Some(EvIndex::active(index & 1, index >> 1))
+    }
+
+    /// An epoch is over: paths that were probed in the fourth before it may be probed again, or all paths if `forget`.
+    pub fn age_probed(&mut self, forget: bool) {
+        for table in &mut self.tables {
+            table.age_probed(forget);
+        }
     }
 
     /// Plane and slot of the path in use, with one path at a time.

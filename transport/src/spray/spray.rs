@@ -23,10 +23,6 @@ pub struct Spray {
     planes_up: PlaneMask,
     /// Plane of the next packet, unless it is not allowed.
     next_plane: u8,
-    probe_interval: Ticks,
-    last_probe: Option<Ticks>,
-    /// Where the search for the next value to probe starts.
-    probe_from: EvIndex,
 }
 
 impl Spray {
@@ -35,7 +31,7 @@ impl Spray {
     /// # Errors
     /// [`SprayError`] naming what cannot work.
     pub fn new(config: SprayConfig) -> Result<Self, SprayError> {
-        let policy = built_in(config.policy);
+        let policy = built_in(&config);
         Self::with_policy(config, policy)
     }
 
@@ -57,9 +53,6 @@ impl Spray {
             profile_rotation: config.rotation,
             planes_up: config.planes_up,
             next_plane: start & 1,
-            probe_interval: config.probe_interval,
-            last_probe: None,
-            probe_from: EvIndex::active(0, 0),
             profile: config.profile,
         })
     }
@@ -86,10 +79,16 @@ impl Spray {
         self.path(plane, slot)
     }
 
-    /// Takes feedback about a packet on `index`: it was late or trimmed, or a probe was answered.
+    /// Takes feedback about a packet on `index`: it was late or trimmed, or a probe of it was marked.
     pub fn on_feedback(&mut self, index: EvIndex, feedback: Feedback, now: Ticks) {
         let paths = &mut self.paths;
         self.policy.on_feedback(paths, index, feedback, now);
+    }
+
+    /// Takes the answer to a probe of `index`, and its round trip in ticks.
+    pub fn on_probe(&mut self, index: EvIndex, round_trip: u16, now: Ticks) {
+        let paths = &mut self.paths;
+        self.policy.on_probe(paths, index, round_trip, now);
     }
 
     /// Takes an acknowledgement. Returns the index of the entropy value that it reflects, if the queue pair has it.
@@ -113,26 +112,14 @@ impl Spray {
         }
     }
 
-    /// The value to probe now: the next one that is assumed bad in a plane that is up, going round, at most one per
-    /// probe interval.
+    /// The value to probe now, if a probe is due.
     pub fn probe_due(&mut self, now: Ticks) -> Option<EvIndex> {
-        if self
-            .last_probe
-            .is_some_and(|last| !now.elapsed(last, self.probe_interval))
-        {
-            return None;
-        }
-        let from = self.probe_from;
-        let due = self
-            .paths
-            .tables()
-            .iter()
-            .filter_map(|table| table.next_assumed_bad(from))
-            .filter(|index| self.planes_up.contains(index.plane()))
-            .min_by_key(|index| index.value().wrapping_sub(from.value()))?;
-        self.last_probe = Some(now);
-        self.probe_from = EvIndex::new(due.value() + 1).unwrap_or(EvIndex::active(0, 0));
-        Some(due)
+        self.policy.probe_due(&mut self.paths, self.planes_up, now)
+    }
+
+    /// The time before which the queue pair sends no data, because it changes its path; `None` if it may send now.
+    pub fn held_until(&mut self, now: Ticks) -> Option<Ticks> {
+        self.policy.held_until(&mut self.paths, now)
     }
 
     /// Records that the port of `plane` (0 or 1) came up or went down.
@@ -143,6 +130,12 @@ impl Spray {
     /// Planes that are up.
     pub fn planes_up(&self) -> PlaneMask {
         self.planes_up
+    }
+
+    /// The active value of the slot in use, with one path at a time.
+    pub fn home(&self) -> EvIndex {
+        let (plane, slot) = self.paths.home();
+        EvIndex::active(plane, slot)
     }
 
     /// State of `index`; `None` if the queue pair has no such value.

@@ -178,6 +178,8 @@ pub fn spray(policy: Policy, paths: u8, seed: u32) -> SprayConfig {
         rotation: 0,
         skip: SkipScope::default(),
         probe_interval: Ticks::from_us(20),
+        base_rtt: Ticks::from_us(6),
+        bend_after: 1,
     }
 }
 

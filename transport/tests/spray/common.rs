@@ -11,6 +11,8 @@ use stellar_transport::time::Ticks;
 /// Time of feedback where it does not matter.
 pub const NOW: Ticks = Ticks(0);
 pub const PROBE_INTERVAL: Ticks = Ticks(1_000);
+/// Round trip without other traffic.
+pub const BASE_RTT: Ticks = Ticks(1_000);
 
 /// `active` values from 0xc000 on, and `backups`.
 pub fn profile(active: u8, backups: u8) -> Arc<EntropyProfile> {
@@ -35,6 +37,8 @@ pub fn config(policy: Policy, paths: u8) -> SprayConfig {
         rotation: 0,
         skip: SkipScope::default(),
         probe_interval: PROBE_INTERVAL,
+        base_rtt: BASE_RTT,
+        bend_after: 1,
     }
 }
 

@@ -51,6 +51,20 @@ fn a_configuration_is_refused_with_what_is_wrong() {
         };
         assert_eq!(refused(config), SprayError::ProbeInterval(ticks));
     }
+    for ticks in [0, 1 << 14] {
+        let config = SprayConfig {
+            base_rtt: Ticks(ticks),
+            ..config(Policy::Hopper, 8)
+        };
+        assert_eq!(refused(config), SprayError::BaseRtt(ticks));
+    }
+    for bend_after in [0, 16] {
+        let config = SprayConfig {
+            bend_after,
+            ..config(Policy::FlowBender, 8)
+        };
+        assert_eq!(refused(config), SprayError::BendAfter(bend_after));
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod config;
 mod distribution;
 mod ev_state;
 mod histories;
+mod hopper;
 mod planes;
 mod policies;
 mod profile;

@@ -2,7 +2,7 @@
 
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::{
-    EvIndex, Feedback, PathAck, PathPolicy, Paths, PlaneMask, Policy, Spray,
+    EvIndex, Feedback, PathAck, PathPolicy, Paths, PlaneMask, Policy, Spray, SprayConfig,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::rows::{EXPLORED_PACKETS, FREEZE_TICKS};
@@ -209,6 +209,29 @@ fn a_bender_changes_its_path_after_a_round_with_more_than_a_twentieth_marked() {
         }
         assert_eq!(indices(&mut spray, 1), now);
     }
+}
+
+#[test]
+fn a_bender_changes_its_path_after_as_many_congested_rounds_in_a_row_as_configured() {
+    let config = SprayConfig {
+        bend_after: 3,
+        ..config(Policy::FlowBender, 128)
+    };
+    let mut spray = Spray::new(config).expect("usual");
+    let first = indices(&mut spray, 1);
+    // The first acknowledgement begins the first round. Every other one ends a round of one packet.
+    let rounds = [true, true, false, true, true, true];
+    spray.on_ack(&at(1, 1, Feedback::Good), NOW);
+    for (round, congested) in (2..).zip(rounds) {
+        assert_eq!(indices(&mut spray, 1), first, "before round {round}");
+        let hint = if congested {
+            Feedback::Skip
+        } else {
+            Feedback::Good
+        };
+        spray.on_ack(&at(round, round, hint), NOW);
+    }
+    assert_ne!(indices(&mut spray, 1), first);
 }
 
 #[test]

@@ -39,6 +39,7 @@ const fn path(path: Path) -> driver::PathAttributes {
             SkipMarked::NextTurn => driver::SkipScope::NextTurn,
         },
         probe_interval: Duration::from_nanos(path.probe_interval),
+        bend_after: 1,
     }
 }
 

@@ -191,6 +191,8 @@ impl SprayConfig {
             rotation: self.rotation,
             skip_next_turn: self.skip == SkipScope::NextTurn,
             probe_interval: self.probe_interval.0,
+            base_rtt: self.base_rtt.0 as u16,
+            bend_after: self.bend_after,
         }
     }
 }

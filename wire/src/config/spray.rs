@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::{EntropyProfile, PlaneMask};
 pub use crate::rows::SprayPolicy as Policy;
+use crate::rows::BASE_RTT_BITS;
 use crate::time::Ticks;
 
 /// How long a marked entropy value is bypassed.
@@ -38,6 +39,10 @@ pub struct SprayConfig {
     pub skip: SkipScope,
     /// Minimum time between two probes ([`Policy::EvState`]), 1 to 2^31 - 1 ticks.
     pub probe_interval: Ticks,
+    /// Round trip without other traffic ([`Policy::Hopper`]), 1 to 2^14 - 1 ticks.
+    pub base_rtt: Ticks,
+    /// Congested rounds in a row before the path changes ([`Policy::FlowBender`]), 1 to 15.
+    pub bend_after: u8,
 }
 
 /// A configuration that cannot work.
@@ -65,6 +70,12 @@ pub enum SprayError {
     /// Probe interval.
     #[error("probe interval of {0} ticks; use 1 to 2147483647")]
     ProbeInterval(u32),
+    /// Base round trip.
+    #[error("base round trip of {0} ticks; use 1 to 16383")]
+    BaseRtt(u32),
+    /// Congested rounds before the path changes.
+    #[error("a change of path after {0} congested rounds; use 1 to 15")]
+    BendAfter(u8),
 }
 
 impl SprayConfig {
@@ -96,6 +107,12 @@ impl SprayConfig {
         }
         if !(1..1 << 31).contains(&self.probe_interval.0) {
             return Err(SprayError::ProbeInterval(self.probe_interval.0));
+        }
+        if !(1..1 << BASE_RTT_BITS).contains(&self.base_rtt.0) {
+            return Err(SprayError::BaseRtt(self.base_rtt.0));
+        }
+        if !(1..16).contains(&self.bend_after) {
+            return Err(SprayError::BendAfter(self.bend_after));
         }
         Ok(())
     }

@@ -11,13 +11,13 @@ pub use crate::rows::{SprayFeedback, SprayPolicy, PROFILE_BITS};
 pub enum SprayOp {
     /// Chooses paths on plane `plane`. A path other than `avoid` is preferred.
     Choose,
-    /// Processes `feedback` about `index`.
+    /// Processes `feedback` about `index`. That a probe was answered comes with its `ack.round_trip`.
     Feedback,
     /// Processes the acknowledgement `ack`.
     Ack,
-    /// Returns the value to probe at `now`, if a probe is due.
+    /// Returns the value to probe at `now`, if a probe is due, and [`SprayResponse::held`].
     Probe,
-    /// Returns only [`SprayResponse::usable`].
+    /// Returns only [`SprayResponse::usable`] and, at `now`, [`SprayResponse::held`].
     Query,
     /// Software denies the use of `index`.
     Deny,
@@ -56,4 +56,7 @@ pub struct SprayResponse {
     /// Bit p: plane p can take a retransmission after this request. Its port is up, the policy is not single path, and the plane has a value that is good or
     /// skipped.
     pub usable: Bits<2>,
+    /// `Probe`, `Query`: no data may be sent until `until`, because the path changes.
+    pub held: Bit,
+    pub until: Bits<32>,
 }

@@ -24,8 +24,9 @@ pub use address::{AddressRow, PortRow};
 pub use congestion::NsccRegisters;
 pub use control::{ControlPeerRow, PeerAddressRow};
 pub use policy::{
-    PolicyTraits, SprayPolicy, BEND_ONE_IN, EXPLORED_PACKETS, FREEZE_TICKS, MARK_TURNS, MOST_TURNS,
-    RECYCLED_BITS, TRIM_TURNS,
+    PolicyTraits, SprayPolicy, BASE_RTT_BITS, BEND_ONE_IN, EXPLORED_PACKETS, FREEZE_TICKS,
+    HOP_BETTER, HOP_EPOCHS, HOP_MOST_DELAY, HOP_PROBES, HOP_PROBE_HALVES, HOP_SWITCH_HALVES,
+    MARK_TURNS, MOST_TURNS, RECYCLED_BITS, TRIM_TURNS,
 };
 pub use receive::{
     EmttRow, MrRow, Owner, PageSize, QpMode, QpRow, QpState, TableError, EMTT_INDEX_BITS, FIRST_QP,

@@ -24,6 +24,8 @@ record_enum! {
         Mixed,
         /// One path. Another one is drawn when too many packets of a round trip were marked, or one was late (FlowBender).
         FlowBender,
+        /// One path. When it is slow, others are probed; it is left for one that is much faster, after a delay that keeps packets in order (Hopper).
+        Hopper,
     }
 }
 
@@ -44,6 +46,8 @@ pub struct PolicyTraits {
     pub recycles: bool,
     /// Marks of a round trip move the queue pair to another path.
     pub bends: bool,
+    /// Round trips of probes move the queue pair to a faster path.
+    pub hops: bool,
     /// A line for help texts.
     pub help: &'static str,
 }
@@ -53,19 +57,20 @@ const NO: bool = false;
 /// The table of policies, in the order of [`SprayPolicy`].
 #[rustfmt::skip]
 const TABLE: [PolicyTraits; SprayPolicy::COUNT] = [
-    //                  one path, permuted, states, counts, recycles, bends
-    row("single",      [true,     NO,       NO,     NO,     NO,       NO  ], "One path"),
-    row("round-robin", [NO,       NO,       NO,     NO,     NO,       NO  ], "Paths in turn"),
-    row("obs",         [NO,       true,     NO,     NO,     NO,       NO  ], "Oblivious spraying in a pseudo-random order"),
-    row("ev-state",    [NO,       true,     true,   NO,     NO,       NO  ], "Oblivious order over the entropy values that feedback has not excluded"),
-    row("bitmap",      [NO,       true,     NO,     true,   NO,       NO  ], "Oblivious order, in which a path loses turns for marks, trims and timeouts"),
-    row("reps",        [NO,       true,     NO,     NO,     true,     NO  ], "Paths that were acknowledged without a mark, otherwise oblivious order"),
-    row("mixed",       [NO,       true,     NO,     true,   true,     NO  ], "Paths that were acknowledged without a mark, otherwise as bitmap"),
-    row("flow-bender", [true,     NO,       NO,     NO,     NO,       true], "One path, and another one when it is congested or lossy"),
+    //                  one path, permuted, states, counts, recycles, bends, hops
+    row("single",      [true,     NO,       NO,     NO,     NO,       NO,      NO  ], "One path"),
+    row("round-robin", [NO,       NO,       NO,     NO,     NO,       NO,      NO  ], "Paths in turn"),
+    row("obs",         [NO,       true,     NO,     NO,     NO,       NO,      NO  ], "Oblivious spraying in a pseudo-random order"),
+    row("ev-state",    [NO,       true,     true,   NO,     NO,       NO,      NO  ], "Oblivious order over the entropy values that feedback has not excluded"),
+    row("bitmap",      [NO,       true,     NO,     true,   NO,       NO,      NO  ], "Oblivious order, in which a path loses turns for marks, trims and timeouts"),
+    row("reps",        [NO,       true,     NO,     NO,     true,     NO,      NO  ], "Paths that were acknowledged without a mark, otherwise oblivious order"),
+    row("mixed",       [NO,       true,     NO,     true,   true,     NO,      NO  ], "Paths that were acknowledged without a mark, otherwise as bitmap"),
+    row("flow-bender", [true,     NO,       NO,     NO,     NO,       true,    NO  ], "One path, and another one when it is congested or lossy"),
+    row("hopper",      [true,     NO,       NO,     NO,     NO,       NO,    true], "One path, and another one when probes of that are much faster"),
 ];
 
-const fn row(name: &'static str, traits: [bool; 6], help: &'static str) -> PolicyTraits {
-    let [one_path, permuted, states, counts, recycles, bends] = traits;
+const fn row(name: &'static str, traits: [bool; 7], help: &'static str) -> PolicyTraits {
+    let [one_path, permuted, states, counts, recycles, bends, hops] = traits;
     PolicyTraits {
         name,
         one_path,
@@ -74,6 +79,7 @@ const fn row(name: &'static str, traits: [bool; 6], help: &'static str) -> Polic
         counts,
         recycles,
         bends,
+        hops,
         help,
     }
 }
@@ -81,7 +87,12 @@ const fn row(name: &'static str, traits: [bool; 6], help: &'static str) -> Polic
 impl PolicyTraits {
     /// Every acknowledgement matters to the policy, not only those with a mark.
     pub const fn hears_all(&self) -> bool {
-        self.recycles || self.bends
+        self.recycles || self.bends || self.hops
+    }
+
+    /// The policy sends probes of its own.
+    pub const fn probes(&self) -> bool {
+        self.states || self.hops
     }
 }
 
@@ -124,3 +135,18 @@ pub const EXPLORED_PACKETS: u8 = 16;
 
 /// [`PolicyTraits::bends`]: a round trip is congested if more than one packet of this number was marked (FlowBender: 5 %).
 pub const BEND_ONE_IN: u32 = 20;
+
+/// [`PolicyTraits::hops`]: other paths are probed if the round trip exceeds this number of halves of the base round trip (Hopper, Table 1: 1.5).
+pub const HOP_PROBE_HALVES: u32 = 3;
+/// The path may be left if the round trip exceeds this number of halves of the base round trip (Hopper, Table 1: 2.5).
+pub const HOP_SWITCH_HALVES: u32 = 5;
+/// Base round trips for which the round trip of a probe counts, and epochs for which no path is probed twice (Hopper, Table 1: `ttl_prob` = 4).
+pub const HOP_EPOCHS: u32 = 4;
+/// Another path is better if this many of its round trips are shorter than one less of those of the path in use: 80 % (Hopper, Table 1).
+pub const HOP_BETTER: u32 = 5;
+/// Paths that are probed at a time (Hopper: power of two choices).
+pub const HOP_PROBES: u8 = 2;
+/// Base round trips for which a hop is delayed at most.
+pub const HOP_MOST_DELAY: u32 = 2;
+/// log2 of the longest base round trip, in ticks, plus 1.
+pub const BASE_RTT_BITS: usize = 14;

@@ -3,7 +3,7 @@
 #[cfg(feature = "hdl")]
 use rust_hdl::prelude::*;
 
-use super::policy::SprayPolicy;
+use super::policy::{SprayPolicy, BASE_RTT_BITS};
 use crate::record_enum::record_enum;
 use crate::Psn;
 
@@ -66,6 +66,10 @@ row! {
         skip_next_turn: bool => Bit,
         /// Ticks of 8 ns.
         probe_interval: u32 => Bits<31>,
+        /// Round trip without other traffic, in ticks of 8 ns.
+        base_rtt: u16 => Bits<BASE_RTT_BITS>,
+        /// Congested rounds in a row before the path changes, 1 to 15.
+        bend_after: u8 => Bits<4>,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod both_ports;
 mod cycles;
+mod hopper;
 mod lockstep;
 mod memory;
 mod mrc;

@@ -26,6 +26,8 @@ pub const REGION: u64 = 1 << 20;
 pub const RING_LOG2: u8 = 4;
 pub const QPS: u32 = 3;
 pub const MAX_WIMM: u16 = 3;
+/// Round trip without other traffic, in ticks.
+pub const BASE_RTT: u32 = 60;
 
 /// The transports of the queue pairs of a history.
 #[derive(Clone, Copy)]
@@ -114,7 +116,11 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
             Policy::FlowBender,
         ],
     ];
-    let policy = policies[(dice >> 63) as usize][(dice % 4) as usize];
+    // Hopper comes instead of some of the others.
+    let policy = match (dice >> 63, dice >> 45 & 3) {
+        (1, 0) => Policy::Hopper,
+        (second, _) => policies[second as usize][(dice % 4) as usize],
+    };
     let spray = SprayConfig {
         policy,
         paths: if policy == Policy::SinglePath { 1 } else { 16 },
@@ -130,6 +136,8 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
             SkipScope::NextTurn
         },
         probe_interval: Ticks::from_us(5),
+        base_rtt: Ticks(BASE_RTT),
+        bend_after: 1 + (dice >> 36 & 1) as u8,
     };
     MrcConfig {
         mpr: [12, 1024, 1024, 4096][(dice >> 17 & 3) as usize],

@@ -41,6 +41,8 @@ impl Registers {
             rotation: (qp % 8) as u8,
             skip: SkipScope::default(),
             probe_interval: Ticks::from_us(10),
+            base_rtt: Ticks::from_us(6),
+            bend_after: 1,
         };
         let config = MrcConfig {
             early_loss: 128,

@@ -21,6 +21,8 @@ pub struct BendRow {
     /// Packets acknowledged in this round, and those of them with a mark. They saturate.
     pub packets: Bits<COUNT_BITS>,
     pub marked: Bits<COUNT_BITS>,
+    /// Congested rounds in a row.
+    pub congested: Bits<4>,
 }
 
 /// Returns the row with the packets of an acknowledgement. 2 levels and a carry chain.
@@ -51,9 +53,9 @@ pub struct Rounded {
     pub bends: Bit,
 }
 
-/// Returns the row after a request whose packets were counted. 3 levels and two carry chains.
+/// Returns the row after a request whose packets were counted. `bend_after`: congested rounds before the path changes. 4 levels and two carry chains.
 #[hdl_fn]
-pub fn rounded(row: BendRow, request: SprayRequest) -> Rounded {
+pub fn rounded(row: BendRow, request: SprayRequest, bend_after: Bits<4>) -> Rounded {
     let acks = request.op == SprayOp::Ack;
     let feedback = request.feedback;
     let beyond = request.ack.una - row.end;
@@ -64,14 +66,22 @@ pub fn rounded(row: BendRow, request: SprayRequest) -> Rounded {
     let late = (request.op == SprayOp::Feedback) & (feedback == SprayFeedback::Timeout);
     let asked =
         (acks | (request.op == SprayOp::Feedback)) & (feedback == SprayFeedback::AlwaysSkip);
+    let one_more = row.congested + 1;
+    let enough = one_more == bend_after;
+    let is_congested = row.open & congested;
     let next = BendRow {
         open: true,
         end: request.ack.next_psn,
         packets: bits::<COUNT_BITS>(0),
         marked: bits::<COUNT_BITS>(0),
+        congested: if is_congested & !enough {
+            one_more
+        } else {
+            bits::<4>(0)
+        },
     };
     Rounded {
         row: if ends { next } else { row },
-        bends: (ends & row.open & congested) | late | asked,
+        bends: (ends & is_congested & enough) | late | asked,
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod ev_state;
 pub mod flow_bender;
+pub mod hopper;
 pub mod recycled;
 pub mod turns;
 
@@ -13,7 +14,7 @@ use stellar_wire::rows::PolicyTraits;
 /// A trait of the table of policies.
 type Trait = fn(&PolicyTraits) -> bool;
 
-const TRAITS: [Trait; 7] = [
+const TRAITS: [Trait; 9] = [
     |traits| traits.one_path,
     |traits| traits.permuted,
     |traits| traits.states,
@@ -21,6 +22,8 @@ const TRAITS: [Trait; 7] = [
     |traits| traits.recycles,
     |traits| traits.bends,
     PolicyTraits::hears_all,
+    |traits| traits.hops,
+    PolicyTraits::probes,
 ];
 
 /// Returns the policies with trait `number` of [`TRAITS`].
@@ -29,7 +32,7 @@ fn policies_with(number: usize) -> impl Iterator<Item = SprayPolicy> {
     policies.filter(move |policy| TRAITS[number](&policy.traits()))
 }
 
-/// Returns whether a policy has trait `number` of [`TRAITS`]. A function of the three bits of the policy.
+/// Returns whether a policy has trait `number` of [`TRAITS`]. A function of the four bits of the policy.
 #[hdl_fn]
 fn has_trait(policy: SprayPolicy, number: usize) -> Bit {
     let mut found = bits::<1>(0);
@@ -80,4 +83,16 @@ pub fn bends(policy: SprayPolicy) -> Bit {
 #[hdl_fn]
 pub fn hears_all(policy: SprayPolicy) -> Bit {
     has_trait(policy, 6)
+}
+
+/// Returns [`PolicyTraits::hops`].
+#[hdl_fn]
+pub fn hops(policy: SprayPolicy) -> Bit {
+    has_trait(policy, 7)
+}
+
+/// Returns [`PolicyTraits::probes`].
+#[hdl_fn]
+pub fn probes(policy: SprayPolicy) -> Bit {
+    has_trait(policy, 8)
 }

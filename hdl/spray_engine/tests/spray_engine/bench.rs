@@ -29,14 +29,20 @@ pub struct Registers {
     pub rotation: u8,
     pub skip: SkipScope,
     pub probe_interval: u32,
+    pub base_rtt: u32,
+    pub bend_after: u8,
 }
 
 /// What an acknowledgement tells besides the entropy value.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
     pub hint: Feedback,
-    /// Packets that are acknowledged; all are the oldest ones.
+    /// Packets that are acknowledged for the first time.
     pub packets: u16,
+    /// Packets by which the first one that is not acknowledged moves on.
+    pub advance: u16,
+    /// Round trip in ticks, if there is one.
+    pub round_trip: Option<u16>,
     /// Packets that were sent and are not acknowledged after that.
     pub ahead: u16,
 }
@@ -47,6 +53,8 @@ impl From<Feedback> for News {
         Self {
             hint,
             packets: 1,
+            advance: 1,
+            round_trip: None,
             ahead: 9,
         }
     }
@@ -108,7 +116,12 @@ impl Bench {
     fn ask(&mut self, qp: usize, request: SprayRequest) -> Response {
         let responses = self.call(qp, request, 1);
         let took = self.took();
-        assert!(took <= cycles::OTHER, "{took} cycles for {request:?}");
+        let most = cycles::OTHER.max(if request.op == SprayOp::Ack {
+            cycles::HOP
+        } else {
+            0
+        });
+        assert!(took <= most, "{took} cycles for {request:?}");
         responses[0]
     }
 
@@ -171,6 +184,8 @@ impl Bench {
             rotation: registers.rotation,
             skip: registers.skip,
             probe_interval: Ticks(registers.probe_interval),
+            base_rtt: Ticks(registers.base_rtt),
+            bend_after: registers.bend_after,
         };
         self.engine
             .set_settings(config.row(registers.profile as u8).to_hw());
@@ -226,6 +241,15 @@ impl Bench {
     }
 
     pub fn feedback(&mut self, qp: usize, index: u8, feedback: Feedback) {
+        self.feedback_with(qp, index, feedback, 0);
+    }
+
+    /// Reports the answer to a probe, with its round trip in ticks.
+    pub fn probe_answered(&mut self, qp: usize, index: u8, round_trip: u16) {
+        self.feedback_with(qp, index, Feedback::ProbeAnswered, round_trip);
+    }
+
+    fn feedback_with(&mut self, qp: usize, index: u8, feedback: Feedback, round_trip: u16) {
         let now = self.now;
         // No packet has an index that is none. A policy that listens to all feedback does not look at it.
         let hears_all = self.pair(qp).registers.policy.traits().hears_all();
@@ -237,13 +261,23 @@ impl Bench {
             SprayRequest {
                 index: u64::from(index).to_bits(),
                 feedback,
+                ack: PathAck {
+                    round_trip,
+                    ..PathAck::default()
+                }
+                .to_hw(),
                 now: u64::from(now.0).to_bits(),
                 ..request(SprayOp::Feedback)
             },
         );
         assert!(!response.found);
         if let Some(index) = EvIndex::new(index) {
-            self.pair(qp).spray.on_feedback(index, feedback, now);
+            let spray = &mut self.pair(qp).spray;
+            if feedback == Feedback::ProbeAnswered {
+                spray.on_probe(index, round_trip, now);
+            } else {
+                spray.on_feedback(index, feedback, now);
+            }
         }
         self.check_usable(qp, response);
     }
@@ -257,12 +291,12 @@ impl Bench {
             entropy: u64::from(entropy).to_bits(),
         });
         let pair = self.pair(qp);
-        pair.una = pair.una.plus(news.packets.into());
+        pair.una = pair.una.plus(news.advance.into());
         let ack = PathAck {
             entropy,
             hint: news.hint,
-            sampled: entropy & 1 == 1,
-            round_trip: entropy as u16,
+            sampled: news.round_trip.is_some(),
+            round_trip: news.round_trip.unwrap_or(entropy as u16),
             packets: news.packets,
             una: pair.una,
             next_psn: pair.una.plus(news.ahead.into()),
@@ -295,6 +329,8 @@ impl Bench {
             },
         );
         let spray = &mut self.pair(qp).spray;
+        let held = spray.held_until(now).map(|until| until.0);
+        assert_eq!(response.held_until, held);
         let due = spray.probe_due(now);
         let expected = due.map(|index| {
             let entropy = spray.entropy(index).expect("a value of the queue pair");
@@ -329,10 +365,28 @@ impl Bench {
         self.check_usable(qp, response);
     }
 
-    pub fn query(&mut self, qp: usize) {
-        let response = self.ask(qp, request(SprayOp::Query));
+    /// Asks whether data may be sent, after `passed` more ticks. Returns until when it may not.
+    pub fn query(&mut self, qp: usize, passed: u32) -> Option<u32> {
+        self.now = self.now.plus(Ticks(passed));
+        let now = self.now;
+        let response = self.ask(
+            qp,
+            SprayRequest {
+                now: u64::from(now.0).to_bits(),
+                ..request(SprayOp::Query)
+            },
+        );
         assert!(!response.found);
+        let held = self.pair(qp).spray.held_until(now).map(|until| until.0);
+        assert_eq!(response.held_until, held);
         self.check_usable(qp, response);
+        held
+    }
+
+    /// Returns the index of the path in use, with one path at a time.
+    pub fn home(&self, qp: usize) -> u8 {
+        let pair = self.pairs[qp].as_ref().expect("configured");
+        pair.spray.home().value()
     }
 
     /// Returns the entropy value of an index; from the profile, if the queue pair does not have the index.

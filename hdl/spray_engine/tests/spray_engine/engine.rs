@@ -18,6 +18,8 @@ pub struct Response {
     pub index: u8,
     pub entropy: u32,
     pub usable: u64,
+    /// No data may be sent until this time.
+    pub held_until: Option<u32>,
 }
 
 impl Response {
@@ -134,7 +136,7 @@ impl Engine {
     fn response(&mut self, request: &SprayRequest) -> Response {
         let asked = self.took;
         while self.dut.get("response_valid") == 0 {
-            assert!(self.took < asked + 32, "no response to {request:?}");
+            assert!(self.took < asked + 40, "no response to {request:?}");
             self.clock_at_work();
         }
         let words = self.dut.words("response");
@@ -144,6 +146,7 @@ impl Engine {
             index: record.u64("index") as u8,
             entropy: record.u64("entropy") as u32,
             usable: record.u64("usable"),
+            held_until: record.bool("held").then(|| record.u64("until") as u32),
         }
     }
 }

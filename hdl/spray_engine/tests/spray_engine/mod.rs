@@ -2,6 +2,7 @@
 
 mod bench;
 mod engine;
+mod hops;
 mod steps;
 mod verilog;
 
@@ -45,6 +46,8 @@ fn registers(policy: Policy) -> Registers {
         rotation: 0,
         skip: SkipScope::RestOfRotation,
         probe_interval: 100,
+        base_rtt: 1_000,
+        bend_after: 1,
     }
 }
 
@@ -184,7 +187,7 @@ fn a_single_path_takes_seven_to_nine_cycles() {
 fn other_operations_take_three_to_ten_cycles() {
     let mut bench = bench(Policy::EvState, SkipScope::NextTurn);
     assert_eq!(bench.took(), 6, "configure");
-    bench.query(0);
+    bench.query(0, 0);
     assert_eq!(bench.took(), cycles::QUERY);
     bench.feedback(0, 4, Feedback::Good);
     assert_eq!(bench.took(), 4);
@@ -211,7 +214,7 @@ fn other_operations_take_three_to_ten_cycles() {
 #[test]
 fn a_queue_pair_without_states_of_values_has_nothing_to_probe_at_once() {
     for policy in Policy::ALL {
-        if policy.traits().states {
+        if policy.traits().probes() {
             continue;
         }
         let mut bench = bench(policy, SkipScope::NextTurn);

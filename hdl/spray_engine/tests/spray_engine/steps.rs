@@ -42,11 +42,13 @@ pub enum Step {
     AckNumber(u8, u32),
     /// Probes after this number of ticks.
     Probe(u32),
-    /// Probes after this number of ticks, and the response carries no mark.
-    ProbeAnswered(u32),
+    /// Probes after this number of ticks, and the response carries no mark and has this round trip.
+    ProbeAnswered(u32, u16),
+    /// Acknowledges packets on the path in use, after this number of ticks.
+    AckHome(u32, News),
     Deny(Named),
     Allow(Named),
-    Query,
+    Query(u32),
     Plane {
         plane: u8,
         up: bool,
@@ -87,20 +89,25 @@ fn registers() -> impl Strategy<Value = Registers> {
         3 => Just(Policy::Reps),
         3 => Just(Policy::Mixed),
         2 => Just(Policy::FlowBender),
+        6 => Just(Policy::Hopper),
     ];
     let skip = prop_oneof![Just(SkipScope::RestOfRotation), Just(SkipScope::NextTurn)];
     let seed = prop_oneof![1..16_u32, any::<u32>()];
     let paths = prop_oneof![3 => Just(u8::MAX), 1 => any::<u8>()];
     let interval = prop_oneof![1..100_u32, 1..1_u32 << 31];
-    (policy, paths, seed, 0..8_usize, any::<u8>(), skip, interval).prop_map(
-        |(policy, paths, seed, profile, rotation, skip, probe_interval)| Registers {
+    let base_rtt = prop_oneof![4 => 20..200_u32, 1 => 1..1_u32 << 14];
+    let times = (interval, base_rtt, 1..4_u8);
+    (policy, paths, seed, 0..8_usize, any::<u8>(), skip, times).prop_map(
+        |(policy, paths, seed, profile, rotation, skip, times)| Registers {
             policy,
             paths,
             seed: seed.max(1),
             profile,
             rotation,
             skip,
-            probe_interval,
+            probe_interval: times.0,
+            base_rtt: times.1,
+            bend_after: times.2,
         },
     )
 }
@@ -133,9 +140,13 @@ fn news() -> impl Strategy<Value = News> {
     ];
     let packets = prop_oneof![8 => 0..=20_u16, 1 => 0..=4_096_u16];
     let ahead = prop_oneof![4 => 0..=40_u16, 1 => 0..=4_096_u16];
-    (hint, packets, ahead).prop_map(|(hint, packets, ahead)| News {
+    let round_trip = prop_oneof![8 => 20..600_u16, 1 => any::<u16>()];
+    let round_trip = prop::option::weighted(0.8, round_trip);
+    (hint, packets, ahead, round_trip).prop_map(|(hint, packets, ahead, round_trip)| News {
         hint,
         packets,
+        advance: packets,
+        round_trip,
         ahead,
     })
 }
@@ -159,10 +170,12 @@ pub fn step() -> impl Strategy<Value = Step> {
         20 => (short, named(), news()).prop_map(|(ticks, named, news)| Step::Ack(ticks, named, news)),
         4 => (any::<u8>(), off).prop_map(|(number, off)| Step::AckNumber(number, off)),
         4 => ticks.clone().prop_map(Step::Probe),
-        6 => ticks.prop_map(Step::ProbeAnswered),
+        6 => (ticks, 10..300_u16).prop_map(|(ticks, round_trip)| Step::ProbeAnswered(ticks, round_trip)),
+        30 => (0..300_u32, news()).prop_map(|(ticks, news)| Step::AckHome(ticks, news)),
+        12 => (0..100_u32, 10..300_u16).prop_map(|(ticks, round_trip)| Step::ProbeAnswered(ticks, round_trip)),
         3 => named().prop_map(Step::Deny),
         4 => named().prop_map(Step::Allow),
-        1 => Just(Step::Query),
+        4 => (0..200_u32).prop_map(Step::Query),
         3 => (0..2_u8, prop::bool::weighted(0.7)).prop_map(|(plane, up)| Step::Plane { plane, up }),
         1 => (0..2_u8, any::<bool>()).prop_map(|(plane, recovers)| Step::PlaneFails { plane, recovers }),
     ]
@@ -277,14 +290,19 @@ impl Play {
                 self.bench.ack(0, qp, entropy, Feedback::AlwaysSkip.into());
             }
             Step::Probe(ticks) => drop(self.bench.probe(qp, ticks)),
-            Step::ProbeAnswered(ticks) => {
+            Step::ProbeAnswered(ticks, round_trip) => {
                 if let Some(index) = self.bench.probe(qp, ticks) {
-                    self.bench.feedback(qp, index, Feedback::ProbeAnswered);
+                    self.bench.probe_answered(qp, index, round_trip);
                 }
             }
             Step::Deny(named) => self.bench.deny(qp, self.index(qp, named)),
             Step::Allow(named) => self.bench.allow(qp, self.index(qp, named)),
-            Step::Query => self.bench.query(qp),
+            Step::Query(ticks) => drop(self.bench.query(qp, ticks)),
+            Step::AckHome(ticks, news) => {
+                let index = self.bench.home(qp);
+                let entropy = self.bench.entropy(qp, index);
+                self.bench.ack(ticks, qp, entropy, news);
+            }
             Step::PlaneFails { plane, recovers } => {
                 let answers = recovers.then_some(Feedback::ProbeAnswered);
                 for feedback in [Feedback::Timeout].into_iter().chain(answers) {

@@ -82,6 +82,8 @@ fn verilog_agrees_with_rust_hdl() {
             rotation: Bits::random(rng),
             skip_next_turn: bool::random(rng),
             probe_interval: Bits::random(rng),
+            base_rtt: Bits::random(rng),
+            bend_after: Bits::random(rng),
         };
         block.profile.valid.next = rng.random_range(0..8) == 0;
         block.profile.index.next = Bits::random(rng);

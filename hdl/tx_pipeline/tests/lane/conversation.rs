@@ -133,6 +133,8 @@ fn mrc(version6: bool) -> MrcConfig {
         rotation: 0,
         skip: SkipScope::default(),
         probe_interval: Ticks::from_us(10),
+        base_rtt: rtt,
+        bend_after: 1,
     };
     MrcConfig::new(nscc, spray)
 }

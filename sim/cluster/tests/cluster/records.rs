@@ -27,6 +27,7 @@ fn with_every_policy() {
         (Policy::Reps, 16),
         (Policy::Mixed, 16),
         (Policy::FlowBender, 16),
+        (Policy::Hopper, 16),
     ];
     assert_eq!(policies.len(), Policy::COUNT);
     for (policy, paths) in policies {
@@ -232,6 +233,7 @@ proptest! {
             Just((Policy::EvState, 8)),
             Just((Policy::Mixed, 8)),
             Just((Policy::FlowBender, 8)),
+            Just((Policy::Hopper, 8)),
         ],
         rc in proptest::bool::weighted(0.2),
     ) {

@@ -95,6 +95,7 @@ fn policies_that_learn_avoid_a_slow_spine() {
         (Policy::Reps, 1, 0.60, 0.60),
         (Policy::Mixed, 4, 0.80, 0.70),
         (Policy::FlowBender, 4, 0.80, 0.60),
+        (Policy::Hopper, 4, 0.75, 0.40),
     ] {
         let (mean, taken) = beside_50_gbps(policy, sack_every);
         let ratios = (mean / oblivious, taken / slow);

@@ -59,7 +59,8 @@ impl MrcRequester {
         }
         let round_trip = answered.map(|sent| now.since(sent.at));
         let reflected = if seth.probe_response {
-            self.probe_answered(seth.ack_psn_offset as u16, seth.path_hint, now);
+            let round_trip = now.round_trip(cc.tx_timestamp);
+            self.probe_answered(seth.ack_psn_offset as u16, seth.path_hint, round_trip, now);
             self.spray.index_of(seth.entropy)
         } else {
             self.path_ack(seth, packets, round_trip, now)
@@ -161,13 +162,13 @@ impl MrcRequester {
     }
 
     /// A probe came back, so its path works. If the probe was marked, the path is congested too.
-    fn probe_answered(&mut self, id: u16, hint: PathHint, now: Ticks) {
+    fn probe_answered(&mut self, id: u16, hint: PathHint, round_trip: Ticks, now: Ticks) {
         self.counters.probe_answers += 1;
         let Some(index) = u8::try_from(id).ok().and_then(EvIndex::new) else {
             return;
         };
         if hint != PathHint::AlwaysSkip {
-            self.spray.on_feedback(index, Feedback::ProbeAnswered, now);
+            self.spray.on_probe(index, round_trip.stamp(), now);
         }
         if hint == PathHint::SkipOnce {
             self.spray.on_feedback(index, Feedback::Skip, now);

@@ -51,8 +51,12 @@ impl MrcRequester {
         if self.error.is_some() {
             return;
         }
+        let held = self.spray.held_until(now);
         if let Some(probe) = self.probe(port, now) {
             leave(probe);
+        } else if let Some(until) = held {
+            // The timer makes the ports ask again.
+            self.deadline = earlier(self.deadline, until);
         } else if let Some(psn) = self.lost_for(port) {
             if let Some(packet) = self.retransmit(psn, port, now, card) {
                 leave(packet);

@@ -10,16 +10,41 @@ use crate::time::Ticks;
 /// Largest count. A round acknowledges fewer packets: those of its window of 4,096, and as many behind it.
 const MOST: u16 = (1 << 14) - 1;
 
-/// A round is a round trip: it ends when everything is acknowledged that was sent before it began. The number of congested rounds before the path changes is one, as in
-/// the paper's defaults.
-#[derive(Clone, Copy, Debug, Default)]
+/// A round is a round trip: it ends when everything is acknowledged that was sent before it began.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct FlowBender {
+    /// Congested rounds in a row before the path changes.
+    bend_after: u8,
+    /// Those that there were.
+    congested: u8,
     /// Packets acknowledged in this round, at most [`MOST`].
     packets: u16,
     /// Acknowledgements of these packets that carried a mark. A marked packet is acknowledged at once, so this is their number.
     marked: u16,
     /// First PSN behind the round. There is no round before the first acknowledgement.
     end: Option<Psn>,
+}
+
+impl FlowBender {
+    pub fn new(bend_after: u8) -> Self {
+        Self {
+            bend_after,
+            congested: 0,
+            packets: 0,
+            marked: 0,
+            end: None,
+        }
+    }
+
+    /// Counts a round that ends. Returns whether there were enough that were congested.
+    fn bends_after(&mut self, congested: bool) -> bool {
+        self.congested = if congested { self.congested + 1 } else { 0 };
+        let bends = self.congested >= self.bend_after;
+        if bends {
+            self.congested = 0;
+        }
+        bends
+    }
 }
 
 impl PathPolicy for FlowBender {
@@ -36,10 +61,11 @@ impl PathPolicy for FlowBender {
         let mut bends = ack.hint == Feedback::AlwaysSkip;
         if self.end.is_none_or(|end| !ack.una.is_behind(end)) {
             let congested = u32::from(self.marked) * BEND_ONE_IN > u32::from(self.packets);
-            bends |= self.end.is_some() && congested;
+            bends |= self.bends_after(self.end.is_some() && congested);
             *self = Self {
                 end: Some(ack.next_psn),
-                ..Self::default()
+                congested: self.congested,
+                ..Self::new(self.bend_after)
             };
         }
         if bends {

@@ -3,6 +3,7 @@
 mod bitmap;
 mod ev_state;
 mod flow_bender;
+mod hopper;
 mod in_order;
 mod mixed;
 mod recycled;
@@ -12,7 +13,7 @@ use std::fmt;
 
 use stellar_wire::rows::PathAck;
 
-use super::{EvIndex, Feedback, Paths, Policy};
+use super::{EvIndex, Feedback, Paths, PlaneMask, Policy, SprayConfig};
 use crate::time::Ticks;
 
 /// How a queue pair chooses among its paths, and what it learns from feedback. A policy has the state of one queue pair.
@@ -44,6 +45,21 @@ pub trait PathPolicy: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Takes the answer to a probe of `index`, with its round trip in ticks. If the probe was marked, [`Self::on_feedback`] follows.
+    fn on_probe(&mut self, paths: &mut Paths, index: EvIndex, _round_trip: u16, now: Ticks) {
+        self.on_feedback(paths, index, Feedback::ProbeAnswered, now);
+    }
+
+    /// The path to probe now, on a plane of `up`, if a probe is due. It is called before every packet.
+    fn probe_due(&mut self, _paths: &mut Paths, _up: PlaneMask, _now: Ticks) -> Option<EvIndex> {
+        None
+    }
+
+    /// The time before which the queue pair sends no data, if that is later than `now`. It is called before every packet, and before [`Self::probe_due`].
+    fn held_until(&mut self, _paths: &mut Paths, _now: Ticks) -> Option<Ticks> {
+        None
+    }
+
     /// A copy, for copies of the queue pair.
     fn copy(&self) -> Box<dyn PathPolicy>;
 }
@@ -54,14 +70,15 @@ impl Clone for Box<dyn PathPolicy> {
     }
 }
 
-/// The built-in policy `policy` at its start.
-pub(super) fn built_in(policy: Policy) -> Box<dyn PathPolicy> {
-    match policy {
+/// The built-in policy that a configuration names, at its start.
+pub(super) fn built_in(config: &SprayConfig) -> Box<dyn PathPolicy> {
+    match config.policy {
         Policy::SinglePath | Policy::RoundRobin | Policy::Obs => Box::new(in_order::InOrder),
-        Policy::EvState => Box::new(ev_state::EvStates),
+        Policy::EvState => Box::new(ev_state::EvStates::new(config.probe_interval)),
         Policy::Bitmap => Box::new(bitmap::Bitmap),
         Policy::Reps => Box::new(reps::Reps::default()),
         Policy::Mixed => Box::new(mixed::Mixed::default()),
-        Policy::FlowBender => Box::new(flow_bender::FlowBender::default()),
+        Policy::FlowBender => Box::new(flow_bender::FlowBender::new(config.bend_after)),
+        Policy::Hopper => Box::new(hopper::Hopper::new(config.base_rtt)),
     }
 }

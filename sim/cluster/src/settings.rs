@@ -1,12 +1,12 @@
 //! Settings of a run.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use sim_net::{HostId, Time};
 use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 
 /// Which queue pairs carry the flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueuePairs {
     /// Every flow has one of its own, as in htsim.
@@ -17,7 +17,7 @@ pub enum QueuePairs {
 }
 
 /// Transport of the queue pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// MRC: many paths, NSCC, selective retransmission.

@@ -56,7 +56,7 @@ def run(figure: Figure, arguments: argparse.Namespace) -> Findings | None:
 
 
 def main() -> int:
-    """Runs what the arguments choose. Returns 0 if all bands hold, 3 if one does not, 1 after an error."""
+    """Runs what the arguments choose. Returns 0 if every band holds or is known not to, with the reason; 3 if another does not; 1 after an error."""
     parser = argparse.ArgumentParser(prog="./stellar figures", description="The papers' figures: measured here, beside the papers' numbers. `figures pcie` has those of PCIe.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="figures; all with --quick or --full alone")
     parser.add_argument("--list", action="store_true", help="show the figures")
@@ -86,13 +86,13 @@ def main() -> int:
             if found is None:
                 failed.append(figure.name)
             else:
-                outside += [f"{figure.name}: {band.what}" for band in found.bands if not band.holds]
+                outside += [(figure.name, band) for band in found.bands if not band.holds]
     except (ValueError, ImportError, ConnectionError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    for what in outside:
-        print(f"OUTSIDE its band: {what}")
-    return 1 if failed else 3 if outside else 0
+    for name, band in outside:
+        print(f"OUTSIDE its band: {name}: {band.what}" + (" (explained above)" if band.why else ""))
+    return 1 if failed else 3 if any(not band.why for _, band in outside) else 0
 
 
 if __name__ == "__main__":

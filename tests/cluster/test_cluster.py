@@ -100,6 +100,7 @@ def test_other_threads_go_on_during_a_run() -> None:
         ({"policy": "nope"}, ['unknown policy "nope"', "obs", "flow-bender"]),
         ({"policy": "obs", "transport": "rc"}, ["RC has one path"]),
         ({"paths": 3}, ["3 active", "even number"]),
+        ({"window": 5000}, ["5000", "4096"]),
         ({"paths": 300}, ["integer `300`", '"paths": 300']),
         ({"seed": -1}, ["integer `-1`", '"seed": -1']),
         ({"balancer": "x"}, ["balancer", "`x`", "conweave"]),

@@ -60,6 +60,9 @@ pub struct Arguments {
     /// Retransmission timeout in microseconds
     #[arg(long, value_name = "US", default_value_t = 250, value_parser = clap::value_parser!(u32).range(1..=8388))]
     rto_us: u32,
+    /// Most packets of a queue pair in flight, up to 4096
+    #[arg(long, value_name = "PACKETS", default_value_t = 1024)]
+    window: u16,
     /// Early loss detection at this distance in packets, 128 or more; 0: off
     #[arg(long, value_name = "PACKETS", default_value_t = 0)]
     early_loss: u16,
@@ -196,6 +199,7 @@ fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
             mtu: arguments.mtu.bytes(),
             sack_every: arguments.sack_every,
             rto_us: arguments.rto_us,
+            window: arguments.window,
             early_loss: arguments.early_loss,
             queue_pairs: match arguments.queue_pairs {
                 QueuePairsName::PerFlow => QueuePairs::PerFlow,

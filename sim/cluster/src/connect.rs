@@ -160,7 +160,7 @@ impl Connector {
             skip: SkipScope::default(),
             probe_interval: Ticks::from_us(10),
         };
-        let (mpr, mtu) = (1024, 1 << settings.mtu_log2);
+        let (mpr, mtu) = (settings.window, 1 << settings.mtu_log2);
         TransportConfig::Mrc(MrcConfig {
             mpr,
             rto: settings.rto(),

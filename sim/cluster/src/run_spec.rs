@@ -162,6 +162,8 @@ pub struct Options {
     pub sack_every: u8,
     /// Retransmission timeout in microseconds.
     pub rto_us: u32,
+    /// Most packets of a queue pair in flight.
+    pub window: u16,
     /// Early loss detection at this distance in packets; 0 is off.
     pub early_loss: u16,
     /// Which queue pairs carry the flows.
@@ -187,6 +189,7 @@ impl Default for Options {
             mtu: 1 << settings.mtu_log2,
             sack_every: settings.sack_every,
             rto_us: settings.rto_us,
+            window: settings.window,
             early_loss: settings.early_loss,
             queue_pairs: settings.queue_pairs,
             path_loads: settings.path_loads,
@@ -305,6 +308,7 @@ impl Options {
             mtu_log2: mtu::log2(self.mtu)?,
             sack_every: self.sack_every,
             rto_us: self.rto_us,
+            window: self.window,
             early_loss: self.early_loss,
             queue_pairs: self.queue_pairs,
             path_loads: self.path_loads,

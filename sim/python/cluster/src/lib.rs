@@ -3,7 +3,9 @@
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sim_cluster::{Cluster, FlowResult, QueueSample, Record, Report, RunSpec, UplinkResult};
+use sim_cluster::{
+    Cluster, ClusterError, FlowResult, QueueSample, Record, Report, RunSpec, UplinkResult,
+};
 use stellar_transport::spray::Policy;
 
 /// What a run gives.
@@ -37,7 +39,11 @@ fn simulate(spec: &RunSpec) -> PyResult<Results> {
     let parts = spec.parts().map_err(invalid)?;
     let cluster = Cluster::<Record>::new(parts.topology, parts.workload, parts.settings);
     let mut cluster = cluster.map_err(invalid)?;
-    cluster.run(|_| {}).map_err(failed)?;
+    // Cards and queue pairs are made when their first flow starts.
+    cluster.run(|_| {}).map_err(|error| match error {
+        ClusterError::Config(_) => invalid(error),
+        error => failed(error),
+    })?;
     let mut report = cluster.report(None);
     report.uplink_bytes.clear();
     Ok(Results {

@@ -150,6 +150,7 @@ def describe(
     mtu: int = 4096,
     sack_every: int = 4,
     rto_us: int = 250,
+    window: int = 1024,
     early_loss: int = 0,
     queue_pairs: Literal["per-flow", "per-pair"] = "per-flow",
     path_loads: bool = False,
@@ -161,7 +162,8 @@ def describe(
     """The description of a run; nothing is checked yet.
 
     `workload` and `topology` (None: 2 leaves of 60 hosts and 60 spines) come from the functions of this module. `balancer` is how switches choose, like
-    "let-flow,gap_us=50". `policy` is one of `policies` (None: "obs", or "single" with one path). `early_loss` is a distance in packets, 0 is off. Queues of
+    "let-flow,gap_us=50". `policy` is one of `policies` (None: "obs", or "single" with one path). `window` is the most packets of
+    a queue pair in flight, up to 4,096. `early_loss` is a distance in packets, 0 is off. Queues of
     uplinks are sampled every `sample_us` microseconds (0: not) within `sample_window`. The run ends at `limit_us` of simulated time, if flows are not done.
     """
     options = {
@@ -171,6 +173,7 @@ def describe(
         "mtu": mtu,
         "sack_every": sack_every,
         "rto_us": rto_us,
+        "window": window,
         "early_loss": early_loss,
         "queue_pairs": queue_pairs,
         "path_loads": path_loads,

@@ -45,7 +45,8 @@ def _client(stack: ExitStack, distributed: Any, workers: int, scheduler: str | N
             n_workers=workers,
             threads_per_worker=1,
             processes=processes,
-            dashboard_address=None,
+            # Dask opens a port for its pages in any case: a free one, for this machine only.
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
         )
         return distributed.Client(stack.enter_context(local))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -28,12 +29,14 @@ def completed(
 ) -> Iterator[tuple[str, Point, Row | Failure]]:
     """Calls `function` for every point on Dask. Yields key, point and outcome as they come."""
     distributed = needed("distributed", "a sweep", "sweep")
+    # By cloudpickle alone: Dask would send functions of modules by name, also of those that a script has registered to be sent by value.
+    code = needed("cloudpickle", "a sweep", "sweep").dumps(function)
     if not missing:
         return
     with ExitStack() as stack:
         client = stack.enter_context(_client(stack, distributed, min(workers or _processors(), len(missing)), scheduler, processes))
         # Not by content: Dask would take a point that fails once for one that always does.
-        futures = {client.submit(_call, function, point, pure=False): (key, point) for key, point in missing}
+        futures = {client.submit(_call, code, point, pure=False): (key, point) for key, point in missing}
         for future in distributed.as_completed(list(futures)):
             key, point = futures.pop(future)
             yield key, point, _outcome(future, point)
@@ -61,9 +64,10 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _call(function: Callable[[Point], Row], point: Point) -> Row | Failure:
-    """On a worker. What the function raises is a result, so that its traceback is that of the worker; that of pyo3 for a panic is no Exception."""
+def _call(code: bytes, point: Point) -> Row | Failure:
+    """On a worker. What the function, or its code, raises is a result, so that its traceback is that of the worker; that of pyo3 for a panic is no Exception."""
     try:
+        function = pickle.loads(code)
         row = function(point)
         if not isinstance(row, dict):
             raise TypeError(f"{function.__qualname__} returned {type(row).__name__}: the row of a point is a dictionary")

@@ -50,7 +50,6 @@ def measure(point: dict[str, Any]) -> dict[str, Any]:
     bytes_of = uplinks[uplinks["from"] == "p0.leaf0"].bytes
     return {
         "range": float((bytes_of.max() - bytes_of.min()) / bytes_of.mean()),
-        "of_port": float((bytes_of.max() - bytes_of.min()) * 8e-3 / (200 * run.totals["simulated_us"])),
         "used": int((bytes_of > bytes_of.mean() / 100).sum()),
         "hash": run.hash,
     }
@@ -63,10 +62,10 @@ def theory(paths: int) -> float:
 
 def findings(rows: pandas.DataFrame, scale: Scale) -> Findings:
     """Means over seeds beside the closed form."""
-    means = rows.groupby(["pairs", "policy", "paths"], sort=False)[["range", "of_port", "used"]].mean().reset_index()
+    means = rows.groupby(["pairs", "policy", "paths"], sort=False)[["range", "used"]].mean().reset_index()
     means["closed form"] = [theory(row.paths) if row.pairs > 1 else theory(row.paths / CONNECTIONS) for row in means.itertuples()]
     obs = means[(means.pairs > 1) & (means.policy == "obs")].set_index("paths")
-    found = Findings(tables=[("(greatest - least) / mean of the uplinks' bytes; the same relative to a port's capacity (the paper's metric); uplinks used", means)])
+    found = Findings(tables=[("(greatest - least) / mean of the uplinks' bytes, and uplinks used", means)])
     found.bands = [
         Band(f"{paths} paths: imbalance / closed form", obs.loc[paths, "range"] / theory(paths), 0.75, 1.25, paper="falls with the number of paths")
         for paths in PATHS
@@ -80,6 +79,7 @@ def findings(rows: pandas.DataFrame, scale: Scale) -> Findings:
     found.notes += [
         "There is no knee at 128 paths with hashing: the imbalance falls with the square root of the number of paths. Paths of which each names its uplink (SRv6) have one; clusters run IPv4 only, so they are not in this figure (docs/multipath.md, spread over uplinks).",
         "The 16 connections are between 16 pairs of hosts. Connections between one pair share the entropy values of their profile here, so they hash to the same uplinks, and 16 of them spread no better than one (rows with 1 pair): a driver has to give them profiles of their own.",
+        "The paper divides by a port's bandwidth instead of the mean load. Of one NIC of 200 Gb/s over 60 uplinks of as much, its values are these divided by 60.",
         "256 paths, the paper's last point, are more than a queue pair has (128).",
     ]
     return found

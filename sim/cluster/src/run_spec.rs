@@ -48,7 +48,7 @@ pub struct NamedText {
 #[serde(rename_all = "kebab-case")]
 pub enum TopologySource {
     /// Leaves and spines with the links of [`leaf_spine`](crate::leaf_spine).
-    LeafSpine(BuiltIn),
+    LeafSpine(Box<BuiltIn>),
     /// A topology file of `sim-net`.
     Toml(NamedText),
     /// A fat tree of htsim.
@@ -98,7 +98,7 @@ impl Default for BuiltIn {
 
 impl Default for TopologySource {
     fn default() -> Self {
-        Self::LeafSpine(BuiltIn::default())
+        Self::LeafSpine(Box::default())
     }
 }
 

@@ -44,6 +44,9 @@ def completed(
 
 def _client(stack: ExitStack, distributed: Any, workers: int, scheduler: str | None, processes: bool) -> Any:
     if scheduler is None:
+        # A worker has the point that it runs and no other, so that one that ends takes nothing else with it.
+        dask = needed("dask", "a sweep", "sweep")
+        stack.enter_context(dask.config.set({"distributed.scheduler.worker-saturation": 1.0}))
         local = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -70,6 +70,8 @@ for flag in --help -h help; do
     expect "$flag lists the commands" 0 '^  demo ' ./stellar "$flag"
 done
 expect 'the usage names both demonstrations' 0 '^  demo .*two Verilated cards.*demo rx' ./stellar help
+expect 'the usage names both kinds of figures' 0 '^  figures .*figures pcie.*figures --list' ./stellar help
+expect 'the usage names sweeps' 0 '^  sweep .*Parquet' ./stellar help
 expect 'the usage names the command for cocotb' 0 '^  cocotb ' ./stellar help
 expect 'the usage names the server of cards' 0 '^  serve .*vfio-user' ./stellar help
 expect 'the usage names the RDMA tools' 0 '^  write_lat ' ./stellar help

@@ -15,6 +15,7 @@ CAMPAIGNS=(
     "suites: the tests that cocotbext-axi, -eth and -pcie ship, on both simulators"
     "sweep: transports and paths under loss, in the world"
     "cluster: permutations and all-to-all of 120 and 480 endpoints against the results of uet-htsim, six seeds each"
+    "figures: the quick set of the papers' cluster figures; every band holds, or is known not to"
     "modes: every output of every cycle of both cards in a transfer, in all three simulation modes"
     "operators: every operator of hardware at every width from 1 to 256, rust-hdl's simulation against the Verilog"
     "mutate: mutants of each block's Verilog, which its tests have to find"
@@ -44,6 +45,7 @@ campaign_command() {
         suites) command=("$STELLAR_PYTHON" tools/cocotb suites) ;;
         sweep) command=(cargo run -q -p stellar-cli -- world --sweep --seed "$seed") ;;
         cluster) command=(cargo test -p sim-cluster --test cluster -- --ignored --nocapture) ;;
+        figures) command=(./stellar figures --quick --quiet --directory "$STATE/figures") ;;
         modes) command=(cargo run -q -p stellar-cli -- bench modes --seed "$seed" --repeat 1) ;;
         operators) command=(cargo test -p hdl-verilog --features every-width operators) ;;
         mutate) command=(cargo run -q -p stellar-mutation -- --seed "$seed") ;;

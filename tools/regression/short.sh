@@ -21,17 +21,22 @@ block_tests() {
     cargo test --workspace --doc
 }
 
-# Builds the wheel of sim/python and installs it in the Python environment.
-install_package() {
-    local wheels=$STATE/wheels
+# install_wheel FOLDER WHEELS: builds the wheel of a folder and installs it in the Python environment.
+install_wheel() {
+    local folder=$1 wheels=$2
     rm -rf "$wheels"
-    "$VENV/bin/maturin" build --quiet --manifest-path sim/python/Cargo.toml --interpreter "$STELLAR_PYTHON" --out "$wheels"
+    "$VENV/bin/maturin" build --quiet --manifest-path "$folder/Cargo.toml" --interpreter "$STELLAR_PYTHON" --out "$wheels"
     "$STELLAR_PYTHON" -m pip install --disable-pip-version-check --no-input --quiet --no-deps --no-index --force-reinstall "$wheels"/*.whl
 }
+install_package() { install_wheel sim/python "$STATE/wheels"; }
+# Clusters are a wheel of their own: without the hardware, it builds in a minute.
+install_clusters() { install_wheel sim/python/cluster "$STATE/cluster_wheels"; }
 
 test_python() {
     install_package
+    install_clusters
     "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider --durations=10 tests/cocotb -m "not repeats"
+    "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider --durations=5 tests/cluster
     # The same outcomes and simulated times on stock cocotb; `./stellar test --long` compares all benches.
     "$STELLAR_PYTHON" tools/cocotb compare --only bench_counter bench_psn_track
     "$STELLAR_PYTHON" -m pytest -q -p no:cacheprovider tools/interop/tests

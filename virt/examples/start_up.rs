@@ -1,6 +1,8 @@
 //! Start-up time of a guest against its memory, pinned in full and on demand: a table, and a plot as SVG.
 //!
 //! `cargo run -p stellar-virt --example start_up -- [FILE.svg] [--used GB]`
+//!
+//! With `--json` it prints the blocks that the service pins, with 1 GB in use if `--used` says nothing else, and neither table nor plot.
 
 use std::process::ExitCode;
 
@@ -14,22 +16,27 @@ const SIZES: [u64; 8] = [16, 32, 64, 160, 320, 640, 1000, 1600];
 
 struct Arguments {
     file: String,
-    used: u64,
+    used: Option<u64>,
+    json: bool,
 }
 
 fn arguments() -> Result<Arguments, String> {
     let mut parsed = Arguments {
         file: "start_up.svg".to_owned(),
-        used: 0,
+        used: None,
+        json: false,
     };
     let mut rest = std::env::args().skip(1);
     while let Some(argument) = rest.next() {
         if argument == "--used" {
             let number = rest.next().and_then(|text| text.parse().ok());
-            parsed.used = number.ok_or("--used takes the gigabytes that are used at the start")?;
+            let missing = "--used takes the gigabytes that are used at the start";
+            parsed.used = Some(number.ok_or(missing)?);
+        } else if argument == "--json" {
+            parsed.json = true;
         } else if argument.starts_with('-') {
             return Err(format!(
-                "{argument}: usage: start_up [FILE.svg] [--used GB]"
+                "{argument}: usage: start_up [FILE.svg] [--used GB] [--json]"
             ));
         } else {
             parsed.file = argument;
@@ -59,6 +66,17 @@ fn table(starts: &[StartUp]) -> String {
         ]);
     }
     builder.build().with(Style::markdown()).to_string()
+}
+
+/// Memory and blocks as JSON, for `./stellar figures pvdma-6`.
+fn counts(starts: &[StartUp]) -> String {
+    let rows = starts.iter().map(|start| {
+        format!(
+            "{{\"memory\":{},\"full_blocks\":{},\"used_blocks\":{}}}",
+            start.memory, start.full.0, start.on_demand.0
+        )
+    });
+    format!("[{}]", rows.collect::<Vec<_>>().join(","))
 }
 
 fn plot(file: &str, starts: &[StartUp]) -> Result<(), Box<dyn std::error::Error>> {
@@ -100,12 +118,17 @@ fn plot(file: &str, starts: &[StartUp]) -> Result<(), Box<dyn std::error::Error>
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let Arguments { file, used } = arguments()?;
+    let Arguments { file, used, json } = arguments()?;
+    let used = used.unwrap_or(u64::from(json));
     let model = |gigabytes| StartUp::model(&Costs::STELLAR, gigabytes * GB, used * GB);
     let starts = SIZES
         .into_iter()
         .map(model)
         .collect::<Result<Vec<_>, _>>()?;
+    if json {
+        println!("{}", counts(&starts));
+        return Ok(());
+    }
     println!("{}", table(&starts));
     plot(&file, &starts)?;
     println!("plot: {file}");

@@ -5,23 +5,17 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use sim_cluster::files::{read_connection_matrix, read_conweave_flows, read_text};
-use sim_cluster::workload::{all_to_all, incast, permutation, ring_all_reduce, Workload};
+use sim_cluster::files::{read_text, FileError};
+use sim_cluster::workload::Workload;
 use sim_cluster::{
-    cpu_seconds, leaf_spine, read_topology, Carrier, Cluster, QueuePairs, Record, Report, Sampling,
-    Settings, Transport,
+    cpu_seconds, Carrier, Cluster, NamedText, Options, Parts, QueuePairs, Record, Report, RunSpec,
+    Settings, TopologySource, Transport, WorkloadSource,
 };
 use sim_net::{Balancer, Frame, Topology};
-use stellar_transport::spray::Policy;
 
 use crate::path_mtu::PathMtu;
 use crate::progress;
 use crate::world::PolicyName;
-
-/// Picoseconds of a microsecond.
-const US: u64 = 1_000_000;
-/// The built-in fabric: leaves, hosts of each, spines.
-const BUILT_IN: (usize, usize, usize) = (2, 60, 60);
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -46,7 +40,8 @@ pub struct Arguments {
     /// How switches choose among equal paths: ecmp, spray, adaptive, let-flow, conga, conweave or drill, with parameters like let-flow,gap_us=50
     /// (docs/fabric.md) [default: as the topology says, or ecmp]
     #[arg(long, value_name = "NAME[,KEY=VALUE...]")]
-    balancer: Option<Balancer>,
+    #[arg(value_parser = parse_balancer)]
+    balancer: Option<String>,
     /// Policy that spreads packets over paths [default: obs, or single with one path]
     #[arg(long)]
     policy: Option<PolicyName>,
@@ -65,6 +60,9 @@ pub struct Arguments {
     /// Retransmission timeout in microseconds
     #[arg(long, value_name = "US", default_value_t = 250, value_parser = clap::value_parser!(u32).range(1..=8388))]
     rto_us: u32,
+    /// Most packets of a queue pair in flight, up to 4096
+    #[arg(long, value_name = "PACKETS", default_value_t = 1024)]
+    window: u16,
     /// Early loss detection at this distance in packets, 128 or more; 0: off
     #[arg(long, value_name = "PACKETS", default_value_t = 0)]
     early_loss: u16,
@@ -143,16 +141,11 @@ fn parse_window(text: &str) -> Result<(u64, u64), String> {
 
 /// Runs the flows, and prints the results.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let topology = match &arguments.topology {
-        Some(path) => read_topology(path)?,
-        None => leaf_spine(BUILT_IN.0, BUILT_IN.1, BUILT_IN.2)?,
-    };
-    let topology = match arguments.balancer {
-        Some(balancer) => topology.with_balancer(balancer)?,
-        None => topology,
-    };
-    let workload = workload(arguments, &topology)?;
-    let settings = settings(arguments)?;
+    let Parts {
+        topology,
+        workload,
+        settings,
+    } = spec(arguments)?.parts()?;
     let report = match arguments.packets {
         Packets::Records => watched::<Record>(topology, workload, settings)?,
         Packets::Bytes => watched::<Frame>(topology, workload, settings)?,
@@ -180,65 +173,79 @@ pub fn watched<C: Carrier>(
     Ok(cluster.report(spent.map(|(after, before)| after - before)))
 }
 
-fn workload(arguments: &Arguments, topology: &Topology) -> anyhow::Result<Workload> {
-    let hosts = topology.hosts().len();
-    let text = |path: &Path| -> anyhow::Result<(String, String)> {
-        Ok((path.display().to_string(), read_text(path)?))
-    };
-    if let Some(path) = &arguments.matrix {
-        let (file, text) = text(path)?;
-        return Ok(read_connection_matrix(&file, &text, hosts)?);
-    }
-    if let Some(path) = &arguments.flows {
-        let (file, text) = text(path)?;
-        return Ok(read_conweave_flows(&file, &text, hosts)?);
-    }
-    let (bytes, seed, ranks) = (arguments.bytes, arguments.seed, arguments.ranks);
-    Ok(match arguments.pattern {
-        Pattern::Permutation => permutation(topology, ranks, bytes, seed)?,
-        Pattern::Incast => incast(
-            topology,
-            ranks.unwrap_or(hosts.saturating_sub(1)),
-            bytes,
-            seed,
-        )?,
-        Pattern::AllToAll => all_to_all(topology, ranks.unwrap_or(hosts), bytes)?,
-        Pattern::Ring => ring_all_reduce(topology, ranks.unwrap_or(hosts), bytes, seed)?,
-    })
+/// A balancer is checked with the other options; the run gets its text.
+fn parse_balancer(text: &str) -> Result<String, String> {
+    text.parse::<Balancer>()?;
+    Ok(text.into())
 }
 
-fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
-    let sprayed = match arguments.paths {
-        1 => Policy::SinglePath,
-        _ => Policy::Obs,
-    };
+/// The run that the arguments describe.
+fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
     if arguments.mode == Mode::Rc && arguments.policy.is_some() {
         anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out");
     }
-    let (from, to) = arguments.sample_window.unwrap_or((0, arguments.limit_us));
-    Ok(Settings {
-        seed: arguments.seed,
-        transport: match arguments.mode {
-            Mode::Mrc => Transport::Mrc,
-            Mode::Rc => Transport::Rc,
+    Ok(RunSpec {
+        topology: topology(arguments)?,
+        balancer: arguments.balancer.clone(),
+        workload: workload(arguments)?,
+        options: Options {
+            seed: arguments.seed,
+            transport: match arguments.mode {
+                Mode::Mrc => Transport::Mrc,
+                Mode::Rc => Transport::Rc,
+            },
+            policy: arguments.policy.map(|name| name.policy().name().into()),
+            paths: arguments.paths,
+            mtu: arguments.mtu.bytes(),
+            sack_every: arguments.sack_every,
+            rto_us: arguments.rto_us,
+            window: arguments.window,
+            early_loss: arguments.early_loss,
+            queue_pairs: match arguments.queue_pairs {
+                QueuePairsName::PerFlow => QueuePairs::PerFlow,
+                QueuePairsName::PerPair => QueuePairs::PerPair,
+            },
+            path_loads: arguments.json,
+            sample_us: arguments.sample_us,
+            sample_window: arguments.sample_window,
+            limit_us: arguments.limit_us,
         },
-        policy: arguments.policy.map_or(sprayed, PolicyName::policy),
-        paths: arguments.paths,
-        mtu_log2: arguments.mtu.log2,
-        sack_every: arguments.sack_every,
-        rto_us: arguments.rto_us,
-        early_loss: arguments.early_loss,
-        queue_pairs: match arguments.queue_pairs {
-            QueuePairsName::PerFlow => QueuePairs::PerFlow,
-            QueuePairsName::PerPair => QueuePairs::PerPair,
-        },
-        path_loads: arguments.json,
-        sampling: Some(Sampling {
-            period: arguments.sample_us * US,
-            from: from * US,
-            to: to * US,
-        }),
-        limit: arguments.limit_us * US,
-        ..Settings::default()
+    })
+}
+
+fn named_text(path: &Path) -> Result<NamedText, FileError> {
+    Ok(NamedText {
+        file: path.display().to_string(),
+        text: read_text(path)?,
+    })
+}
+
+fn topology(arguments: &Arguments) -> Result<TopologySource, FileError> {
+    let Some(path) = &arguments.topology else {
+        return Ok(TopologySource::default());
+    };
+    let text = named_text(path)?;
+    let is_fat_tree = path
+        .extension()
+        .is_some_and(|extension| extension == "topo");
+    Ok(match is_fat_tree {
+        true => TopologySource::FatTree(text),
+        false => TopologySource::Toml(text),
+    })
+}
+
+fn workload(arguments: &Arguments) -> Result<WorkloadSource, FileError> {
+    if let Some(path) = &arguments.matrix {
+        return Ok(WorkloadSource::Matrix(named_text(path)?));
+    }
+    if let Some(path) = &arguments.flows {
+        return Ok(WorkloadSource::Flows(named_text(path)?));
+    }
+    let (bytes, ranks) = (arguments.bytes, arguments.ranks);
+    Ok(match arguments.pattern {
+        Pattern::Permutation => WorkloadSource::Permutation { bytes, ranks },
+        Pattern::Incast => WorkloadSource::Incast { bytes, ranks },
+        Pattern::AllToAll => WorkloadSource::AllToAll { bytes, ranks },
+        Pattern::Ring => WorkloadSource::Ring { bytes, ranks },
     })
 }

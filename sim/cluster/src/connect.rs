@@ -162,7 +162,7 @@ impl Connector {
             base_rtt: Ticks(self.nscc.registers().base_rtt.into()),
             bend_after: 1,
         };
-        let (mpr, mtu) = (1024, 1 << settings.mtu_log2);
+        let (mpr, mtu) = (settings.window, 1 << settings.mtu_log2);
         TransportConfig::Mrc(MrcConfig {
             mpr,
             rto: settings.rto(),

@@ -3,7 +3,8 @@
 use sim_net::{FabricError, TopologyError};
 use stellar_transport::congestion::ParamError;
 use stellar_transport::endpoint::{ConfigError, PostError};
-use stellar_transport::spray::ProfileError;
+use stellar_transport::spray::{Policy, ProfileError};
+use stellar_wire::mtu::BadMtu;
 use thiserror::Error;
 
 use crate::files::FileError;
@@ -66,6 +67,27 @@ pub enum ClusterError {
         /// Last time.
         to: u64,
     },
+    /// A path policy that does not exist.
+    #[error("unknown policy {name:?}: use one of {}", Policy::ALL.map(Policy::name).join(", "))]
+    UnknownPolicy {
+        /// The name.
+        name: String,
+    },
+    /// A path policy with RC.
+    #[error("a policy with RC: RC has one path; leave the policy out")]
+    PolicyOfRc,
+    /// A balancer that does not exist, or a parameter of it.
+    #[error("balancer: {0}")]
+    Balancer(String),
+    /// A time that no run has.
+    #[error("{us} us is longer than any run: give at most 1000000000 us")]
+    TooLong {
+        /// The time in microseconds.
+        us: u64,
+    },
+    /// The path MTU.
+    #[error(transparent)]
+    Mtu(#[from] BadMtu),
     /// The congestion control does not fit the path.
     #[error("congestion control: {0}")]
     Nscc(#[from] ParamError),

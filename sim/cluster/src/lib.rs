@@ -32,6 +32,7 @@ mod process;
 mod record;
 mod report;
 mod round_trip;
+mod run_spec;
 mod settings;
 mod topology;
 pub mod workload;
@@ -43,7 +44,9 @@ use hash::RunHash;
 pub use process::{cpu_seconds, resident_bytes};
 pub use record::Record;
 pub use report::{
-    Depth, FlowResult, FlowTotals, PacketTotals, Report, Spread, TimeSpread, UplinkTotals,
+    Depth, FlowResult, FlowTotals, PacketTotals, QueueSample, Report, Spread, TimeSpread,
+    UplinkResult, UplinkTotals,
 };
+pub use run_spec::{BuiltIn, NamedText, Options, Parts, RunSpec, TopologySource, WorkloadSource};
 pub use settings::{QueuePairs, Sampling, Settings, Transport};
 pub use topology::{leaf_spine, read_topology};

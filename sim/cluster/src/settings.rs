@@ -1,12 +1,12 @@
 //! Settings of a run.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use sim_net::{HostId, Time};
 use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 
 /// Which queue pairs carry the flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueuePairs {
     /// Every flow has one of its own, as in htsim.
@@ -17,7 +17,7 @@ pub enum QueuePairs {
 }
 
 /// Transport of the queue pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// MRC: many paths, NSCC, selective retransmission.
@@ -56,6 +56,8 @@ pub struct Settings {
     pub sack_every: u8,
     /// Retransmission timeout in microseconds.
     pub rto_us: u32,
+    /// Most packets of a queue pair in flight (MRC). The card's default is 4,096.
+    pub window: u16,
     /// Early loss detection at this distance in packets; 0 is off (MRC).
     pub early_loss: u16,
     /// Round trip of an idle path in picoseconds, from which NSCC's parameters follow; `None`: that of the longest path from the first host.
@@ -74,7 +76,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Oblivious spraying over 128 paths, MTU 4,096, a SACK for four packets, timeout 250 us, no early loss detection, a queue pair per flow, at most
+    /// Oblivious spraying over 128 paths, MTU 4,096, a SACK for four packets, 1,024 packets in flight, timeout 250 us, no early loss detection, a queue pair per flow, at most
     /// one simulated second.
     fn default() -> Self {
         Self {
@@ -85,6 +87,7 @@ impl Default for Settings {
             mtu_log2: 12,
             sack_every: 4,
             rto_us: 250,
+            window: 1024,
             early_loss: 0,
             base_rtt: None,
             queue_pairs: QueuePairs::PerFlow,

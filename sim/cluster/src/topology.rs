@@ -27,6 +27,17 @@ pub fn leaf_spine(
     hosts_per_leaf: usize,
     spines: usize,
 ) -> Result<Topology, TopologyError> {
+    let spec = built_in_spec(1, leaves, hosts_per_leaf, spines);
+    Topology::from_spec("built-in leaf-spine fabric", spec)
+}
+
+/// The fabric of [`leaf_spine`], with more planes of it.
+pub(crate) fn built_in_spec(
+    planes: usize,
+    leaves: usize,
+    hosts_per_leaf: usize,
+    spines: usize,
+) -> TopologySpec {
     let mut spec = TopologySpec::default();
     spec.fabric.switch_latency_ns = 500.0;
     spec.fabric.ecn_at_last_hop = true;
@@ -38,14 +49,14 @@ pub fn leaf_spine(
         ..LinkSettings::default()
     };
     spec.leaf_spine = Some(LeafSpine {
-        planes: 1,
+        planes,
         leaves,
         spines,
         hosts_per_leaf,
         host_link: LinkSettings::default(),
         spine_link: LinkSettings::default(),
     });
-    Topology::from_spec("built-in leaf-spine fabric", spec)
+    spec
 }
 
 /// Reads a topology: a fat tree of htsim if the file's name ends in `.topo`, a topology of `sim-net` otherwise. What a fat tree's file does not say is
@@ -57,12 +68,17 @@ pub fn read_topology(path: &Path) -> Result<Topology, ClusterError> {
     if path.extension().is_none_or(|extension| extension != "topo") {
         return Ok(Topology::from_file(path)?);
     }
+    fat_tree(&path.display().to_string(), &read_text(path)?)
+}
+
+/// Reads the text of a fat tree of htsim, with the queues and marks of [`leaf_spine`].
+pub(crate) fn fat_tree(file: &str, text: &str) -> Result<Topology, ClusterError> {
     let settings = FatTreeSettings {
         queue_bytes: Some(QUEUE_BYTES),
         ecn: Some(ECN),
         trim: None,
     };
-    read_fat_tree(&path.display().to_string(), &read_text(path)?, &settings)
+    read_fat_tree(file, text, &settings)
 }
 
 /// Channels from a switch with hosts to another switch.

@@ -1,9 +1,12 @@
 //! From counters to results.
 
-use sim_net::Time;
+use std::collections::HashMap;
+
+use sim_net::{Node, Sample, Time};
 
 use super::{
-    Depth, FlowResult, FlowTotals, PacketTotals, Report, Spread, TimeSpread, UplinkTotals,
+    Depth, FlowResult, FlowTotals, PacketTotals, QueueSample, Report, Spread, TimeSpread,
+    UplinkResult, UplinkTotals,
 };
 use crate::topology::uplinks;
 use crate::{Carrier, Cluster};
@@ -117,20 +120,73 @@ impl<C: Carrier> Cluster<C> {
         stats.map(|stats| stats.sent_bytes).collect()
     }
 
+    /// The uplinks, in the order of [`Report::uplink_bytes`].
+    pub fn uplinks(&self) -> Vec<UplinkResult> {
+        let topology = self.fabric.topology();
+        let name = |node| match node {
+            Node::Host { host, .. } => topology.hosts()[host.0 as usize].name.clone(),
+            Node::Switch(switch) => topology.switches()[switch.0 as usize].name.clone(),
+        };
+        let channels = uplinks(topology).into_iter();
+        let stats =
+            channels.filter_map(|channel| Some((channel, self.fabric.stats(channel).ok()?)));
+        stats
+            .map(|(channel, stats)| {
+                let link = &topology.links()[channel.link().0 as usize];
+                let (from, to) = topology.ends(channel);
+                UplinkResult {
+                    link: link.name.clone(),
+                    from: name(from),
+                    to: name(to),
+                    rate_gbps: link.params.rate_mbps as f64 / 1e3,
+                    bytes: stats.sent_bytes,
+                    frames: stats.sent_frames,
+                    marked: stats.ecn_marks,
+                    dropped: stats.drops.total(),
+                    max_waiting: stats.data.max_bytes,
+                    mean_waiting: stats.data.mean_bytes(self.fabric.now()),
+                }
+            })
+            .collect()
+    }
+
+    /// The samples of the uplinks' queues that the settings ask for, in the order of time.
+    pub fn queue_samples(&self) -> Vec<QueueSample> {
+        let uplinks = uplinks(self.fabric.topology());
+        let indices: HashMap<_, _> = (0..)
+            .zip(uplinks)
+            .map(|(index, channel)| (channel, index))
+            .collect();
+        let samples = self.samples();
+        samples
+            .filter_map(|sample| {
+                Some(QueueSample {
+                    time_us: sample.time as f64 / US,
+                    uplink: *indices.get(&sample.channel)?,
+                    waiting: waiting(sample),
+                    with_line: waiting(sample) + sample.line_bytes,
+                    sent_bytes: sample.sent_bytes,
+                })
+            })
+            .collect()
+    }
+
+    /// The samples within the window of the settings.
+    fn samples(&self) -> impl Iterator<Item = &Sample> {
+        let sampling = self.settings.sampling;
+        self.fabric.samples().iter().filter(move |sample| {
+            sampling.is_some_and(|sampling| (sampling.from..=sampling.to).contains(&sample.time))
+        })
+    }
+
     fn uplink_totals(&self) -> UplinkTotals {
         let uplinks = uplinks(self.fabric.topology());
         let stats = uplinks.iter();
         let stats = stats.filter_map(|&channel| self.fabric.stats(channel).ok());
         let max_waiting = stats.map(|stats| stats.data.max_bytes).max().unwrap_or(0);
-        let sampling = self.settings.sampling;
-        let samples = self.fabric.samples().iter().filter(|sample| {
-            sampling.is_some_and(|sampling| (sampling.from..=sampling.to).contains(&sample.time))
-        });
+        let samples = self.samples();
         let (waiting, with_line): (Vec<u64>, Vec<u64>) = samples
-            .map(|sample| {
-                let waiting = sample.data_bytes + sample.control_bytes;
-                (waiting, waiting + sample.line_bytes)
-            })
+            .map(|sample| (waiting(sample), waiting(sample) + sample.line_bytes))
             .unzip();
         UplinkTotals {
             count: uplinks.len(),
@@ -140,6 +196,11 @@ impl<C: Carrier> Cluster<C> {
             max_waiting,
         }
     }
+}
+
+/// Bytes that wait at a channel, without the frame on the line.
+const fn waiting(sample: &Sample) -> u64 {
+    sample.data_bytes + sample.control_bytes
 }
 
 impl Depth {

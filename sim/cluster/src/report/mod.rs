@@ -149,6 +149,46 @@ pub struct FlowResult {
     pub failed: Option<String>,
 }
 
+/// One channel from a switch with hosts to another switch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UplinkResult {
+    /// Name of the link.
+    pub link: String,
+    /// The switch with hosts, which sends.
+    pub from: String,
+    /// The switch that receives.
+    pub to: String,
+    /// Rate in Gb/s.
+    pub rate_gbps: f64,
+    /// Bytes sent, from destination MAC address to iCRC.
+    pub bytes: u64,
+    /// Frames sent.
+    pub frames: u64,
+    /// Frames that got a congestion mark here.
+    pub marked: u64,
+    /// Frames dropped here.
+    pub dropped: u64,
+    /// Greatest number of bytes of data that waited.
+    pub max_waiting: u64,
+    /// Mean over time of the bytes of data that waited.
+    pub mean_waiting: f64,
+}
+
+/// The queue of an uplink at a time of the [`Sampling`](crate::Sampling).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueSample {
+    /// When, in microseconds.
+    pub time_us: f64,
+    /// Index of the uplink in [`Cluster::uplinks`](crate::Cluster::uplinks).
+    pub uplink: usize,
+    /// Bytes that wait.
+    pub waiting: u64,
+    /// The same with the frame on the line, as htsim counts.
+    pub with_line: u64,
+    /// Bytes sent until then.
+    pub sent_bytes: u64,
+}
+
 impl Report {
     /// Name of the path policy, as on the command line.
     pub const fn policy(&self) -> &'static str {

@@ -6,4 +6,5 @@ mod files;
 mod flows;
 mod records;
 mod results;
+mod run_spec;
 mod slow_spine;

@@ -1,0 +1,15 @@
+"""Every figure, in the order of the list."""
+
+from figures import hopper, pvdma, stellar_09, stellar_10, stellar_11, stellar_12
+from figures.figure import Figure
+
+ALL: tuple[Figure, ...] = (
+    pvdma.FIGURE,
+    stellar_09.FIGURE,
+    stellar_10.FIGURE,
+    stellar_11.FIGURE,
+    stellar_12.FIGURE,
+    hopper.HADOOP,
+    hopper.TRAINING,
+    hopper.ALICLOUD,
+)

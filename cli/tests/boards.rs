@@ -55,6 +55,48 @@ fn a_file_that_describes_no_card_is_answered_with_what_is_allowed() {
 }
 
 #[test]
+fn a_check_of_the_whole_card_names_what_it_needs() {
+    let folder = scratch();
+    let refuse = |arguments: &[&str], status, parts: &[&str]| {
+        refuse(
+            folder.path(),
+            &[&["synth"], arguments].concat(),
+            status,
+            parts,
+        );
+    };
+    refuse(&["--check"], 2, &["--board"]);
+    refuse(&["--board", "u55c", "--ratchet"], 2, &["--check"]);
+    let block = ["--board", "u55c", "--check", "--block", "parse"];
+    refuse(&block, 2, &["--check", "--block"]);
+    let check = ["--board", "u55c", "--check"];
+    refuse(&check, 1, &["fpga/budgets/u55c.toml"]);
+    let budgets = folder.path().join("fpga/budgets");
+    fs::create_dir_all(&budgets).unwrap();
+    fs::write(budgets.join("u55c.toml"), "[goal]\npercent = 55\n").unwrap();
+    refuse(&check, 1, &["fpga/budgets/u55c.toml", "levels"]);
+    let budget = include_str!("../../fpga/budgets/u55c.toml");
+    fs::write(budgets.join("u55c.toml"), budget).unwrap();
+    let ratchet = [&check[..], &["--ratchet"]].concat();
+    refuse(&ratchet, 1, &["docs/area/u55c.toml", "--record"]);
+    let missing = [&check[..], &["--yosys", "no-such-yosys"]].concat();
+    refuse(&missing, 1, &["no-such-yosys", "./stellar setup"]);
+}
+
+#[test]
+fn every_board_has_a_budget() {
+    for board in ["u250", "u280", "u55c", "v80"] {
+        let path = format!(
+            "{}/../fpga/budgets/{board}.toml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let budget = stellar_fit::Budget::read(path.as_ref()).unwrap();
+        assert_eq!(budget.goal.levels, 8);
+        assert!(budget.goal.percent <= 55.0 && budget.device.ff == 2 * budget.device.lut);
+    }
+}
+
+#[test]
 fn the_card_of_a_board_is_written() {
     let folder = scratch();
     fs::write(folder.path().join("card.toml"), "ports = 1\nwidth = 512\n").unwrap();

@@ -1,7 +1,9 @@
-//! `./stellar synth`: each block of a design through Yosys for UltraScale+: cells, and the longest paths between registers.
+//! `./stellar synth`: each block of a design through Yosys for UltraScale+: cells, and the longest paths between registers. With `--check`, the whole card.
 
+mod check;
 mod netlist;
 mod page;
+mod print;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -131,6 +133,8 @@ pub struct Arguments {
     /// Write the rows into this page as well, beside those of earlier runs (`docs/area.md`)
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    #[command(flatten)]
+    whole: check::CheckOptions,
 }
 
 #[derive(Tabled, Default)]
@@ -156,6 +160,9 @@ struct Row {
 
 /// Synthesises and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let (true, Some(card)) = (arguments.whole.is_wanted(), arguments.board.profile()?) {
+        return arguments.whole.run(card);
+    }
     let name = name(arguments)?;
     let known = hdl_designs::find(&name)?;
     crate::progress::say(&format!("elaborating {name}"));

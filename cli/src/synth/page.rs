@@ -21,6 +21,22 @@ Yosys synthesises each block for UltraScale+ (`synth_xilinx -family xcup`), flat
 number between two registers, memories or ports, not necessarily on one path. A carry cell here spans four bits; a CARRY8 of UltraScale+ spans eight. The budget is 8 LUT
 levels. *Source* is the date of the commit that was measured. The numbers in a module's name are its parameters: a block of the card has the card's sizes, and a block that
 is a design of its own often has fewer queue pairs (`./stellar verilog --list` says how many).
+
+## The whole card
+
+`./stellar synth --board BOARD --check` maps every module of a board's card once, joins the netlists over their ports, and holds the card against the budgets of
+the board (`fpga/budgets/BOARD.toml`). It prints the shares of the device, the cells by block, the longest paths, the nets with most loads, the memories that are not
+of their declared style, and what grew since the card was recorded (`docs/area/BOARD.toml`). It fails if a budget is broken. `--ratchet` accepts what the card missed of its goal when it was
+recorded, and no more. `--record` writes a new record. Netlists are kept in `.stellar/synth` by the contents of the Verilog, so a second run maps what changed.
+
+- **Levels.** A LUT is one level, a MUXF7, 8 or 9 a half. A path that begins at a block RAM has 4 levels, at an UltraRAM 5. Carry cells count nothing, as in the tables below. Paths go from register to register, through all modules between; ports of the card count as registers.
+- **Units.** A module of up to 4,000 lines of Verilog, with everything below it, is mapped in one run and flattened; block RAMs, UltraRAMs and larger modules are mapped on their own. LUTs do not merge over the borders of such units, so paths over borders are a little longer than
+  Vivado would make them. Inputs that are constant and outputs that nobody reads are passed down to a unit, so the logic behind them is gone.
+- **Cells.** LUTs include those of memories and of shift registers. UltraRAMs are counted as Vivado builds them, 4,096 words of 72 bits each, by the declared memories.
+- **Fan-out.** The loads of a net are the pins in all modules that it enters, without clocks. A net with a plan for duplication is listed in the file of budgets and does not count.
+- **Loops.** A loop of gates without a register, over whatever modules, is an error that names it. So is a memory that cannot be of its declared style.
+
+[boards.md](boards.md#shares-of-the-devices) has the figures.
 ";
 
 /// Date of the commit in the working directory, from which the rows of this run were measured.

@@ -1,0 +1,173 @@
+//! A mapped design: each unit once, from the top down, because a unit decides what the units below are used for.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Condvar, Mutex};
+
+use crate::map::Mapper;
+use crate::netlist::Netlist;
+use crate::source::{Memory, Module, Sources};
+use crate::variant::{self, Variant};
+use crate::FitError;
+
+/// How a design is divided into units, in lines of Verilog with everything below. A unit is mapped in one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Division {
+    /// Modules with more lines are mapped without what is below.
+    pub largest: usize,
+    /// Modules below such a large one that have up to this many lines are mapped together with it.
+    pub smallest: usize,
+}
+
+impl Default for Division {
+    /// A unit takes minutes at most, and the blocks of `docs/area.md` are not divided.
+    fn default() -> Self {
+        Self {
+            largest: 4_000,
+            smallest: 200,
+        }
+    }
+}
+
+/// How to map.
+pub struct Options<'a> {
+    /// Yosys' program.
+    pub yosys: &'a str,
+    /// Folder with the netlists of earlier runs. It is made if it is not there.
+    pub cache: &'a Path,
+    /// Runs of Yosys at a time.
+    pub jobs: usize,
+    /// How a design is divided.
+    pub division: Division,
+}
+
+impl Options<'_> {
+    /// Finds out whether Yosys is there, before anything that takes time.
+    ///
+    /// # Errors
+    /// [`FitError::Missing`], and [`FitError::File`] for the folder.
+    pub fn check(&self) -> Result<(), FitError> {
+        Mapper::new(self.yosys, self.cache).map(drop)
+    }
+}
+
+/// A unit that was mapped, as some of its instances use it.
+pub(crate) struct MappedUnit {
+    pub netlist: Netlist,
+    /// Declared memories, with the path of the instance within the unit.
+    pub memories: Vec<(String, Memory)>,
+    /// Unit of each instance of another unit, in the order of [`variant::of_instances`].
+    pub below: Vec<usize>,
+}
+
+/// A design of which every unit is mapped.
+pub struct Design {
+    pub(crate) units: Vec<MappedUnit>,
+    /// Runs of Yosys that were needed.
+    pub runs: usize,
+}
+
+/// What happens while a design is mapped.
+pub enum Event<'a> {
+    /// Yosys begins with a module, or its netlist is read.
+    Begins(&'a str),
+    /// A module is done. So many are, of so many that are known by now.
+    Done(usize, usize),
+}
+
+type Key = (String, Variant);
+
+#[derive(Default)]
+struct State {
+    keys: HashMap<Key, usize>,
+    waiting: Vec<Key>,
+    units: Vec<Option<MappedUnit>>,
+    done: usize,
+    runs: usize,
+    error: Option<FitError>,
+}
+
+impl State {
+    fn number(&mut self, key: Key) -> usize {
+        if let Some(&number) = self.keys.get(&key) {
+            return number;
+        }
+        let number = self.units.len();
+        self.units.push(None);
+        self.keys.insert(key.clone(), number);
+        self.waiting.push(key);
+        number
+    }
+
+    fn is_over(&self) -> bool {
+        self.error.is_some() || self.done == self.units.len()
+    }
+}
+
+impl Design {
+    /// Maps `top` and what is below it. `tell` hears of the progress.
+    ///
+    /// # Errors
+    /// [`FitError`] if Yosys is missing or refuses a module, or if the cache cannot be used.
+    pub fn map(
+        modules: &[Module],
+        top: &str,
+        options: &Options<'_>,
+        tell: &(dyn Fn(Event<'_>) + Sync),
+    ) -> Result<Self, FitError> {
+        let sources = Sources::new(modules, options.division);
+        let mapper = Mapper::new(options.yosys, options.cache)?;
+        let (state, change) = (Mutex::new(State::default()), Condvar::new());
+        let lock = || state.lock().expect("no worker panics with the lock");
+        lock().number((top.into(), Variant::default()));
+        let work = || loop {
+            let mut now = lock();
+            let (module, variant) = loop {
+                if now.is_over() {
+                    change.notify_all();
+                    return;
+                }
+                match now.waiting.pop() {
+                    Some(key) => break key,
+                    None => now = change.wait(now).expect("no worker panics with the lock"),
+                }
+            };
+            drop(now);
+            tell(Event::Begins(&module));
+            let mapped = mapper.map(&sources, &module, &variant);
+            let mut now = lock();
+            match mapped {
+                Ok((netlist, ran)) => {
+                    let mut below = vec![];
+                    for (cell, variant) in variant::of_instances(&netlist) {
+                        below.push(now.number((netlist.kind(cell).to_owned(), variant)));
+                    }
+                    let number = now.keys[&(module.clone(), variant)];
+                    now.units[number] = Some(MappedUnit {
+                        memories: sources.memories_inside(&module),
+                        netlist,
+                        below,
+                    });
+                    now.done += 1;
+                    now.runs += usize::from(ran);
+                }
+                Err(error) => now.error = Some(error),
+            }
+            tell(Event::Done(now.done, now.units.len()));
+            change.notify_all();
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..options.jobs.max(1) {
+                scope.spawn(work);
+            }
+        });
+        let state = state.into_inner().expect("no worker panics with the lock");
+        match state.error {
+            Some(error) => Err(error),
+            None => Ok(Self {
+                units: state.units.into_iter().flatten().collect(),
+                runs: state.runs,
+            }),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Whether a design fits a device and its clock, from Yosys' netlists: cells by block, paths and fan-out over the borders of modules, memories, budgets.
+//!
+//! A design is mapped in units, each once ([`Design::map`]); the netlists are joined over their ports ([`Design::measure`]). Nothing is flattened as a
+//! whole, so it takes little memory, and a run after a change maps what changed.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod blocks;
+mod budget;
+mod cells;
+mod design;
+mod error;
+mod fanout;
+mod graph;
+mod map;
+mod netlist;
+mod report;
+mod source;
+mod timing;
+mod variant;
+
+pub use blocks::WrongMemory;
+pub use budget::{Budget, Goal, Misses, Record, Replicated, Verdict};
+pub use cells::Area;
+pub use design::{Design, Division, Event, Options};
+pub use error::FitError;
+pub use fanout::Net;
+pub use report::{Limits, Report};
+pub use source::{Memory, Module};
+pub use timing::{Path, Timing};

@@ -1,0 +1,308 @@
+//! The longest paths between registers, over the borders of modules.
+
+use std::collections::BTreeMap;
+
+use crate::cells::LEVEL;
+use crate::design::Design;
+use crate::graph::{Graph, Net};
+use crate::FitError;
+
+/// Paths that begin at one register (or memory, or port) and end in one unit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Path {
+    /// Levels: a LUT is one, a MUXF7 to 9 a half, the start at a block RAM 4, at an UltraRAM 5.
+    pub levels: f64,
+    /// LUTs among them.
+    pub luts: u32,
+    /// Multiplexers among them.
+    pub muxes: u32,
+    /// Carry cells of four bits, which count no level.
+    pub carries: u32,
+    /// The register where it begins.
+    pub from: String,
+    /// The register where it ends.
+    pub to: String,
+    /// Instances of units that it goes through, in order.
+    pub through: Vec<String>,
+    /// Named nets on it, in order.
+    pub nets: Vec<String>,
+    /// End points above the budget with this beginning, whose paths end in the same unit.
+    pub end_points: usize,
+}
+
+/// Levels of all end points.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Timing {
+    /// The longest path's levels.
+    pub worst: f64,
+    /// Number of end points by levels, rounded up.
+    pub histogram: BTreeMap<u32, usize>,
+    /// End points above the budget.
+    pub above: usize,
+    /// The longest paths, one for each pair of beginning and unit of the end.
+    pub paths: Vec<Path>,
+}
+
+/// No path arrives at the net.
+const NEVER: i32 = -1;
+/// The longest path to a net begins there, or at a constant.
+const START: u32 = u32::MAX;
+
+struct Arrival<'a> {
+    graph: &'a Graph,
+    /// Half levels of the longest path to each net.
+    time: Vec<i32>,
+    /// The gate that drives the net on it, and the input by which the path comes. [`START`]: the net is behind a register.
+    by: Vec<(u32, Net)>,
+    /// The start of each net that has one.
+    start: Vec<u32>,
+}
+
+impl Timing {
+    /// Measures. `budget` is in levels, and at most `count` paths are listed.
+    ///
+    /// # Errors
+    /// [`FitError::Loop`] if cells form a loop without a register.
+    pub(crate) fn measure(
+        design: &Design,
+        graph: &Graph,
+        budget: u32,
+        count: usize,
+    ) -> Result<Self, FitError> {
+        let arrival = Arrival::compute(design, graph)?;
+        let mut timing = Self::default();
+        let mut families: BTreeMap<(String, usize), (usize, i32, u32, Net)> = BTreeMap::new();
+        for (end, n) in graph.ends.iter().zip(0..) {
+            let time = |net: &&Net| arrival.time[**net as usize];
+            let Some(&net) = end.inputs.iter().max_by_key(time) else {
+                continue;
+            };
+            let half = time(&&net);
+            if half == NEVER {
+                continue;
+            }
+            let levels = (half as u32).div_ceil(LEVEL);
+            *timing.histogram.entry(levels).or_default() += 1;
+            timing.worst = timing.worst.max(f64::from(half) / f64::from(LEVEL));
+            let is_above = half as u32 > budget * LEVEL;
+            timing.above += usize::from(is_above);
+            if half as u32 + 2 * LEVEL >= budget * LEVEL {
+                let key = (
+                    arrival.begin(design, net),
+                    graph.scopes[end.scope as usize].unit,
+                );
+                let family = families.entry(key).or_insert((0, NEVER, n, net));
+                family.0 += usize::from(is_above);
+                if half > family.1 {
+                    *family = (family.0, half, n, net);
+                }
+            }
+        }
+        let mut worst: Vec<_> = families.into_values().collect();
+        worst.sort_by_key(|&(points, half, n, _)| (-half, std::cmp::Reverse(points), n));
+        worst.truncate(count);
+        let path = |(points, half, n, net)| arrival.path(design, (points, half, n, net));
+        timing.paths = worst.into_iter().map(path).collect();
+        Ok(timing)
+    }
+}
+
+impl<'a> Arrival<'a> {
+    fn compute(design: &Design, graph: &'a Graph) -> Result<Self, FitError> {
+        let nets = graph.loads.len();
+        let mut found = Self {
+            graph,
+            time: vec![NEVER; nets],
+            by: vec![(START, 0); nets],
+            start: vec![START; nets],
+        };
+        for (start, n) in graph.starts.iter().zip(0..) {
+            let net = start.net as usize;
+            if start.weight as i32 > found.time[net] {
+                found.time[net] = start.weight as i32;
+                found.start[net] = n;
+            }
+        }
+        // Kahn's order: a gate is done when all gates before it are. A memory of LUTs drives a net as a register and as a gate.
+        let mut readers = Readers::of(graph, nets);
+        let mut ready = readers.without_driver();
+        let mut done = 0;
+        while let Some(n) = ready.pop() {
+            done += 1;
+            let gate = &graph.gates[n as usize];
+            let time = |net: &&Net| found.time[**net as usize];
+            let last = gate.inputs.iter().max_by_key(time).copied();
+            let at = last.map_or(NEVER, |net| found.time[net as usize]);
+            for &output in &gate.outputs {
+                let out = output as usize;
+                if at != NEVER && at + gate.weight as i32 >= found.time[out] {
+                    found.time[out] = at + gate.weight as i32;
+                    found.by[out] = (n, last.unwrap_or(0));
+                }
+                readers.driven(output, &mut ready);
+            }
+        }
+        if done < graph.gates.len() {
+            return Err(FitError::Loop(readers.a_loop(design, graph)));
+        }
+        Ok(found)
+    }
+
+    /// Name of the register where the longest path to `net` begins.
+    fn begin(&self, design: &Design, mut net: Net) -> String {
+        while self.by[net as usize].0 != START {
+            net = self.by[net as usize].1;
+        }
+        match self.start[net as usize] {
+            START => "a constant".into(),
+            n => {
+                let start = &self.graph.starts[n as usize];
+                self.graph.name(design, start.scope, start.label)
+            }
+        }
+    }
+
+    fn path(&self, design: &Design, (points, half, n, last): (usize, i32, u32, Net)) -> Path {
+        let graph = self.graph;
+        let end = &graph.ends[n as usize];
+        let mut path = Path {
+            levels: f64::from(half) / f64::from(LEVEL),
+            luts: 0,
+            muxes: 0,
+            carries: 0,
+            from: self.begin(design, last),
+            to: graph.name(design, end.scope, end.label),
+            through: vec![],
+            nets: vec![],
+            end_points: points,
+        };
+        let mut scopes = vec![end.scope];
+        let mut net = last;
+        while self.by[net as usize].0 != START {
+            let (gate, before) = self.by[net as usize];
+            let gate = &graph.gates[gate as usize];
+            match gate.weight {
+                LEVEL => path.luts += 1,
+                1 => path.muxes += 1,
+                _ => {}
+            }
+            path.carries += u32::from(gate.is_carry);
+            if gate.label.is_some() {
+                path.nets.push(graph.name(design, gate.scope, gate.label));
+            }
+            scopes.push(gate.scope);
+            net = before;
+        }
+        if let Some(start) = graph.starts.get(self.start[net as usize] as usize) {
+            scopes.push(start.scope);
+        }
+        scopes.reverse();
+        scopes.dedup();
+        path.through = (scopes.into_iter())
+            .map(|scope| graph.scopes[scope as usize].path.clone())
+            .map(|path| if path.is_empty() { "top".into() } else { path })
+            .collect();
+        path.nets.reverse();
+        path.nets.dedup();
+        path
+    }
+}
+
+/// Which gates read a net, and for how many drivers each still waits.
+struct Readers {
+    /// Gates by net, one list after the other.
+    gates: Vec<u32>,
+    /// Where the list of each net begins.
+    first: Vec<u32>,
+    /// Drivers of each net that are not done.
+    drivers: Vec<u32>,
+    /// Inputs of each gate whose drivers are not done.
+    missing: Vec<u32>,
+}
+
+impl Readers {
+    fn of(graph: &Graph, nets: usize) -> Self {
+        let mut drivers = vec![0; nets];
+        let mut first = vec![0_u32; nets + 1];
+        for gate in &graph.gates {
+            for &net in &gate.outputs {
+                drivers[net as usize] += 1;
+            }
+            for &net in &gate.inputs {
+                first[net as usize + 1] += 1;
+            }
+        }
+        for net in 0..nets {
+            first[net + 1] += first[net];
+        }
+        let mut next = first.clone();
+        let mut gates = vec![0; first[nets] as usize];
+        let mut missing = vec![0; graph.gates.len()];
+        for (gate, n) in graph.gates.iter().zip(0..) {
+            for &net in &gate.inputs {
+                gates[next[net as usize] as usize] = n;
+                next[net as usize] += 1;
+                missing[n as usize] += u32::from(drivers[net as usize] > 0);
+            }
+        }
+        Self {
+            gates,
+            first,
+            drivers,
+            missing,
+        }
+    }
+
+    fn without_driver(&self) -> Vec<u32> {
+        let all = (0..self.missing.len() as u32).rev();
+        all.filter(|&n| self.missing[n as usize] == 0).collect()
+    }
+
+    /// One driver of `net` is done.
+    fn driven(&mut self, net: Net, ready: &mut Vec<u32>) {
+        let net = net as usize;
+        self.drivers[net] -= 1;
+        if self.drivers[net] > 0 {
+            return;
+        }
+        for at in self.first[net]..self.first[net + 1] {
+            let gate = self.gates[at as usize];
+            self.missing[gate as usize] -= 1;
+            if self.missing[gate as usize] == 0 {
+                ready.push(gate);
+            }
+        }
+    }
+
+    /// Names on one loop, after the order has found no more gates.
+    fn a_loop(&self, design: &Design, graph: &Graph) -> Vec<String> {
+        let mut driver: BTreeMap<Net, u32> = BTreeMap::new();
+        let stuck = (0..self.missing.len() as u32).filter(|&n| self.missing[n as usize] > 0);
+        let mut at = None;
+        for n in stuck {
+            for &net in &graph.gates[n as usize].outputs {
+                driver.insert(net, n);
+            }
+            at = Some(n);
+        }
+        // From any gate that waits, backwards over gates that wait: after as many steps as there are, the walk is on a loop.
+        let mut walk: Vec<u32> = vec![];
+        while let Some(n) = at {
+            if let Some(begin) = walk.iter().position(|&w| w == n) {
+                walk.drain(..begin);
+                break;
+            }
+            walk.push(n);
+            let inputs = &graph.gates[n as usize].inputs;
+            at = inputs.iter().find_map(|net| driver.get(net).copied());
+        }
+        walk.reverse();
+        let name = |n: &u32| {
+            let gate = &graph.gates[*n as usize];
+            graph.name(design, gate.scope, gate.label)
+        };
+        let mut names: Vec<String> = walk.iter().map(name).collect();
+        names.dedup();
+        names
+    }
+}

@@ -1,0 +1,206 @@
+//! The designs that the tests map, with every module as a unit of its own.
+
+use std::sync::OnceLock;
+
+use stellar_fit::{Design, Division, FitError, Limits, Module, Options, Report};
+
+/// An AND of six bits is one LUT. `front` has a register and one LUT behind it, `middle` two, `back` one and the register where the path ends: four levels
+/// through three modules. Bit 5 of the input of `middle` is constant, `unused` is read by nobody, and `straight` goes through without a cell.
+const CHAIN: [(&str, &str); 4] = [
+    (
+        "front",
+        "module front (
+  input wire clock,
+  input wire [5:0] in,
+  output wire [4:0] out,
+  output reg [7:0] unused
+);
+  reg [5:0] held;
+  always @(posedge clock) begin
+    held <= in;
+    unused <= {in, 2'd1};
+  end
+  assign out = {5{&held}} ^ {held[0], held[1], held[2], held[3], held[4]};
+endmodule
+",
+    ),
+    (
+        "middle",
+        "module middle (
+  input wire [5:0] in,
+  input wire [4:0] other,
+  input wire [1:0] straight_in,
+  output wire out,
+  output wire [1:0] straight_out
+);
+  assign out = &{&in, other};
+  assign straight_out = straight_in;
+endmodule
+",
+    ),
+    (
+        "back",
+        "module back (
+  input wire clock,
+  input wire in,
+  input wire [5:0] other,
+  output reg [699:0] many
+);
+  reg last;
+  always @(posedge clock) begin
+    last <= &{in, other[4:0]};
+    many <= many ^ {700{last}};
+  end
+endmodule
+",
+    ),
+    (
+        "chain",
+        "module chain (
+  input wire clock,
+  input wire [5:0] in,
+  input wire [4:0] other,
+  input wire [1:0] address,
+  input wire [699:0] data,
+  output wire [699:0] many,
+  output wire [699:0] read,
+  output wire [1:0] straight
+);
+  wire [4:0] first;
+  wire second;
+  wire [7:0] unused;
+  reg [4:0] delayed;
+  always @(posedge clock) delayed <= other;
+  front u_front (
+    .clock(clock), .in(in), .out(first), .unused(unused)
+  );
+  middle u_middle (
+    .in({1'b1, first}), .other(delayed), .straight_in(address), .out(second), .straight_out(straight)
+  );
+  back u_back (
+    .clock(clock), .in(second), .other({1'b0, delayed}), .many(many)
+  );
+  store u_store (
+    .clock(clock), .address(straight), .data(data[35:0]), .read(read[35:0])
+  );
+  assign read[699:36] = 0;
+endmodule
+",
+    ),
+];
+
+/// A memory that is read without a clock, so that it can only be one of LUTs.
+const STORE: &str = "module store (
+  input wire clock,
+  input wire [1:0] address,
+  input wire [35:0] data,
+  output wire [35:0] read
+);
+  (* ram_style = \"STYLE\" *) reg [35:0] memory [0:3];
+  always @(posedge clock) memory[address] <= data;
+  assign read = memory[address];
+endmodule
+";
+
+/// Two modules whose outputs follow each other's without a register.
+const LOOP: &str = "module half (
+  input wire in,
+  input wire other,
+  output wire out
+);
+  assign out = in ^ other;
+endmodule
+";
+const LOOP_TOP: &str = "module ring (
+  input wire other,
+  output wire out
+);
+  wire there;
+  half u_a (
+    .in(out), .other(other), .out(there)
+  );
+  half u_b (
+    .in(there), .other(other), .out(out)
+  );
+endmodule
+";
+
+fn modules(all: &[(&str, &str)]) -> Vec<Module> {
+    let module = |(name, text): &(&str, &str)| Module {
+        name: (*name).into(),
+        text: (*text).into(),
+    };
+    all.iter().map(module).collect()
+}
+
+/// Every module is a unit.
+const EACH: Division = Division {
+    largest: 0,
+    smallest: 0,
+};
+
+pub const LIMITS: Limits = Limits {
+    levels: 3,
+    loads: 500,
+    paths: 10,
+    depth: 1,
+};
+
+pub fn map(
+    modules: &[Module],
+    top: &str,
+    yosys: &str,
+    cache: &std::path::Path,
+) -> Result<Design, FitError> {
+    let options = Options {
+        yosys,
+        cache,
+        jobs: 2,
+        division: EACH,
+    };
+    Design::map(modules, top, &options, &|_| {})
+}
+
+/// The design of three modules in a row, measured; and the runs of Yosys that it took at first, and a second time.
+pub fn chain() -> &'static (Report, usize, usize) {
+    static CHAIN_REPORT: OnceLock<(Report, usize, usize)> = OnceLock::new();
+    CHAIN_REPORT.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        // Yosys chooses the style, which is not what the module says.
+        let store = STORE.replace("STYLE", "auto");
+        let modules = modules(&[&CHAIN[..], &[("store", store.as_str())]].concat());
+        let first = map(&modules, "chain", "yosys", folder.path()).expect("mapped");
+        let again = map(&modules, "chain", "yosys", folder.path()).expect("mapped");
+        let report = again.measure(LIMITS).expect("measured");
+        (report, first.runs, again.runs)
+    })
+}
+
+/// The design with a loop.
+pub fn ring() -> Result<Report, FitError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let modules = modules(&[("half", LOOP), ("ring", LOOP_TOP)]);
+    map(&modules, "ring", "yosys", folder.path())?.measure(LIMITS)
+}
+
+/// A memory that cannot be of its style.
+pub fn impossible_memory() -> Result<Design, FitError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = STORE.replace("STYLE", "block");
+    map(
+        &modules(&[("store", &store)]),
+        "store",
+        "yosys",
+        folder.path(),
+    )
+}
+
+/// A design of one module that is no Verilog.
+pub fn broken(cache: &std::path::Path, yosys: &str) -> Result<Design, FitError> {
+    map(
+        &modules(&[("broken", "module broken (\n);\n  nonsense\nendmodule\n")]),
+        "broken",
+        yosys,
+        cache,
+    )
+}

@@ -1,0 +1,65 @@
+//! Paths, fan-out, cells and memories of designs whose numbers are known.
+
+use crate::designs::{chain, ring};
+
+#[test]
+fn a_path_over_three_modules_is_counted_from_register_to_register() {
+    let timing = &chain().0.timing;
+    assert_eq!(timing.worst, 4.0, "{timing:#?}");
+    // One end point: `last`.
+    assert_eq!(timing.above, 1);
+    let path = &timing.paths[0];
+    assert_eq!((path.luts, path.muxes, path.end_points), (4, 0, 1));
+    assert_eq!(
+        (path.from.as_str(), path.to.as_str()),
+        ("u_front.held", "u_back.last")
+    );
+    assert_eq!(path.through, ["u_front", "u_middle", "u_back"]);
+}
+
+#[test]
+fn loads_are_those_of_all_modules_that_a_net_enters() {
+    let nets = &chain().0.nets;
+    assert_eq!(nets.len(), 1, "{nets:#?}");
+    assert_eq!(nets[0].name, "u_back.last");
+    assert!(nets[0].is_registered);
+    assert_eq!(nets[0].loads, 700);
+}
+
+#[test]
+fn cells_are_counted_by_block_without_what_nobody_reads() {
+    let report = &chain().0;
+    // `held`; the eight bits of `unused` are gone.
+    assert_eq!(report.blocks["u_front"].ff, 6);
+    assert_eq!(report.blocks["u_back"].ff, 701);
+    assert_eq!(report.blocks["(top)"].ff, 5);
+    assert_eq!(report.total.ff, 6 + 701 + 5);
+    // `middle` with a constant bit: five bits, and the result with five others.
+    assert_eq!(report.blocks["u_middle"].lut, 2);
+}
+
+#[test]
+fn a_memory_of_another_style_than_declared_is_found() {
+    let memories = &chain().0.memories;
+    assert_eq!(memories.len(), 1, "{memories:#?}");
+    let wrong = &memories[0];
+    assert_eq!(wrong.path, "u_store.memory");
+    assert_eq!(
+        (wrong.declared.as_str(), wrong.mapped.as_str()),
+        ("auto", "distributed")
+    );
+    assert_eq!(wrong.shape, (4, 36));
+}
+
+#[test]
+fn a_second_run_maps_nothing() {
+    let (_, first, again) = chain();
+    assert_eq!((*first, *again), (5, 0));
+}
+
+#[test]
+fn a_loop_over_modules_is_an_error_that_names_it() {
+    let error = ring().expect_err("a loop").to_string();
+    assert!(error.contains("loop"), "{error}");
+    assert!(error.contains("u_a") && error.contains("u_b"), "{error}");
+}

@@ -15,6 +15,8 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Region(_)
         | Error::OtherContext(_)
         | Error::OtherCard
+        | Error::ContextOfOtherCard
+        | Error::Share(_)
         | Error::NoQueuePair { .. }
         | Error::Transport { .. }
         | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),
@@ -23,6 +25,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::NoAts
         | Error::Transition(_)
         | Error::Exhausted { .. }
+        | Error::SharedTenant { .. }
         | Error::BadEntry(_)
         | Error::BadHead { .. }
         | Error::Overrun(_)

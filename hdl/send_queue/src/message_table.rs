@@ -145,7 +145,9 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     response_held: DFF<MessageResponse>,
     completes: DFF<Bit>,
     completion: DFF<Completion>,
-    /// The prefetch is told what the last operation has taken.
+    /// `NextMessage` and `TakeMessages`: the last message of a block was taken.
+    crossed: DFF<Bit>,
+    /// If the operation has ended in the cycle before, the prefetch is told what it has taken.
     tells: DFF<Bit>,
     /// Next contents of the row; the operation ends in this cycle.
     row_after: Signal<Local, QueueRow>,
@@ -204,6 +206,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             response_held,
             completes,
             completion,
+            crossed,
             tells
         );
         clock_reset!(self, prefetch, flush_queue);
@@ -278,6 +281,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             self.psn.d.next = asked.psn;
             self.is_unstarted.d.next = false;
             self.nops.d.next = false;
+            self.crossed.d.next = false;
             self.walks.d.next = true;
             self.is_oldest.d.next = true;
         }
@@ -383,7 +387,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                 if idle & (flush_due | self.request.valid.val()) {
                     self.step.d.next = Step::LookUp;
                 }
-                // If the prefetch is busy, it hears of it at the end of the next operation, or when an entry is missed.
+                // If the prefetch is busy, it hears of it at the end of another operation, or when an entry is missed.
                 self.asks.next = self.tells.q.val();
                 self.ask_kind.next = AskKind::Takes;
                 self.ask_slot.next = row.next_slot;
@@ -592,7 +596,12 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
 
         // respond
         let ends = self.ends.val();
-        self.tells.d.next = ends & is_next & !taken.misses;
+        // A read has a block at most, so there is nothing to tell before one is passed.
+        let crosses_now = crosses & (step == Step::Access) & is_next;
+        if crosses_now {
+            self.crossed.d.next = true;
+        }
+        self.tells.d.next = (step == Step::Access) & is_next & (self.crossed.q.val() | crosses_now);
         let starting = start_of(entry, row, psn);
         let is_new = (is_next & !at.is_started) | self.is_unstarted.q.val();
         let described = if is_new { starting } else { started };

@@ -18,6 +18,8 @@ pub const BLOCK_ENTRIES: u64 = 1 << BLOCK_LOG2;
 
 /// Number of an engine's entries that were read and not taken: at most all of its pool.
 pub type Ahead = Bits<14>;
+/// Entries of a burst: a queue pair that has fewer ahead is visited again at once, and one that waits is woken up when they are there.
+pub const BURST: u64 = 32;
 /// A queue pair reads ahead of what was taken while it has fewer entries than this: two bursts.
 pub const OWN_AHEAD: u64 = 64;
 /// It reads ahead without that limit while all queue pairs of the engine have fewer entries than this: 75 million messages a second and 2.5 us, the time of a read with its
@@ -36,8 +38,8 @@ pub struct PrefetchState {
     pub arriving: SqIndex,
     /// Slot of the next entry to read. Entries from `arriving` on are outstanding.
     pub reading: SqIndex,
-    /// Entries before `reading` that were not taken, as far as the message table has told.
-    pub ahead: Ahead,
+    /// Entries before this slot were taken, as far as the message table has told.
+    pub taken: SqIndex,
     /// Producer index of the last doorbell.
     pub producer: SqIndex,
     /// Outstanding entries that were requested before the last restart. They arrive before all others.
@@ -69,6 +71,8 @@ pub struct Asked {
     pub wakes: Bit,
     /// There may be something to read.
     pub may_read: Bit,
+    /// So many entries fewer are ahead.
+    pub fewer: Ahead,
 }
 
 /// Returns whether the entry that a doorbell carried is the next one to read, and no read is outstanding.
@@ -99,6 +103,18 @@ pub fn after_take(row: PrefetchState, block: Block) -> PrefetchState {
     after
 }
 
+/// Returns whether the entry that arrives is the last one under way, or the last one of a burst.
+#[hdl_fn]
+pub fn ends_run(row: PrefetchState) -> Bit {
+    ((row.reading - row.arriving) == 1) | row.arriving.get_bits::<5>(0).all()
+}
+
+/// Returns whether another read leaves the queue pair with at most a burst ahead, and with less before it.
+#[hdl_fn]
+pub fn lacks_burst(row: PrefetchState) -> Bit {
+    ahead_of(row) < (BURST - BLOCK_ENTRIES)
+}
+
 /// Returns the state after an entry arrived, in block `block`.
 #[hdl_fn]
 pub fn after_arrival(row: PrefetchState, block: Block) -> PrefetchState {
@@ -106,8 +122,14 @@ pub fn after_arrival(row: PrefetchState, block: Block) -> PrefetchState {
     after.arriving = row.arriving + 1;
     after.filling = block;
     after.filled = row.arriving.get_bits::<3>(0).all();
-    after.missed = false;
+    after.missed = row.missed & !ends_run(row);
     after
+}
+
+/// Returns the number of entries that were read and not taken.
+#[hdl_fn]
+fn ahead_of(row: PrefetchState) -> Bits<16> {
+    row.reading - row.taken
 }
 
 /// Returns the effect of a request. A push comes on top of it.
@@ -132,11 +154,7 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
         row.owned
     };
     after.missed = row.missed | comes;
-    after.ahead = if takes {
-        (row.reading - ask.slot).get_bits::<14>(0)
-    } else {
-        row.ahead
-    };
+    after.taken = if takes { ask.slot } else { row.taken };
     let fresh = PrefetchState {
         base: ask.base,
         log2_entries: ask.log2_entries,
@@ -158,6 +176,13 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
         count: if frees { bits::<11>(1) } else { row.owned },
         wakes: (restarts & row.missed) | (misses & !comes),
         may_read: rings | takes,
+        fewer: if restarts {
+            ahead_of(row).get_bits::<14>(0)
+        } else if takes {
+            (ask.slot - row.taken).get_bits::<14>(0)
+        } else {
+            bits::<14>(0)
+        },
     }
 }
 
@@ -175,7 +200,7 @@ fn to_end(row: PrefetchState) -> Bits<16> {
 /// Returns whether the queue pair may read ahead. `few`: all queue pairs together have read few entries ahead.
 #[hdl_fn]
 pub fn is_near(row: PrefetchState, few: Bit) -> Bit {
-    few | (row.ahead < OWN_AHEAD)
+    few | (ahead_of(row) < OWN_AHEAD)
 }
 
 /// Returns whether the next read has all entries that were posted.

@@ -10,8 +10,8 @@ use stellar_wire::hw::Qpn;
 use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
-    after_arrival, after_ask, after_take, is_near, is_next_read, is_rest, needs_block, next_read,
-    Ahead, PrefetchState, ALL_AHEAD,
+    after_arrival, after_ask, after_take, ends_run, is_near, is_next_read, is_rest, lacks_burst,
+    needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
 };
 use crate::records::{Ask, AskKind, Block, Entry, Look, Wake};
 
@@ -43,7 +43,7 @@ pub const WAKE_CYCLES: usize = 5;
 ///
 /// **Reads.** A read has up to 8 entries of one block. A queue pair with posted entries that were not read waits in `visits`. A visit starts one read, and the
 /// queue pair waits again while there is more. A doorbell is a visit at once, if its queue pair does not wait. So queue pairs take turns, and several reads of
-/// each may be under way. Reads may be answered in any order, but those of a queue pair in order.
+/// each may be under way. A queue pair whose read leaves it without a whole burst ahead is visited next, so that the first bursts are no short ones. Reads may be answered in any order, but those of a queue pair in order.
 ///
 /// **Limit.** A queue pair reads ahead of what the message table has taken by [`OWN_AHEAD`](crate::prefetch_state::OWN_AHEAD) entries, and farther while those of all queue
 /// pairs are fewer than [`ALL_AHEAD`]. A queue pair that was visited and may not read waits for no other visit, but for the next request of the message table. So entries are read about as fast as they are sent, and
@@ -94,7 +94,7 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
 
     /// High for one cycle for every entry that becomes visible.
     pub arrived: Signal<Out, Wake>,
-    /// High for one cycle when an entry that was missed is visible, or will not come because of a restart.
+    /// High for one cycle when an entry that was missed is visible, and the last one of those under way or of a burst, or when it will not come because of a restart.
     pub wake: Signal<Out, Wake>,
 
     rows: BlockRam<PrefetchState, Q>,
@@ -110,15 +110,22 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     work: DFF<Work>,
     /// It is a visit's turn.
     visit_turn: DFF<Bit>,
+    /// The visit in progress is that of the queue pair that waits first. It leaves the queue a cycle later, so that the queue is not behind the choice.
+    popped: DFF<Bit>,
+    /// `again_qp` is visited before those that wait: it was visited, and lacks a burst.
+    again: DFF<Bit>,
+    again_qp: DFF<Qpn>,
+    /// The visit in progress is one of these. It counts for nobody who waits.
+    is_again: DFF<Bit>,
     /// Visits in vain since something changed.
     in_vain: DFF<Bits<11>>,
     /// Fewer than half of the blocks are free.
     scarce: DFF<Bit>,
-    /// Entries of all queue pairs that were read and not taken, whether they are few, and those of the queue pair before and after the last change.
+    /// Entries of all queue pairs that were read and not taken, whether they are few, and how many more and fewer they become.
     ahead: DFF<Ahead>,
     few: DFF<Bit>,
-    ahead_before: DFF<Ahead>,
-    ahead_after: DFF<Ahead>,
+    more_ahead: DFF<Ahead>,
+    fewer_ahead: DFF<Ahead>,
     /// Pending request.
     asking_valid: DFF<Bit>,
     asking: DFF<Ask>,
@@ -143,7 +150,18 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, work, visit_turn, in_vain, scarce);
-        dff_setup!(self, clock, ahead, few, ahead_before, ahead_after);
+        dff_setup!(
+            self,
+            clock,
+            ahead,
+            few,
+            more_ahead,
+            fewer_ahead,
+            popped,
+            again,
+            again_qp,
+            is_again
+        );
         dff_setup!(self, clock, asking_valid, asking, asked, qp, answer);
         dff_setup!(
             self,
@@ -175,10 +193,10 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             self.ask.record.val()
         };
         let waiting = self.visits.count.val();
-        let visit_due = self.visits.out.valid.val()
-            & self.fetches.in_.ready.val()
-            & self.visit_turn.q.val()
-            & (self.in_vain.q.val() < waiting);
+        let again = self.again.q.val();
+        let others_due = self.visits.out.valid.val() & (self.in_vain.q.val() < waiting);
+        let visit_due =
+            (again | others_due) & self.fetches.in_.ready.val() & self.visit_turn.q.val();
         let fetched = self.fetched.record.val();
         let visits = takes & !held & !asks & visit_due;
         self.ask.ready.next = !held;
@@ -196,7 +214,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.fetched.ready.next = (takes | is_next) & may_arrive;
         let continues = is_next & may_arrive & self.fetched.valid.val();
         self.continues.d.next = continues;
-        self.visits.out.ready.next = visits;
+        self.popped.d.next = visits & !again;
+        self.visits.out.ready.next = self.popped.q.val();
         self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))
             | (acts & (work == Work::Ask) & (asked.kind == AskKind::Restarts));
         if asks & !held & !takes {
@@ -209,6 +228,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             self.qp.q.val()
         } else if held | asks {
             asking.qp
+        } else if visit_due & again {
+            self.again_qp.q.val()
         } else if visit_due {
             self.visits.out.data.val()
         } else {
@@ -226,6 +247,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             };
             self.offers.d.next = self.offer_valid.q.val();
             self.visit_turn.d.next = !visits;
+            self.is_again.d.next = again;
             self.work.d.next = if held | asks {
                 Work::Ask
             } else if visit_due {
@@ -246,7 +268,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.scarce.d.next = !free.get_bit(B) & !free.get_bit(B - 1);
         let scarce = self.scarce.q.val();
         let spare = free.any();
-        let nobody_waits = !waiting.any();
+        let nobody_waits = !waiting.any() & !again;
 
         // update
         let is_ask = work == Work::Ask;
@@ -277,7 +299,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let came = after_arrival(base, block);
         let mut pushed = came;
         pushed.reading = asked_row.reading + 1;
-        pushed.ahead = asked_row.ahead + 1;
+        pushed.missed = false;
         let mut dropped = row;
         dropped.stale = row.stale - 1;
         let mut visited = asked_row;
@@ -301,7 +323,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.entries.write_enable.next = comes;
         self.entries.write_address.next =
             (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(row.arriving.get_bits::<3>(0));
-        self.entries.write_data.next = decode(answer, row.arriving, row.mtu_log2);
+        // Only a restart changes the path MTU, and none comes within a run of entries, so the row that was read has it.
+        self.entries.write_data.next = decode(answer, row.arriving, asked_row.mtu_log2);
         self.arrived.next = Wake { valid: comes, qp };
 
         // push
@@ -334,11 +357,20 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             known
         };
         read_row.reading = known.reading + bit_cast::<16, 4>(read.entries);
-        read_row.ahead = known.ahead + bit_cast::<14, 4>(read.entries);
-        let more = any_left & (near | !is_visit) & !(begins & is_rest(known));
+        let asks_more = any_left & (near | !is_visit);
+        let more = asks_more & !(begins & is_rest(known));
         let mut after_read = if begins { read_row } else { known };
         after_read.queued = known.queued | more;
-        let queues = reads & more & !known.queued;
+        let again_follows = lacks_burst(known) & !again;
+        let goes_on = begins & !is_rest(known) & again_follows;
+        let queues =
+            reads & asks_more & !known.queued & !(begins & (is_rest(known) | again_follows));
+        if goes_on {
+            self.again.d.next = true;
+            self.again_qp.d.next = qp;
+        } else if visits {
+            self.again.d.next = false;
+        }
         self.fetch_begun.next = begins;
         self.fetches.in_.valid.next = begins;
         self.fetches.in_.data.next = WqeFetch {
@@ -353,7 +385,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         );
         join!(self, fetches.out => fetch);
         let gives = acts & is_ask & effect.gives;
-        let in_vain = reads & is_visit & !begins & more;
+        let in_vain = reads & is_visit & !self.is_again.q.val() & !begins & more;
         if gives | begins | (queues & !is_visit) {
             self.in_vain.d.next = bits(0);
         } else if in_vain {
@@ -402,15 +434,19 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             }
         }
         // what is ahead
-        let changes = (acts & is_ask) | reads;
-        let before = if acts { asked_row.ahead } else { known.ahead };
-        self.ahead_before.d.next = if changes { before } else { bits::<14>(0) };
-        self.ahead_after.d.next = if changes {
-            self.written_row.val().ahead
+        self.more_ahead.d.next = if begins {
+            bit_cast::<14, 4>(read.entries)
+        } else if pushes {
+            bits::<14>(1)
         } else {
             bits::<14>(0)
         };
-        let ahead = self.ahead.q.val() + self.ahead_after.q.val() - self.ahead_before.q.val();
+        self.fewer_ahead.d.next = if acts & is_ask {
+            effect.fewer
+        } else {
+            bits::<14>(0)
+        };
+        let ahead = self.ahead.q.val() + self.more_ahead.q.val() - self.fewer_ahead.q.val();
         self.ahead.d.next = ahead;
         self.few.d.next = self.ahead.q.val() < ALL_AHEAD;
 
@@ -447,7 +483,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
 
         // wake up
         self.wakes.data.next = Wake {
-            valid: (comes & row.missed) | (acts & is_ask & effect.wakes),
+            valid: (comes & row.missed & (pushes | ends_run(row))) | (acts & is_ask & effect.wakes),
             qp,
         };
         self.wake.next = self.wakes.delayed.val();
@@ -457,10 +493,12 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             self.continues.d.next = false;
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
+            self.again.d.next = false;
+            self.popped.d.next = false;
             self.in_vain.d.next = bits(0);
             self.ahead.d.next = bits(0);
-            self.ahead_before.d.next = bits(0);
-            self.ahead_after.d.next = bits(0);
+            self.more_ahead.d.next = bits(0);
+            self.fewer_ahead.d.next = bits(0);
         }
     }
 }

@@ -89,6 +89,47 @@ fn queue_pairs_share_what_may_be_read_ahead() {
     server.drain();
 }
 
+/// Queue pairs that want to read at the same time get a burst each before one of them gets more.
+#[test]
+fn queue_pairs_take_turns_by_bursts() {
+    let mut server = quick(10);
+    configure_long(&mut server, 1);
+    configure_long(&mut server, 2);
+    server.fetch_taken = 0.0;
+    // Reads that wait to leave keep the queue pairs from reading more.
+    server.post(0, (0..200).map(write).collect());
+    server.rest(100);
+    for qp in 1..3 {
+        server.post(qp, (0..100).map(write).collect());
+    }
+    server.readers.clear();
+    server.fetch_taken = 1.0;
+    server.rest(400);
+    let runs: Vec<_> = server.readers.chunk_by(|a, b| a == b).collect();
+    let runs: Vec<_> = runs.iter().map(|run| (run[0], run.len())).collect();
+    let first = |qp| runs.iter().find(|run| run.0 == qp).map(|run| run.1);
+    assert_eq!((first(1), first(2)), (Some(4), Some(4)), "{runs:?}");
+    server.drain();
+}
+
+#[test]
+fn a_wake_up_finds_a_whole_burst() {
+    let mut server = quick(7);
+    server.answered = 0.0;
+    server.post(0, (0..100).map(write).collect());
+    assert!(!server.current(0, 8));
+    server.rest(60);
+    server.answered = 0.3;
+    while !server.woken[0] {
+        server.rest(1);
+    }
+    let there = there(&server).1;
+    assert!((32..40).contains(&there), "{there}");
+    assert_eq!(server.take(0, 32), 32);
+    server.answered = 1.0;
+    server.drain();
+}
+
 /// A flush takes entries without a request that takes them.
 #[test]
 fn a_flush_reads_all_entries_of_a_long_ring() {

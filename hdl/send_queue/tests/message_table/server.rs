@@ -42,8 +42,9 @@ pub struct Server {
     pub took: u64,
     /// Wake-ups by queue pair.
     pub woken: Vec<bool>,
-    /// Number of reads issued.
+    /// Number of reads issued, and their queue pairs in order.
     pub reads: u32,
+    pub readers: Vec<usize>,
 }
 
 impl Server {
@@ -75,6 +76,7 @@ impl Server {
             took: 0,
             woken: vec![false; 4],
             reads: 0,
+            readers: vec![],
             rng,
         };
         server.restart();
@@ -205,6 +207,7 @@ impl Server {
         let may_be_old = begun < pair.configured + OLD_READS;
         pair.read(address, fetch.u64("entries") as usize, may_be_old);
         self.reads += 1;
+        self.readers.push(qp);
     }
 
     fn take_cqe(&mut self, ready: bool) {

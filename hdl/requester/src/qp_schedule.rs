@@ -25,7 +25,8 @@ const PAUSE_CYCLES: u64 = 16;
 enum Step {
     /// Clears `present`, one queue pair per cycle.
     Sweep,
-    /// Starts a pending turn or wake-up, the return of a tenant, or a question, and addresses its rows.
+    /// Starts a pending turn or wake-up, the return of a tenant, or a question, and addresses its rows. If no queue pair is present, one that wakes up is the
+    /// head in the next cycle.
     Idle,
     /// The row of the head is valid. Addresses the rows of its tenant.
     TurnRead,
@@ -89,7 +90,7 @@ fn tenant_of<const P: usize>(page: Bits<16>) -> Bits<P> {
 /// the same cycle stays present.
 ///
 /// **Wheel.** A bucket is a list of tenants, in the order in which they came. The tenant that has its turn is in no bucket. The next one is the first of the first bucket
-/// that is not empty, from the present bucket on. If no other tenant is in the wheel, the tenant keeps its turn, and its next queue pair is the head three cycles after `rotate`.
+/// that is not empty, from the present bucket on. If no other tenant is in the wheel, the tenant keeps its turn, and its next queue pair is the head four cycles after `rotate`.
 ///
 /// **Limits.** A tenant with a limit pays at `charge` after each burst, and rests if it has no tokens left. While tenants rest, the block asks for one of them after the other
 /// with a cost of 0, every 16 cycles or later. That has a turn between turns and wake-ups: if turns are ten cycles apart, as those of a requester are, and there was none for 128 cycles, no
@@ -290,6 +291,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         // select
         let wakes = wake_pending & (self.wake_first.q.val() | !turn_pending);
         let free = (step == Step::Idle) & !turn_pending & !wake_pending;
+        let nobody = !serving & !occupied.any() & !self.resting.q.val();
         let returns = free & self.answered.q.val();
         let asks = free
             & self.resting.q.val()
@@ -482,7 +484,17 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 }
             }
             Step::Idle => {
-                if wakes {
+                if wakes & nobody {
+                    // No queue pair is present: it is the head at once, and its tenant has the turn.
+                    self.waking.d.next = true;
+                    self.keeps.d.next = true;
+                    self.present.write_enable.next = true;
+                    self.tenant.write_enable.next = true;
+                    self.tail.write_enable.next = true;
+                    self.head.d.next = woken;
+                    self.serving.d.next = true;
+                    self.step.d.next = Step::Return;
+                } else if wakes {
                     self.waking.d.next = true;
                     self.step.d.next = Step::WakeRead;
                 } else if turn_pending {

@@ -8,9 +8,9 @@ use stellar_driver::*;
 use crate::verbs::hosts::*;
 
 /// Bytes of a message.
-const MESSAGE: u32 = 8 << 10;
+const MESSAGE: u32 = 32 << 10;
 /// Messages that a queue pair has posted at a time.
-const POSTED: usize = 4;
+const POSTED: usize = 7;
 /// Cycles between two polls.
 const STEP: u32 = 32;
 
@@ -98,7 +98,7 @@ fn contexts_have_equal_shares_whatever_their_number_of_queue_pairs() {
     let mut senders: Vec<Sender> = [12, 4, 2, 2]
         .map(|qps| Sender::new(&cards.devices, qps))
         .into();
-    let (bytes, seconds) = send(&cards.pair, &mut senders, 6_000, 16_000);
+    let (bytes, seconds) = send(&cards.pair, &mut senders, 8_000, 30_000);
     let total: f64 = bytes.iter().sum();
     println!(
         "bytes of 12, 4, 2 and 2 queue pairs: {bytes:?}, Jain's index {:.4}, {:.1} Gb/s",
@@ -119,7 +119,7 @@ fn shares_are_those_of_the_weights_and_a_limit_is_kept() {
             .set_tenant_share(&sender.hosts[0].context, share)
             .unwrap();
     }
-    let (bytes, _) = send(&cards.pair, &mut senders, 6_000, 24_000);
+    let (bytes, _) = send(&cards.pair, &mut senders, 8_000, 40_000);
     let total: f64 = bytes.iter().sum();
     println!(
         "shares of the weights 1, 2, 4: {:?}",
@@ -144,7 +144,7 @@ fn shares_are_those_of_the_weights_and_a_limit_is_kept() {
     device
         .set_tenant_share(&senders[2].hosts[0].context, share)
         .unwrap();
-    let (bytes, seconds) = send(&cards.pair, &mut senders, 6_000, 24_000);
+    let (bytes, seconds) = send(&cards.pair, &mut senders, 8_000, 40_000);
     // A packet of 4 KiB counts 128 bytes more.
     let rates: Vec<f64> = bytes
         .iter()

@@ -34,7 +34,7 @@ fn cells_are_counted_by_block_without_what_nobody_reads() {
     assert_eq!(report.blocks["u_back"].ff, 701);
     assert_eq!(report.blocks["(top)"].ff, 5);
     assert_eq!(report.total.ff, 6 + 701 + 5);
-    // `middle` with a constant bit: five bits, and the result with five others.
+    // `middle` with a constant bit: five bits, and the result with five others. Without it, `straight` takes two more.
     assert_eq!(report.blocks["u_middle"].lut, 2);
 }
 

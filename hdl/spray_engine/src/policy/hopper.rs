@@ -132,7 +132,7 @@ pub struct Heard {
 }
 
 /// Decides when a queue pair probes, and when it changes its path. The outputs follow the inputs, which are stable during an operation: `in_hold` after two cycles,
-/// `heard` after three (two for feedback), and one after `in_slot`. `delay` is valid [`DELAY_BITS`] + 1 cycles after `load`; meanwhile `divide` is high.
+/// `heard` after three (two for feedback), and one after `in_slot`. `delay` is valid [`DELAY_BITS`] + 2 cycles after `load`; meanwhile `divide` is high.
 ///
 /// LUT levels: 2 carry chains at most; 4 (`heard`: decision 2, row 2); a multiplication of 16 by 13 bits.
 #[derive(LogicBlock, Default)]
@@ -170,6 +170,8 @@ pub struct Hopper {
     quotient: DFF<Bits<DELAY_BITS>>,
     /// The quotient does not fit.
     overflows: DFF<Bit>,
+    /// Excess and growth; the delay.
+    total: DFF<Bits<18>>,
     sum: DFF<Bits<DELAY_BITS>>,
 }
 
@@ -184,7 +186,7 @@ impl Logic for Hopper {
     fn update(&mut self) {
         dff_setup!(self, clock, distances, comparisons, product, divisor);
         dff_setup!(self, clock, remainder, quotient, overflows, sum);
-        dff_setup!(self, clock, matches, holds, divisible);
+        dff_setup!(self, clock, matches, holds, divisible, total);
         let request = self.request.val();
         let row = self.row.val();
         let ack = request.ack;
@@ -351,7 +353,9 @@ impl Logic for Hopper {
         } else {
             bits::<DELAY_BITS>(0)
         };
-        let sum = bit_cast::<18, 17>(distances.excess) + bit_cast::<18, DELAY_BITS>(growth);
+        self.total.d.next =
+            bit_cast::<18, 17>(distances.excess) + bit_cast::<18, DELAY_BITS>(growth);
+        let sum = self.total.q.val();
         let most = bit_cast::<18, 16>(two_base);
         let limited = (divisible & self.overflows.q.val()) | (sum > most);
         self.sum.d.next = if limited {

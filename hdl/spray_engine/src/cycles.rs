@@ -10,7 +10,7 @@
 //! | `Choose` without a path | 3 |
 //! | With Hopper: `Feedback` and `Ack` | 1 more; `Query` 3 more; `Probe` 6 if none is due, otherwise 4 more |
 //! | `Feedback`, `Deny`, `Allow` | 4 if no value is withdrawn or returns; otherwise 6, or 7 with a slot that no value serves; 5 if another path is drawn |
-//! | `Ack` | 3 more than `Feedback`; 18 more if the path changes after a delay |
+//! | `Ack` | 3 more than `Feedback`; 19 more if the path changes after a delay |
 //! | `Probe` | 7; 9 past the last value; 2 less if none is due; 3 if the policy never probes |
 //! | `Query` | 3 |
 //! | `Configure` | 6 |
@@ -46,4 +46,4 @@ pub const QUERY: usize = 3;
 pub const OTHER: usize = 13;
 
 /// Cycles of an `Ack` after which the path changes after a delay.
-pub const HOP: usize = 26;
+pub const HOP: usize = 27;

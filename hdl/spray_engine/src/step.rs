@@ -57,6 +57,7 @@ pub enum Step {
     /// Computes the delay of a change of path, a bit per cycle.
     Extrapolate,
     AddDelay,
+    LimitDelay,
     SetDelay,
     /// One path at a time: takes the path drawn.
     Bend,
@@ -202,7 +203,8 @@ pub fn step_after(
                 Step::Extrapolate
             }
         }
-        Step::AddDelay => Step::SetDelay,
+        Step::AddDelay => Step::LimitDelay,
+        Step::LimitDelay => Step::SetDelay,
         Step::HoldFirst => Step::HoldSecond,
         Step::HoldSecond => Step::EndHold,
         Step::MapPaths => Step::CollectProbes,

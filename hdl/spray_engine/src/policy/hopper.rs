@@ -132,7 +132,7 @@ pub struct Heard {
 }
 
 /// Decides when a queue pair probes, and when it changes its path. The outputs follow the inputs, which are stable during an operation: `in_hold` after two cycles,
-/// `heard` after three (two for feedback), and one after `in_slot`. `delay` is valid [`DELAY_BITS`] + 1 cycles after `load`; meanwhile `divide` is high.
+/// `heard` after three (two for feedback), and one after `in_slot`. `delay` is valid [`DELAY_BITS`] + 2 cycles after `load`; meanwhile `divide` is high.
 ///
 /// LUT levels: 2 carry chains at most; 4 (`heard`: decision 2, row 2); a multiplication of 16 by 13 bits.
 #[derive(LogicBlock, Default)]
@@ -163,11 +163,15 @@ pub struct Hopper {
     /// Growth on the line, times the packets that are not acknowledged.
     product: DFF<Bits<32>>,
     divisor: DFF<Bits<ACKED_BITS>>,
+    /// The divisor is not 0.
+    divisible: DFF<Bit>,
     remainder: DFF<Bits<14>>,
     /// Bits of the dividend that are left, and of the quotient.
     quotient: DFF<Bits<DELAY_BITS>>,
     /// The quotient does not fit.
     overflows: DFF<Bit>,
+    /// Excess and growth; the delay.
+    total: DFF<Bits<18>>,
     sum: DFF<Bits<DELAY_BITS>>,
 }
 
@@ -182,7 +186,7 @@ impl Logic for Hopper {
     fn update(&mut self) {
         dff_setup!(self, clock, distances, comparisons, product, divisor);
         dff_setup!(self, clock, remainder, quotient, overflows, sum);
-        dff_setup!(self, clock, matches, holds);
+        dff_setup!(self, clock, matches, holds, divisible, total);
         let request = self.request.val();
         let row = self.row.val();
         let ack = request.ack;
@@ -330,6 +334,7 @@ impl Logic for Hopper {
         let high = product.get_bits::<14>(DELAY_BITS);
         if self.load.val() {
             self.divisor.d.next = news.acked;
+            self.divisible.d.next = news.acked.any();
             self.remainder.d.next = high;
             self.quotient.d.next = product.get_bits::<DELAY_BITS>(0);
             self.overflows.d.next = high >= bit_cast::<14, ACKED_BITS>(news.acked);
@@ -342,14 +347,17 @@ impl Logic for Hopper {
             self.quotient.d.next =
                 (quotient << 1) | bit_cast::<DELAY_BITS, 1>(bit_cast::<1, 1>(fits.into()));
         }
-        let growth = if divisor.any() {
+        let divisible = self.divisible.q.val();
+        let growth = if divisible {
             quotient
         } else {
             bits::<DELAY_BITS>(0)
         };
-        let sum = bit_cast::<18, 17>(distances.excess) + bit_cast::<18, DELAY_BITS>(growth);
+        self.total.d.next =
+            bit_cast::<18, 17>(distances.excess) + bit_cast::<18, DELAY_BITS>(growth);
+        let sum = self.total.q.val();
         let most = bit_cast::<18, 16>(two_base);
-        let limited = (divisor.any() & self.overflows.q.val()) | (sum > most);
+        let limited = (divisible & self.overflows.q.val()) | (sum > most);
         self.sum.d.next = if limited {
             most.get_bits::<DELAY_BITS>(0)
         } else {

@@ -103,7 +103,7 @@ impl CheckOptions {
                 for line in &verdict.better {
                     println!("better than recorded, so record it: {line}");
                 }
-                conclude(&verdict, "than was recorded")
+                conclude(&verdict, "its record")
             }
             _ => conclude(&budget.check(&report), "its goal"),
         }
@@ -132,7 +132,7 @@ fn map(modules: &[Module], top: &str, options: &Options<'_>) -> anyhow::Result<D
 
 fn conclude(verdict: &Verdict, against: &str) -> anyhow::Result<()> {
     if verdict.broken.is_empty() {
-        println!("\nThe card keeps to its budgets.");
+        println!("\nThe card keeps to {against}.");
         return Ok(());
     }
     anyhow::bail!(

@@ -22,6 +22,11 @@ const UNREAD: &[(&str, &str, &str)] = &[
         "tells the block's own test when an entry is there",
     ),
     (
+        "qp_schedule",
+        "returns",
+        "tells the block's own test when a resting tenant is moved",
+    ),
+    (
         "sync_fifo_",
         "count",
         "most users of a FIFO look at ready and valid",

@@ -17,6 +17,8 @@ use stellar_wire::hw::read::FailedRead;
 
 /// Reads that the reader has outstanding.
 const READS: usize = FETCHES;
+/// Entries that each source gets at least.
+const LEAST: usize = 100;
 /// The requester, and the admin queue.
 const SOURCES: [&str; 2] = ["engine", "admin"];
 
@@ -251,7 +253,9 @@ proptest! {
     ) {
         let mut rng = TestRng::seed_from_u64(seed);
         let mut bench = Bench::new();
-        for _ in 0..4_000 {
+        // A read of the admin queue comes after those of the requester that are under way, so with a slow requester it takes long.
+        while bench.clock < 4_000 || bench.came.iter().any(|&came| came <= LEAST) {
+            prop_assert!(bench.clock < 40_000, "{:?}", bench.came);
             bench.clock(&mut rng, asks, takes);
         }
         for _ in 0..2_000 {
@@ -259,7 +263,6 @@ proptest! {
         }
         prop_assert!(bench.reads.is_empty() && bench.lines.iter().all(VecDeque::is_empty));
         prop_assert!(bench.sources.iter().all(Source::is_free), "a read was never accepted");
-        prop_assert!(bench.came.iter().all(|&came| came > 100), "{:?}", bench.came);
         prop_assert!(bench.faulted > 0 && bench.faults.is_empty());
     }
 }

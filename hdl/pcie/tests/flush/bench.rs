@@ -248,8 +248,9 @@ impl Bench {
     fn owed(&self) -> usize {
         let fences = usize::from(self.fence.is_some());
         let drains = usize::from(self.drain.is_some());
+        let faults = usize::from(self.dut.is("fault_valid"));
         let queued = self.handed.len() + self.queue_waiting;
-        self.waiting.len() + queued + self.unflushed.len() + fences + drains
+        self.waiting.len() + queued + self.unflushed.len() + fences + drains + faults
     }
 
     fn clock(&mut self) {

@@ -1,6 +1,7 @@
 //! The card's two PCI functions: what their configuration spaces say happens, and what happens they say.
 
 use sim_nic::{CardPair, PcieSettings, RequestSizes, CLOCK_PS};
+use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{FaultKind, FaultRule, RequestKind};
 use stellar_wire::host::config_space::{ats, command, header, pci_express, Bar};
 use stellar_wire::host::registers::{IDENTITY, READ_TIMEOUT};
@@ -151,8 +152,8 @@ fn errors_of_pcie_are_logged_by_the_function_that_found_them() {
                 Uncorrectable::PoisonedTlp => {
                     let completion = completion.expect("the header of a completion");
                     assert!(completion.poisoned, "{header}");
-                    let number = found.function.endpoint() as u16;
-                    assert_eq!(completion.requester & 7, number, "{header}");
+                    let function = FUNCTIONS[found.function.endpoint()];
+                    assert_eq!(completion.requester, function.id(), "{header}");
                 }
                 _ => assert!(header.is_empty(), "no TLP came: {header}"),
             }

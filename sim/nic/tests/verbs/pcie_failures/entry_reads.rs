@@ -19,12 +19,15 @@ type Cause = (PortCounter, Refusal, Option<Uncorrectable>);
 fn check(endpoint: usize, fault: Option<FaultKind>, (counter, refusal, error): Cause) {
     let mut rig = Rig::new(&settings());
     let target = rig.hosts[1].region(1 << 16, true);
+    // Its number says at which endpoint. Those of the other one stay, because their numbers would be given again.
+    let mut others = vec![];
     let (ring, victim) = loop {
         let before = rig.hosts[0].context.alloc(4096).unwrap();
         let victim = rig.rc(0, false);
         if victim[0].number() as usize % 2 == endpoint {
             break (before.address() + ALIGN, victim);
         }
+        others.push(victim);
     };
     let function = Function::ALL[endpoint];
     let qp = victim[0].number();

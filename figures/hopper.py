@@ -221,8 +221,8 @@ NSCC = (
     "these does was not measured."
 )
 NOT_DCQCN = (
-    "NSCC, not DCQCN, carries the flows, arrivals are shorter in the quick set, and packets that a probe overtakes are sent again. How much each of these does was measured for the last one only: "
-    "the row with the timeout alone."
+    "NSCC, not DCQCN, carries the flows, in the quick set few flows arrive, for training their sizes are invented, and packets that a probe overtakes are sent again. How much each of these does was "
+    "measured for the last one only: the row with the timeout alone."
 )
 PAPER = {"ml": "up to 20 % mean, 14 % tail", "hadoop": "up to 7.8 % mean, 19.6 % tail", "alicloud": "6 % small, 19 % large flows; tail 8 %"}
 

@@ -1,6 +1,6 @@
 """Every figure, in the order of the list."""
 
-from figures import hopper, pvdma, stellar_09, stellar_10, stellar_11, stellar_12
+from figures import hopper, hopper_06, pvdma, stellar_09, stellar_10, stellar_11, stellar_12
 from figures.figure import Figure
 
 ALL: tuple[Figure, ...] = (
@@ -11,5 +11,6 @@ ALL: tuple[Figure, ...] = (
     stellar_12.FIGURE,
     hopper.HADOOP,
     hopper.TRAINING,
+    hopper_06.FIGURE,
     hopper.ALICLOUD,
 )

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure as Plot
 from figures.figure import REFERENCE, Band, Figure, Findings, Scale
 from openstellar import cluster
 
-# The paper's algorithms that the card has (its DWRR, BestRTT and MPRDMA are not here), and those of the card that the paper does not have.
+# The paper's algorithms that the card has; its DWRR, BestRTT and MPRDMA are not here. The table has the card's other policies too.
 PAPER = ("single", "round-robin", "obs")
-OWN = ("ev-state", "bitmap", "reps", "mixed", "flow-bender")
 HOSTS, SPINES = 60, 60
 # Active hosts per leaf, and leaves, by load of the uplinks.
 LOADS = {25: (15, 8), 50: (30, 4)}
@@ -24,7 +23,7 @@ def points(scale: Scale) -> list[dict[str, Any]]:
     return [
         {"policy": policy, "paths": paths, "load": load, "bytes": 20_000_000 if scale.is_full else 10_000_000, "seed": seed}
         for load in loads
-        for policy in PAPER + OWN
+        for policy in cluster.policies()
         for paths in ((1,) if policy == "single" else (4, 128))
         for seed in scale.seeds
     ]

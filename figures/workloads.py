@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy
 
-__all__ = ["Job", "flow_text", "rings"]
+__all__ = ["Job", "flow_text", "rings", "rounds"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,17 @@ def rings(jobs: list[Job], nodes: int) -> str:
         triggers += ranks * (job.steps - 1)
     head = [f"Nodes {nodes}", f"Connections {identity - 1}", f"Triggers {triggers}"]
     return "\n".join(head + lines + [f"trigger id {number} oneshot" for number in range(1, triggers + 1)]) + "\n"
+
+
+def rounds(pairs: list[tuple[int, int]], size: int, count: int) -> str:
+    """The matrix of `count` rounds, in each of which every pair's first host sends `size` bytes to its second one. A round begins when all flows of the one before are done."""
+    lines = []
+    for number in range(count):
+        start = f"trigger {number}" if number > 0 else "start 0"
+        done = f" send_done_trigger {number + 1}" if number + 1 < count else ""
+        lines += [f"{src}->{dst} id {number * len(pairs) + at + 1} {start} size {size}{done}" for at, (src, dst) in enumerate(pairs)]
+    head = [f"Nodes {1 + max(map(max, pairs))}", f"Connections {len(lines)}", f"Triggers {count - 1}"]
+    return "\n".join(head + lines + [f"trigger id {number} barrier count {len(pairs)}" for number in range(1, count)]) + "\n"
 
 
 def flow_text(flows: list[tuple[int, int, int, float]]) -> str:

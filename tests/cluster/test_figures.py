@@ -12,7 +12,7 @@ import numpy
 import pandas
 import pytest
 
-from figures import hopper, output, pvdma, stellar_09, stellar_10, stellar_12, workloads
+from figures import hopper, hopper_06, output, pvdma, stellar_09, stellar_10, stellar_12, workloads
 from figures.__main__ import main
 from figures.catalogue import ALL
 from figures.figure import Band, Figure, Findings, Scale
@@ -36,6 +36,10 @@ def test_queues_are_shorter_with_many_paths() -> None:
     bands = [band for band in stellar_09.findings(measured, ONE_SEED).bands if "mean queue" not in band.what and "single" not in band.what]
     assert len(bands) >= 5
     assert [band.what for band in bands if not band.holds] == []
+
+
+def test_the_queues_are_those_of_every_policy() -> None:
+    assert {point["policy"] for point in stellar_09.points(ONE_SEED)} == set(cluster.policies())
 
 
 def test_the_imbalance_follows_the_closed_form() -> None:
@@ -80,6 +84,35 @@ def test_arrivals_have_the_load_that_they_say() -> None:
         capacity = hopper.LEAVES * hopper.HOSTS * hopper.GBPS * 1e3 / 8 * 40_000
         assert sent / capacity == pytest.approx(0.25, rel=0.1), workload
         assert all(src != dst for src, dst, _, _ in flows)
+
+
+def test_hopper_is_compared_with_the_others() -> None:
+    for figure in (hopper.HADOOP, hopper.TRAINING, hopper.ALICLOUD):
+        assert {point["scheme"] for point in figure.points(ONE_SEED)} == set(hopper.SCHEMES) >= {"hopper", "flow-bender", "conga", "conweave"}
+    assert {scheme.policy for scheme in hopper.SCHEMES.values()} <= set(cluster.policies())
+
+
+def test_a_round_begins_when_the_one_before_is_done() -> None:
+    run = cluster.run(topology=cluster.leaf_spine(leaves=2, hosts=3, spines=2), workload=cluster.matrix(workloads.rounds([(0, 3), (1, 4), (2, 5)], 100_000, 4)))
+    starts = run.flows["start_us"].reshape(4, 3)
+    ends = starts + run.flows["fct_us"].reshape(4, 3)
+    assert (starts[0] == 0).all()
+    assert numpy.allclose(starts[1:], ends[:-1].max(axis=1, keepdims=True), atol=0.01)
+
+
+def test_hopper_stays_away_from_slow_uplinks() -> None:
+    points = [point | {"bytes": 2_000_000} for point in hopper_06.points(ONE_SEED)]
+    measured = pandas.DataFrame([point | hopper_06.measure(point) for point in points])
+    found = hopper_06.findings(measured, ONE_SEED)
+    assert len(found.bands) == 7
+    # Further outside than the paper's values, on the better side: Hopper decides every round trip.
+    better = ("Hopper against FlowBender: mean slowdown", "Hopper against FlowBender: time of training")
+    assert [band.what for band in found.bands if not band.holds and band.what not in better] == []
+    assert all(band.value > band.low for band in found.bands if band.what in better)
+    # A third of the paths is slow.
+    share = measured.set_index("scheme").on_1g
+    assert share.hopper < 0.06
+    assert 0.25 < share.obs < 0.4
 
 
 def test_pins_are_those_of_this_machine() -> None:

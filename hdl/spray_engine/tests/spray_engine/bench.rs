@@ -317,17 +317,22 @@ impl Bench {
         self.check_usable(qp, response);
     }
 
-    /// Returns the value to probe after `passed` more ticks, if one is due.
-    pub fn probe(&mut self, qp: usize, passed: u32) -> Option<u8> {
+    /// Asks after `passed` more ticks.
+    fn ask_later(&mut self, qp: usize, passed: u32, op: SprayOp) -> Response {
         self.now = self.now.plus(Ticks(passed));
-        let now = self.now;
-        let response = self.ask(
+        self.ask(
             qp,
             SprayRequest {
-                now: u64::from(now.0).to_bits(),
-                ..request(SprayOp::Probe)
+                now: u64::from(self.now.0).to_bits(),
+                ..request(op)
             },
-        );
+        )
+    }
+
+    /// Returns the value to probe after `passed` more ticks, if one is due.
+    pub fn probe(&mut self, qp: usize, passed: u32) -> Option<u8> {
+        let response = self.ask_later(qp, passed, SprayOp::Probe);
+        let now = self.now;
         let spray = &mut self.pair(qp).spray;
         let held = spray.held_until(now).map(|until| until.0);
         assert_eq!(response.held_until, held);
@@ -367,15 +372,8 @@ impl Bench {
 
     /// Asks whether data may be sent, after `passed` more ticks. Returns until when it may not.
     pub fn query(&mut self, qp: usize, passed: u32) -> Option<u32> {
-        self.now = self.now.plus(Ticks(passed));
+        let response = self.ask_later(qp, passed, SprayOp::Query);
         let now = self.now;
-        let response = self.ask(
-            qp,
-            SprayRequest {
-                now: u64::from(now.0).to_bits(),
-                ..request(SprayOp::Query)
-            },
-        );
         assert!(!response.found);
         let held = self.pair(qp).spray.held_until(now).map(|until| until.0);
         assert_eq!(response.held_until, held);

@@ -173,21 +173,6 @@ const UNREAD: &[(&str, &str, &str)] = &[
         "messages_left",
         "endpoint 1 sends no interrupt messages",
     ),
-    (
-        "pcie_endpoint",
-        "entries_ended",
-        "the reads of endpoint 1's entries are the admin queue's, which a fence does not cover",
-    ),
-    (
-        "pcie_endpoint",
-        "fetch_fault",
-        "the admin queue of endpoint 1 reports entries that it could not read by itself",
-    ),
-    (
-        "pcie_endpoint",
-        "fetch_fault_valid",
-        "the admin queue of endpoint 1 reports entries that it could not read by itself",
-    ),
 ];
 
 /// Blocks of the card that a lane of a 100G board uses as well, and what only the card reads of them.

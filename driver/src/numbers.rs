@@ -59,8 +59,13 @@ pub struct QueuePairNumbers {
     halves: [Numbers; 2],
 }
 
-/// Queue pairs of a context: how many have even, and how many odd numbers.
+/// Queue pairs of a context: how many each engine has.
 pub type PerEngine = [u32; 2];
+
+/// The engine of a queue pair: 0 for even numbers, 1 for odd ones.
+pub const fn engine_of(number: u32) -> usize {
+    number as usize % 2
+}
 
 impl QueuePairNumbers {
     /// The numbers from `first`, which is even, to below `end`.
@@ -92,7 +97,7 @@ impl QueuePairNumbers {
 
     /// Releases one.
     pub fn give_back(&mut self, number: u32) {
-        self.halves[number as usize % 2].give_back(number);
+        self.halves[engine_of(number)].give_back(number);
     }
 }
 
@@ -233,7 +238,7 @@ mod tests {
         let mut numbers = QueuePairNumbers::new(2, 12);
         let mut take = |own: &mut PerEngine| {
             let number = numbers.take(*own).unwrap();
-            own[number as usize % 2] += 1;
+            own[engine_of(number)] += 1;
             number
         };
         let (mut first, mut second, mut third) = ([0; 2], [0; 2], [0; 2]);

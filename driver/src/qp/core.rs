@@ -11,6 +11,7 @@ use crate::card::lock;
 use crate::connect::Connection;
 use crate::device::DeviceError;
 use crate::error::Error;
+use crate::numbers::engine_of;
 use crate::pd::Domain;
 
 /// Owner of a queue pair's completions.
@@ -54,7 +55,7 @@ impl<C: Completions> Core<C> {
         let number = {
             let mut own = lock(&context.per_engine);
             let number = lock(&context.device.pools).queue_pairs.take(*own)?;
-            own[number as usize % 2] += 1;
+            own[engine_of(number)] += 1;
             number
         };
         // A queue pair without a slot rings at the first word of the page.
@@ -217,7 +218,7 @@ impl<C: Completions> Core<C> {
         if let Some(slot) = self.shared.slot {
             lock(&context.slots).give_back(slot.into());
         }
-        lock(&context.per_engine)[number as usize % 2] -= 1;
+        lock(&context.per_engine)[engine_of(number)] -= 1;
         if is_gone {
             lock(&context.device.pools).queue_pairs.give_back(number);
         }

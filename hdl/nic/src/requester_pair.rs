@@ -31,7 +31,7 @@ fn to_global_qp(qp: Qpn, engine: usize) -> Qpn {
 
 /// Selects the engine, one-hot: bit e is set for engine e.
 #[hdl_fn]
-fn to_engine(odd: Bit) -> Bits<2> {
+pub(crate) fn to_engine(odd: Bit) -> Bits<2> {
     if odd {
         bits::<2>(2)
     } else {
@@ -41,7 +41,7 @@ fn to_engine(odd: Bit) -> Bits<2> {
 
 /// Returns the signal of the engine of even or of odd numbers.
 #[hdl_fn]
-fn of_engine(odd: Bit, engine0: Bit, engine1: Bit) -> Bit {
+pub(crate) fn of_engine(odd: Bit, engine0: Bit, engine1: Bit) -> Bit {
     if odd {
         engine1
     } else {

@@ -22,7 +22,7 @@ use stellar_wire::hw::Qpn;
 use crate::fence_control::FenceControl;
 use crate::fence_epochs::BEGINS;
 use crate::optional::Optional;
-use crate::requester_pair::RequesterPair;
+use crate::requester_pair::{of_engine, to_engine, RequesterPair};
 use crate::stream_merge::StreamMerge;
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 use crate::tx_lanes::{TxEvents, TxLanes};
@@ -248,16 +248,15 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
                     merge_fetch.in_[i].ready => requester.fetch[i].ready,
                     fetched[0].record => requester.fetched[i].record,
                 );
+                self.requester.fetched[i].valid.next =
+                    self.fetched[0].valid.val() & to_engine(odd).get_bit(i);
             }
             join!(self, merge_fetch.out => fetch[0]);
-            let comes = self.fetched[0].valid.val();
-            self.requester.fetched[0].valid.next = comes & !odd;
-            self.requester.fetched[1].valid.next = comes & odd;
-            self.fetched[0].ready.next = if odd {
-                self.requester.fetched[1].ready.val()
-            } else {
-                self.requester.fetched[0].ready.val()
-            };
+            self.fetched[0].ready.next = of_engine(
+                odd,
+                self.requester.fetched[0].ready.val(),
+                self.requester.fetched[1].ready.val(),
+            );
         }
 
         // lanes

@@ -11,6 +11,7 @@ use std::process::Command;
 
 use anyhow::Context;
 use indicatif::ProgressBar;
+use stellar_fit::SYNTHESIS;
 use tabled::settings::{object::Columns, Alignment, Style};
 use tabled::{Table, Tabled};
 
@@ -246,7 +247,7 @@ fn synthesise(source: &std::path::Path, module: &str) -> anyhow::Result<Row> {
         .tempfile()
         .context("cannot make a temporary file")?;
     let script = format!(
-        "read_verilog -DSYNTHESIS {}; synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top {module}; write_json {}",
+        "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {module}; write_json {}",
         source.display(),
         netlist.path().display()
     );

@@ -25,6 +25,7 @@ pub use cells::Area;
 pub use design::{Design, Division, Event, Options};
 pub use error::FitError;
 pub use fanout::Net;
+pub use map::SYNTHESIS;
 pub use report::{Limits, Report};
 pub use source::{Memory, Module};
 pub use timing::{Path, Timing};

@@ -14,8 +14,8 @@ use crate::FitError;
 
 /// Changes whenever what is kept of a netlist changes.
 const FORMAT: &str = "1";
-/// The passes, as for `docs/area.md`. Sub-modules of the run are flattened.
-const SYNTHESIS: &str = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top";
+/// Yosys' passes for a module, whose name follows: UltraScale+, with the modules below it flattened.
+pub const SYNTHESIS: &str = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top";
 
 /// Yosys and the folder of what it mapped.
 pub(crate) struct Mapper {

@@ -2,10 +2,10 @@
 
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
-use sim_cluster::files::{read_text, FileError};
+use sim_cluster::files::FileError;
 use sim_cluster::workload::Workload;
 use sim_cluster::{
     cpu_seconds, Carrier, Cluster, NamedText, Options, Parts, QueuePairs, Record, Report, RunSpec,
@@ -185,7 +185,10 @@ fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
         anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out");
     }
     Ok(RunSpec {
-        topology: topology(arguments)?,
+        topology: match &arguments.topology {
+            Some(path) => TopologySource::of_file(path)?,
+            None => TopologySource::default(),
+        },
         balancer: arguments.balancer.clone(),
         workload: workload(arguments)?,
         options: Options {
@@ -213,33 +216,12 @@ fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
     })
 }
 
-fn named_text(path: &Path) -> Result<NamedText, FileError> {
-    Ok(NamedText {
-        file: path.display().to_string(),
-        text: read_text(path)?,
-    })
-}
-
-fn topology(arguments: &Arguments) -> Result<TopologySource, FileError> {
-    let Some(path) = &arguments.topology else {
-        return Ok(TopologySource::default());
-    };
-    let text = named_text(path)?;
-    let is_fat_tree = path
-        .extension()
-        .is_some_and(|extension| extension == "topo");
-    Ok(match is_fat_tree {
-        true => TopologySource::FatTree(text),
-        false => TopologySource::Toml(text),
-    })
-}
-
 fn workload(arguments: &Arguments) -> Result<WorkloadSource, FileError> {
     if let Some(path) = &arguments.matrix {
-        return Ok(WorkloadSource::Matrix(named_text(path)?));
+        return Ok(WorkloadSource::Matrix(NamedText::read(path)?));
     }
     if let Some(path) = &arguments.flows {
-        return Ok(WorkloadSource::Flows(named_text(path)?));
+        return Ok(WorkloadSource::Flows(NamedText::read(path)?));
     }
     let (bytes, ranks) = (arguments.bytes, arguments.ranks);
     Ok(match arguments.pattern {

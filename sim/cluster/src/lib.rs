@@ -49,4 +49,4 @@ pub use report::{
 };
 pub use run_spec::{BuiltIn, NamedText, Options, Parts, RunSpec, TopologySource, WorkloadSource};
 pub use settings::{QueuePairs, Sampling, Settings, Transport};
-pub use topology::{leaf_spine, read_topology};
+pub use topology::leaf_spine;

@@ -1,12 +1,14 @@
 //! A run as data: everything that decides it, for the command line, for Python and for files.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use sim_net::topology::{EventSpec, LinkSettings, OverrideSpec, TopologySpec};
 use sim_net::{Balancer, Time, Topology};
 use stellar_transport::spray::Policy;
 use stellar_wire::mtu;
 
-use crate::files::{read_connection_matrix, read_conweave_flows};
+use crate::files::{read_connection_matrix, read_conweave_flows, read_text, FileError};
 use crate::topology::{built_in_spec, fat_tree};
 use crate::workload::{all_to_all, incast, permutation, ring_all_reduce, Workload};
 use crate::{ClusterError, QueuePairs, Sampling, Settings, Transport};
@@ -41,6 +43,19 @@ pub struct NamedText {
     pub file: String,
     /// Its text.
     pub text: String,
+}
+
+impl NamedText {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`FileError`] with the name of the file.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        Ok(Self {
+            file: path.display().to_string(),
+            text: read_text(path)?,
+        })
+    }
 }
 
 /// Where a topology comes from.
@@ -234,6 +249,23 @@ impl RunSpec {
 }
 
 impl TopologySource {
+    /// Reads a file: a fat tree of htsim if its name ends in `.topo`, a topology file of `sim-net` otherwise. What a fat tree's file does not say is as in
+    /// [`leaf_spine`](crate::leaf_spine).
+    ///
+    /// # Errors
+    /// [`FileError`] if it cannot be read.
+    pub fn of_file(path: &Path) -> Result<Self, FileError> {
+        let text = NamedText::read(path)?;
+        let is_fat_tree = path
+            .extension()
+            .is_some_and(|extension| extension == "topo");
+        Ok(if is_fat_tree {
+            Self::FatTree(text)
+        } else {
+            Self::Toml(text)
+        })
+    }
+
     fn read(&self) -> Result<Topology, ClusterError> {
         match self {
             Self::LeafSpine(built_in) => Ok(built_in.topology()?),

@@ -1,11 +1,9 @@
 //! Topologies of clusters.
 
-use std::path::Path;
-
 use sim_net::topology::{LeafSpine, LinkSettings, TopologySpec};
 use sim_net::{ChannelId, EcnThresholds, Node, Topology, TopologyError};
 
-use crate::files::{read_fat_tree, read_text, FatTreeSettings};
+use crate::files::{read_fat_tree, FatTreeSettings};
 use crate::ClusterError;
 
 /// Bytes on the line from which queues mark, and always mark: 10 and 38 frames of 4,150 bytes, at 200 Gb/s 0.22 and 0.82 of the bytes of a round trip.
@@ -57,18 +55,6 @@ pub(crate) fn built_in_spec(
         spine_link: LinkSettings::default(),
     });
     spec
-}
-
-/// Reads a topology: a fat tree of htsim if the file's name ends in `.topo`, a topology of `sim-net` otherwise. What a fat tree's file does not say is
-/// as in [`leaf_spine`].
-///
-/// # Errors
-/// [`ClusterError::File`], [`ClusterError::Topology`].
-pub fn read_topology(path: &Path) -> Result<Topology, ClusterError> {
-    if path.extension().is_none_or(|extension| extension != "topo") {
-        return Ok(Topology::from_file(path)?);
-    }
-    fat_tree(&path.display().to_string(), &read_text(path)?)
 }
 
 /// Reads the text of a fat tree of htsim, with the queues and marks of [`leaf_spine`].

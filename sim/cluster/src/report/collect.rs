@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sim_net::{Node, Sample, Time};
+use sim_net::{ChannelId, ChannelStats, Node, Sample, Time};
 
 use super::{
     Depth, FlowResult, FlowTotals, PacketTotals, QueueSample, Report, Spread, TimeSpread,
@@ -114,10 +114,14 @@ impl<C: Carrier> Cluster<C> {
         sums
     }
 
-    fn uplink_bytes(&self) -> Vec<u64> {
+    fn uplinks_with_stats(&self) -> impl Iterator<Item = (ChannelId, ChannelStats)> + '_ {
         let uplinks = uplinks(self.fabric.topology()).into_iter();
-        let stats = uplinks.filter_map(|channel| self.fabric.stats(channel).ok());
-        stats.map(|stats| stats.sent_bytes).collect()
+        uplinks.filter_map(|channel| Some((channel, self.fabric.stats(channel).ok()?)))
+    }
+
+    fn uplink_bytes(&self) -> Vec<u64> {
+        let uplinks = self.uplinks_with_stats();
+        uplinks.map(|(_, stats)| stats.sent_bytes).collect()
     }
 
     /// The uplinks, in the order of [`Report::uplink_bytes`].
@@ -127,10 +131,7 @@ impl<C: Carrier> Cluster<C> {
             Node::Host { host, .. } => topology.hosts()[host.0 as usize].name.clone(),
             Node::Switch(switch) => topology.switches()[switch.0 as usize].name.clone(),
         };
-        let channels = uplinks(topology).into_iter();
-        let stats =
-            channels.filter_map(|channel| Some((channel, self.fabric.stats(channel).ok()?)));
-        stats
+        self.uplinks_with_stats()
             .map(|(channel, stats)| {
                 let link = &topology.links()[channel.link().0 as usize];
                 let (from, to) = topology.ends(channel);
@@ -180,20 +181,19 @@ impl<C: Carrier> Cluster<C> {
     }
 
     fn uplink_totals(&self) -> UplinkTotals {
-        let uplinks = uplinks(self.fabric.topology());
-        let stats = uplinks.iter();
-        let stats = stats.filter_map(|&channel| self.fabric.stats(channel).ok());
-        let max_waiting = stats.map(|stats| stats.data.max_bytes).max().unwrap_or(0);
+        let uplinks = self.uplinks_with_stats();
+        let max_waiting = uplinks.map(|(_, stats)| stats.data.max_bytes).max();
+        let bytes = self.uplink_bytes();
         let samples = self.samples();
         let (waiting, with_line): (Vec<u64>, Vec<u64>) = samples
             .map(|sample| (waiting(sample), waiting(sample) + sample.line_bytes))
             .unzip();
         UplinkTotals {
-            count: uplinks.len(),
-            bytes: Spread::of(&self.uplink_bytes()),
+            count: bytes.len(),
+            bytes: Spread::of(&bytes),
             waiting: Depth::of(&waiting),
             with_line: Depth::of(&with_line),
-            max_waiting,
+            max_waiting: max_waiting.unwrap_or(0),
         }
     }
 }

@@ -11,7 +11,7 @@ import pandas
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Plot
 
-__all__ = ["REFERENCE", "Band", "Figure", "Findings", "Scale"]
+__all__ = ["REFERENCE", "Band", "Figure", "Findings", "Scale", "all_finish"]
 
 REFERENCE = (
     "Decisions of the cards (paths, windows, retransmissions) are those of the software reference, which lockstep tests hold the Verilog to. The fabric, its "
@@ -58,6 +58,11 @@ class Band:
     def verdict(self) -> str:
         """As `./stellar figures pcie` says it."""
         return "PASS" if self.holds else "OUTSIDE"
+
+
+def all_finish(rows: pandas.DataFrame) -> Band:
+    """The band of the column `unfinished`: every flow of every run finishes."""
+    return Band("flows that did not finish", float(rows.unfinished.sum()), 0, 0)
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy
 import pandas
 from matplotlib.figure import Figure as Plot
 
-from figures.figure import REFERENCE, Band, Figure, Findings, Scale
+from figures.figure import REFERENCE, Band, Figure, Findings, Scale, all_finish
 from figures.workloads import flow_text
 from openstellar import cluster
 
@@ -136,7 +136,7 @@ def findings(workload: str, rows: pandas.DataFrame, scale: Scale) -> Findings:
         found.bands += against_flow_bender(workload, load, at, sizes) + against_switches(workload, load, at, sizes)
     if workload == "alicloud":
         found.bands += measured_elsewhere(means.set_index(["load", "scheme"]))
-    found.bands.append(Band("flows that did not finish", float(rows.unfinished.sum()), 0, 0))
+    found.bands.append(all_finish(rows))
     if workload == "ml":
         found.notes.append("The distribution of message sizes is invented: the paper's (collectives of Meta's clusters) is in no public table. Only the order of the schemes can be compared.")
     found.notes += [

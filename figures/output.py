@@ -45,6 +45,11 @@ def bands_table(bands: list[Band]) -> pandas.DataFrame:
     return pandas.DataFrame(rows)
 
 
+def reasons(found: Findings) -> list[str]:
+    """A sentence per band that does not hold, if it is known why."""
+    return [f"{band.what} is outside: {band.why}" for band in found.bands if not band.holds and band.why]
+
+
 def text(figure: Figure, scale: Scale, found: Findings) -> str:
     """For the terminal."""
     parts = [f"{figure.name}: {figure.title} ({figure.source}; {scale.name})", figure.setup, figure.parts]
@@ -52,7 +57,7 @@ def text(figure: Figure, scale: Scale, found: Findings) -> str:
         parts.append(f"{title}\n{table.map(number).to_string(index=False)}")
     if found.bands:
         parts.append(bands_table(found.bands).to_string(index=False))
-    parts += [f"{band.what} is outside: {band.why}" for band in found.bands if not band.holds and band.why]
+    parts += reasons(found)
     parts += [f"note: {note}" for note in found.notes]
     return "\n\n".join(parts)
 
@@ -88,7 +93,7 @@ def page(figure: Figure, scale: Scale, found: Findings, drawings: list[str]) -> 
     body.append(paragraph(figure.parts))
     if found.bands:
         body.append(bands_table(found.bands).to_html(index=False))
-    body += [paragraph(f"{band.what} is outside: {band.why}") for band in found.bands if not band.holds and band.why]
+    body += map(paragraph, reasons(found))
     body += drawings
     for title, table in found.tables:
         body += [f"<h2>{html.escape(title)}</h2>", table.map(number).to_html(index=False)]

@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure as Plot
 
-from figures.figure import REFERENCE, Band, Figure, Findings, Scale
+from figures.figure import REFERENCE, Band, Figure, Findings, Scale, all_finish
 from openstellar import cluster
 
 # The paper's algorithms that the card has; its DWRR, BestRTT and MPRDMA are not here. The table has the card's other policies too.
@@ -80,7 +80,7 @@ def findings(rows: pandas.DataFrame, scale: Scale) -> Findings:
             found.bands.append(Band(f"{where}: greatest queue, OBS with 128 paths / single path", many.max_kb / one.max_kb, 0.05, 0.25, paper="queues 90 % shorter"))
         best = min(at.loc[(policy, 128)].fct_us for policy in ("bitmap", "reps", "ev-state"))
         found.bands.append(Band(f"{where}: completion time, best path-aware policy / OBS, 128 paths", best / many.fct_us, 0.98, 1.02, paper="path-aware policies have no significant advantage on regular traffic"))
-    found.bands.append(Band("flows that did not finish", float(rows.unfinished.sum()), 0, 0))
+    found.bands.append(all_finish(rows))
     found.plots.append(("stellar-9", plot(means)))
     found.notes += [
         "The paper does not say the load; 30 servers in two segments of its fabric give 12.5 to 50 %. From 90 % on, 128 hashed paths leave the loads of 60 uplinks 20 % apart, and queues do not fall.",

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,9 +34,13 @@ class Store:
     def keys(self, points: list[Point]) -> list[str]:
         """A key for each point. Raises ValueError for points that JSON cannot hold, and for equal ones."""
         texts = [canonical(point) for point in points]
-        if twice := next((text for text in texts if texts.count(text) > 1), None) if len(set(texts)) < len(texts) else None:
+        times = Counter(texts)
+        if twice := next((text for text in texts if times[text] > 1), None):
             raise ValueError(f"the point {twice} is there twice: give every point once")
-        return [hashlib.sha256(f"{self._function}\n{text}".encode()).hexdigest()[:32] for text in texts]
+        return [self._key(text) for text in texts]
+
+    def _key(self, text: str) -> str:
+        return hashlib.sha256(f"{self._function}\n{text}".encode()).hexdigest()[:32]
 
     def path(self, key: str) -> Path:
         """The file of a key."""
@@ -49,7 +54,7 @@ class Store:
         try:
             table = self._parquet.read_table(path)
             text = (table.schema.metadata or {}).get(_POINT, b"").decode()
-            if hashlib.sha256(f"{self._function}\n{text}".encode()).hexdigest()[:32] != key or table.num_rows != 1:
+            if self._key(text) != key or table.num_rows != 1:
                 raise ValueError("another point")
             return table.to_pylist()[0]
         except (OSError, ValueError):  # those of pyarrow are ValueErrors, too

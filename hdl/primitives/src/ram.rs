@@ -5,7 +5,10 @@
 //! | [`LutRam`] | distributed RAM | 0 (asynchronous read) | the old contents, and the new ones after the edge |
 //! | [`BlockRam`] | RAMB36 | 1 | the old contents |
 //! | [`BypassRam`] | RAMB36, compare and mux behind it | 1 | the new contents |
-//! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents |
+//! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents or the new ones |
+//!
+//! The two ports of an UltraRAM act one after the other in a cycle, and synthesis chooses which of them reads. So a block must not depend on what a collision
+//! gives. In simulation it gives the new contents at half of the addresses, those with an odd number of ones, and the old ones at the others.
 //!
 //! The data type is any record, so no user packs or unpacks bits. Contents start as `T::default()`.
 
@@ -25,6 +28,8 @@ pub trait Style: 'static {
     const LATENCY: usize;
     /// Whether a read of the address written in the same cycle gives the new data.
     const BYPASS: bool = false;
+    /// Whether such a read may give either the old data or the new data.
+    const EITHER: bool = false;
 }
 
 /// Distributed RAM in LUTs.
@@ -57,6 +62,7 @@ impl Style for Bypassed {
 impl Style for Ultra {
     const RAM_STYLE: &'static str = "ultra";
     const LATENCY: usize = 2;
+    const EITHER: bool = true;
 }
 
 /// Asynchronous read. One LUT level up to 64 words.
@@ -65,7 +71,7 @@ pub type LutRam<T, const A: usize> = Ram<T, A, Distributed>;
 pub type BlockRam<T, const A: usize> = Ram<T, A, Block36>;
 /// Data one cycle after the address; write-before-read. One LUT level behind the memory.
 pub type BypassRam<T, const A: usize> = Ram<T, A, Bypassed>;
-/// Data two cycles after the address; read-before-write.
+/// Data two cycles after the address. A read of the address written in the same cycle gives the old contents or the new ones.
 pub type UltraRam<T, const A: usize> = Ram<T, A, Ultra>;
 
 /// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`UltraRam`].
@@ -122,8 +128,9 @@ impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
                 .write_enable
                 .val()
                 .then(|| self.write_address.val().index());
+            let gives_new = S::BYPASS || S::EITHER && read.count_ones() % 2 == 1;
             let word = match write {
-                Some(write) if S::BYPASS && write == read => self.write_data.val(),
+                Some(write) if gives_new && write == read => self.write_data.val(),
                 _ => self._words[read],
             };
             match S::LATENCY {
@@ -213,7 +220,8 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
                     out,
                     "  initial read = {zero};\n  initial read_data = {zero};"
                 );
-                out += "  always @(posedge clock) read <= memory[read_address];\n";
+                out += "`ifdef SYNTHESIS\n  always @(posedge clock) read <= memory[read_address];\n`else\n";
+                out += "  always @(posedge clock) read <= write_enable && write_address == read_address && ^read_address ? write_data : memory[read_address];\n`endif\n";
                 out += "  always @(posedge clock) read_data <= read;\n";
             }
         }

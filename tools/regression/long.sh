@@ -18,6 +18,7 @@ CAMPAIGNS=(
     "figures: the quick set of the papers' cluster figures; every band holds, or is known not to"
     "modes: every output of every cycle of both cards in a transfer, in all three simulation modes"
     "operators: every operator of hardware at every width from 1 to 256, rust-hdl's simulation against the Verilog"
+    "netlist: the blocks' tests on the netlists that Yosys makes of their Verilog"
     "mutate: mutants of each block's Verilog, which its tests have to find"
 )
 
@@ -48,6 +49,7 @@ campaign_command() {
         figures) command=(./stellar figures --quick --quiet --directory "$STATE/figures") ;;
         modes) command=(cargo run -q -p stellar-cli -- bench modes --seed "$seed" --repeat 1) ;;
         operators) command=(cargo test -p hdl-verilog --features every-width operators) ;;
+        netlist) command=(cargo run -q -p stellar-netlist -- --seed "$seed") ;;
         mutate) command=(cargo run -q -p stellar-mutation -- --seed "$seed") ;;
         *) return 1 ;;
     esac

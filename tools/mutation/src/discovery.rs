@@ -1,8 +1,10 @@
 //! Which models each test builds: found by running it once.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{bail, Context};
@@ -36,6 +38,49 @@ fn built(program: &Program) -> Option<SystemTime> {
 
 /// Longest time for one test on the Verilog as it is.
 const LONGEST: Duration = Duration::from_secs(1_800);
+
+/// Objects of a file with one in each line; a last line that was cut off is left out.
+pub fn lines<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+/// Where [`kept`] leaves the Verilog of the models.
+pub fn models(directory: &Path) -> PathBuf {
+    directory.join("models")
+}
+
+/// The tests of `programs` and their models. What an earlier run with this `directory` found out about the same programs is kept.
+///
+/// # Errors
+/// The errors of [`discover`], and when `directory` cannot be written.
+pub fn kept(
+    directory: &Path,
+    programs: &[Program],
+    variables: &[(&str, &str)],
+    before: impl Fn(&Program, &str),
+) -> anyhow::Result<Vec<Test>> {
+    let overlay = models(directory);
+    fs::create_dir_all(&overlay).with_context(|| format!("cannot make {}", overlay.display()))?;
+    let log = directory.join("tests.jsonl");
+    let mut known: Vec<Test> = lines(&log);
+    known.retain(|test| {
+        let is_kept = |model: &String| overlay.join(format!("{model}.v")).is_file();
+        test.is_current() && test.models.iter().all(is_kept)
+    });
+    let file = RefCell::new(File::create(&log)?);
+    let write = |test: &Test| -> anyhow::Result<()> {
+        Ok(writeln!(
+            file.borrow_mut(),
+            "{}",
+            serde_json::to_string(test)?
+        )?)
+    };
+    known.iter().try_for_each(write)?;
+    discover(programs, &overlay, variables, &known, before, write)
+}
 
 /// Runs every test of `programs` once and keeps what it builds in `overlay`. Tests that are in `known` are not run again.
 /// Calls `before` before each test, and `after` when the test has ended.

@@ -1,8 +1,7 @@
 //! `./stellar mutate`.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,10 +12,10 @@ use anyhow::{bail, Context};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use stellar_mutation::campaign::{Campaign, Fate, Judged};
-use stellar_mutation::discovery::{discover, Test};
+use stellar_mutation::discovery;
 use stellar_mutation::explained::{self, Explanation};
 use stellar_mutation::plan::{self, Mutant};
-use stellar_mutation::programs::{self, Program};
+use stellar_mutation::programs;
 use stellar_mutation::report::Report;
 
 /// Change operators of the blocks' Verilog one at a time, and see whether the tests of each block find it
@@ -74,14 +73,6 @@ impl State {
     fn file(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
-
-    /// Objects of a file with one in each line; a last line that was cut off is left out.
-    fn lines<T: serde::de::DeserializeOwned>(&self, name: &str) -> Vec<T> {
-        let text = fs::read_to_string(self.file(name)).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
-    }
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -91,7 +82,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let state = State {
         directory: root.join(".stellar/mutation"),
     };
-    let overlay = state.file("models");
+    let overlay = discovery::models(&state.directory);
     fs::create_dir_all(&overlay).with_context(|| format!("cannot make {}", overlay.display()))?;
     let explanations = explained::read(&root.join("tools/mutation/explained.toml"))?;
     let seed = arguments.seed.to_string();
@@ -110,7 +101,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .collect();
     eprintln!("building the tests of {} crates", wanted.len());
     let programs = programs::build(&root, &wanted)?;
-    let mut tests = discovered(&state, &overlay, &programs, &quick)?;
+    let bar = progress(0, "{spinner} which models do the tests build? {msg}");
+    let mut tests = discovery::kept(&state.directory, &programs, &quick, |program, name| {
+        bar.set_message(format!("{} {name}", program.package));
+    })?;
+    bar.finish_and_clear();
     tests.retain(|test| !test.models.is_empty() && test.seconds <= arguments.longest);
     let models = plan::models(&overlay, &tests)?;
     let mut blocks = plan::blocks(&models, &tests);
@@ -174,44 +169,6 @@ fn show(mutant: &Mutant) {
     );
 }
 
-/// The tests and their models; what an earlier run found out about the same programs is kept.
-fn discovered(
-    state: &State,
-    overlay: &Path,
-    programs: &[Program],
-    variables: &[(&str, &str)],
-) -> anyhow::Result<Vec<Test>> {
-    let known: Vec<Test> = state.lines("tests.jsonl");
-    let known: Vec<Test> = known
-        .into_iter()
-        .filter(|test| {
-            let is_kept = |model: &String| overlay.join(format!("{model}.v")).is_file();
-            test.is_current() && test.models.iter().all(is_kept)
-        })
-        .collect();
-    let bar = progress(0, "{spinner} which models do the tests build? {msg}");
-    let file = RefCell::new(File::create(state.file("tests.jsonl"))?);
-    for test in &known {
-        writeln!(file.borrow_mut(), "{}", serde_json::to_string(test)?)?;
-    }
-    let tests = discover(
-        programs,
-        overlay,
-        variables,
-        &known,
-        |program, name| bar.set_message(format!("{} {name}", program.package)),
-        |test| {
-            Ok(writeln!(
-                file.borrow_mut(),
-                "{}",
-                serde_json::to_string(test)?
-            )?)
-        },
-    )?;
-    bar.finish_and_clear();
-    Ok(tests)
-}
-
 fn judge(
     arguments: &Arguments,
     state: &State,
@@ -221,7 +178,7 @@ fn judge(
 ) -> anyhow::Result<Vec<Judged>> {
     let name = format!("judged_{}.jsonl", arguments.seed);
     let mut earlier: Vec<Judged> = if arguments.resume {
-        state.lines(&name)
+        discovery::lines(&state.file(&name))
     } else {
         vec![]
     };

@@ -3,7 +3,7 @@
 use crate::BEAT;
 
 /// 32-bit words of the widest beat.
-const WORDS: usize = BEAT / 4;
+pub(crate) const WORDS: usize = BEAT / 4;
 
 /// A beat of a frame, a completion or a write, of a stream of up to 1,024 bits. It is stored in words, as ports are, so no copy is made byte by byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +22,14 @@ impl Beat {
     /// # Panics
     /// If there are more than [`BEAT`] of them.
     pub fn new(bytes: &[u8], last: bool) -> Self {
-        let mut padded = [0; BEAT];
-        padded[..bytes.len()].copy_from_slice(bytes);
+        assert!(bytes.len() <= BEAT, "a beat of {} bytes", bytes.len());
         let mut words = [0; WORDS];
-        for (word, four) in words.iter_mut().zip(padded.chunks_exact(4)) {
-            *word = u32::from_le_bytes(four.try_into().expect("chunks of four"));
+        let whole = put_words(bytes, &mut words);
+        let rest = &bytes[4 * whole..];
+        if !rest.is_empty() {
+            let mut four = [0; 4];
+            four[..rest.len()].copy_from_slice(rest);
+            words[whole] = u32::from_le_bytes(four);
         }
         let bytes = bytes.len();
         Self { words, bytes, last }
@@ -52,12 +55,27 @@ impl Beat {
     /// # Panics
     /// If `count` is larger than [`BEAT`].
     pub fn append_to(&self, count: usize, to: &mut Vec<u8>) {
-        let mut all = [[0; 4]; WORDS];
-        for (four, word) in all.iter_mut().zip(&self.words) {
-            *four = word.to_le_bytes();
-        }
-        to.extend_from_slice(&all.as_flattened()[..count]);
+        append_bytes(&self.words, count, to);
     }
+}
+
+/// Copies the whole words of `bytes` to the start of `to`, and returns their number.
+pub(crate) fn put_words(bytes: &[u8], to: &mut [u32]) -> usize {
+    let fours = bytes.chunks_exact(4);
+    let count = fours.len();
+    for (word, four) in to.iter_mut().zip(fours) {
+        *word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+    }
+    count
+}
+
+/// Appends the first `count` bytes of `words`, which are at most those of a beat, to `to`.
+pub(crate) fn append_bytes(words: &[u32], count: usize, to: &mut Vec<u8>) {
+    let mut all = [[0; 4]; WORDS];
+    for (four, word) in all.iter_mut().zip(words) {
+        *four = word.to_le_bytes();
+    }
+    to.extend_from_slice(&all.as_flattened()[..count]);
 }
 
 #[cfg(test)]

@@ -13,6 +13,13 @@ pub fn field(words: &[u32], offset: usize, width: usize) -> u64 {
 
 /// Replaces `width` bits from bit `offset` on, at most 64; bits of `value` beyond them are dropped.
 pub fn set_field(words: &mut [u32], offset: usize, width: usize, value: u64) {
+    let shift = offset % 32;
+    if shift + width <= 32 {
+        let mask = (ones(width) as u32) << shift;
+        let word = &mut words[offset / 32];
+        *word = *word & !mask | (value as u32) << shift & mask;
+        return;
+    }
     for (word, shift, count, at) in parts(offset, width) {
         let mask = (ones(count) as u32) << shift;
         let part = ((value >> at) as u32) << shift;

@@ -4,20 +4,29 @@ use std::collections::VecDeque;
 
 use stellar_wire::pcie::sideband::{completion as sideband, dword_bits};
 
+use crate::beat::{put_words, WORDS};
 use crate::bits::set_field;
 
 /// Bytes between which completions begin.
 const SLOT: usize = 16;
 /// Double words of a beat that belong to no completion.
 const UNUSED: u32 = 0x5a5a_5a5a;
+/// Words of `tuser` of the widest beat.
+const USER_WORDS: usize = user_bits(8 * crate::BEAT).div_ceil(32);
+
+/// Bits of `tuser`: the parity is above all else.
+const fn user_bits(width: usize) -> usize {
+    let parity = width / 8;
+    sideband::discontinue(width) + 1 + parity
+}
 
 /// A beat of the stream: data and `tuser`, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompletionBeat {
-    /// Data.
-    pub data: Vec<u32>,
-    /// Sideband signals.
-    pub user: Vec<u32>,
+    /// Data. A narrower beat is in the low words.
+    pub data: [u32; WORDS],
+    /// Sideband signals. Those of a narrower beat are in the low words.
+    pub user: [u32; USER_WORDS],
     /// Completions that end in the beat.
     pub ended: usize,
 }
@@ -25,7 +34,6 @@ pub struct CompletionBeat {
 /// Puts completions one behind the other into beats, each at the next multiple of 16 bytes.
 pub struct CompletionWriter {
     width: usize,
-    user_bits: usize,
     /// Descriptor and payload of each completion, and whether its end is marked as damaged.
     waiting: VecDeque<(Vec<u8>, bool)>,
     /// Bytes of the first that have left.
@@ -35,10 +43,8 @@ pub struct CompletionWriter {
 impl CompletionWriter {
     /// For beats of `width` bits, 512 or 1,024.
     pub fn new(width: usize) -> Self {
-        let parity = width / 8;
         Self {
             width,
-            user_bits: sideband::discontinue(width) + 1 + parity,
             waiting: VecDeque::new(),
             sent: 0,
         }
@@ -68,16 +74,17 @@ impl CompletionWriter {
             return None;
         }
         let width = self.width;
-        let mut data = Vec::with_capacity(width / 32);
-        let mut user = vec![0; self.user_bits.div_ceil(32)];
+        let mut data = [UNUSED; WORDS];
+        let mut user = [0; USER_WORDS];
         let (mut begun, mut ended) = (0, 0);
+        // Words of the beat up to the end of the last completion.
+        let mut filled = 0_usize;
         while let Some((completion, discontinue)) = self.waiting.front() {
-            let start = (4 * data.len()).next_multiple_of(SLOT);
+            let start = (4 * filled).next_multiple_of(SLOT);
             let begins = self.sent == 0;
             if start == width / 8 || begins && begun == most.min(sideband::places(width)) {
                 break;
             }
-            data.resize(start / 4, UNUSED);
             if begins {
                 let (place, bits) = (sideband::start(width, begun), sideband::start_bits(width));
                 set_field(&mut user, sideband::starts(width, begun), 1, 1);
@@ -86,13 +93,12 @@ impl CompletionWriter {
             }
             let left = &completion[self.sent..];
             let here = left.len().min(width / 8 - start);
-            let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-            data.extend(left[..here].chunks_exact(4).map(word));
+            filled = start / 4 + put_words(&left[..here], &mut data[start / 4..]);
             self.sent += here;
             if here < left.len() {
                 break;
             }
-            let last_dword = (data.len() - 1) as u64;
+            let last_dword = (filled - 1) as u64;
             let (place, bits) = (sideband::end(width, ended), dword_bits(width));
             set_field(&mut user, sideband::ends(width, ended), 1, 1);
             set_field(&mut user, place, bits, last_dword);
@@ -103,7 +109,6 @@ impl CompletionWriter {
             self.sent = 0;
             self.waiting.pop_front();
         }
-        data.resize(width / 32, UNUSED);
         Some(CompletionBeat { data, user, ended })
     }
 }

@@ -1,18 +1,23 @@
 //! The receiver of AMD's requester request stream: TLPs out of beats.
 
+use arrayvec::ArrayVec;
 use stellar_wire::pcie::descriptor::{
     is_ats_message, InvalidateCompletion, RequestType, RequesterRequest,
 };
 use stellar_wire::pcie::sideband::{dword_bits, request as sideband};
 use stellar_wire::Header;
 
+use crate::beat::append_bytes;
 use crate::bits::field;
 use crate::tlp_error::TlpError;
+use crate::BEAT;
 
 /// Bytes of a slot: requests begin at multiples of it.
 const SLOT: usize = 32;
 /// Double words of the descriptor.
 const DESCRIPTOR: usize = RequesterRequest::LEN / 4;
+/// Most requests that begin, or end, in the widest beat.
+pub(crate) const PLACES: usize = sideband::places(8 * BEAT);
 
 /// A request with everything that the stream says about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +36,9 @@ pub struct Request {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Requests {
     /// Descriptors of the requests that begin in the beat.
-    pub begun: Vec<RequesterRequest>,
+    pub begun: ArrayVec<RequesterRequest, PLACES>,
     /// The requests that end in the beat.
-    pub complete: Vec<Request>,
+    pub complete: ArrayVec<Request, PLACES>,
     /// Messages, each with the number of requests in `complete` that end before it.
     pub messages: Vec<(usize, InvalidateCompletion)>,
 }
@@ -78,10 +83,13 @@ impl RequestReader {
                 .map(|_| Requests::default())
                 .ok_or_else(|| broken("nothing can be discontinued"));
         }
+        // Bit n: the n-th place has a start, or an end.
+        let starts = field(user, sideband::starts(width, 0), places);
+        let ends = field(user, sideband::ends(width, 0), places);
         // Whether the n-th end is before this double word.
         let ends_at = |n: usize, end: usize| {
             let dword = |n| field(user, sideband::end(width, n), dword_bits(width)) as usize;
-            n < places && field(user, sideband::ends(width, n), 1) != 0 && dword(n) + 1 == end
+            ends >> n & 1 != 0 && dword(n) + 1 == end
         };
         let mut requests = Requests::default();
         let (mut begun, mut ended) = (0, 0);
@@ -91,7 +99,7 @@ impl RequestReader {
             let mut request = match self.open.take() {
                 Some(open) => open,
                 None => {
-                    if begun == places || field(user, sideband::starts(width, begun), 1) == 0 {
+                    if starts >> begun & 1 == 0 {
                         break;
                     }
                     let unit = sideband::start_bytes(width) / 4;
@@ -137,12 +145,7 @@ impl RequestReader {
             let missing = payload_dwords(&request) - request.payload.len() / 4;
             let end = at + missing;
             let here = end.min(data.len());
-            let before = request.payload.len();
-            request.payload.resize(before + 4 * (here - at), 0);
-            let fours = request.payload[before..].chunks_exact_mut(4);
-            for (four, word) in fours.zip(&data[at..here]) {
-                four.copy_from_slice(&word.to_le_bytes());
-            }
+            append_bytes(&data[at..here], 4 * (here - at), &mut request.payload);
             if end > data.len() {
                 self.open = Some(request);
                 break;
@@ -154,10 +157,7 @@ impl RequestReader {
             at = end;
             requests.complete.push(request);
         }
-        let more = |count, bit: fn(usize, usize) -> usize| {
-            (count..places).any(|n| field(user, bit(width, n), 1) != 0)
-        };
-        if more(begun, sideband::starts) || more(ended, sideband::ends) {
+        if starts >> begun != 0 || ends >> ended != 0 {
             return Err(broken("more starts or ends than TLPs"));
         }
         if begun + ended == 0 && self.open.is_none() {
@@ -233,7 +233,7 @@ mod tests {
         let reads = [descriptor(RequestType::MemRead, 64); 2];
         let (data, user) = beat(&reads);
         let requests = RequestReader::new(512).push(&data, &user).unwrap();
-        assert_eq!(requests.begun, reads);
+        assert_eq!(requests.begun[..], reads);
         assert_eq!(requests.complete.len(), 2);
         let (data, user) = beat(&[descriptor(RequestType::MemWrite, 12)]);
         let requests = RequestReader::new(512).push(&data, &user).unwrap();
@@ -253,7 +253,10 @@ mod tests {
             *word = u32::from_le_bytes(four.try_into().unwrap());
         }
         let requests = RequestReader::new(512).push(&data, &user).unwrap();
-        assert_eq!((requests.begun, requests.complete.len()), (vec![read], 1));
+        assert_eq!(
+            (&requests.begun[..], requests.complete.len()),
+            (&[read][..], 1)
+        );
         assert_eq!(requests.messages, [(1, message)]);
         let wrong = "a message has one slot and no byte enables";
         for (at, bits, value) in [

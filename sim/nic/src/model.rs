@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Once, OnceLock};
 
+use arrayvec::ArrayVec;
 use hdl_nic::{Shape, Top, RESET_CLOCKS, RESET_HOLD};
-use sim_bfm::Beat;
+use sim_bfm::{Beat, BEAT};
 use sim_models::DesignModels;
 use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
 use stellar_wire::pcie::sideband::request as sideband;
 
 use crate::pcie::RcBeat;
-use crate::pins::{shape_of, Pins, PortPins};
+use crate::pins::{shape_of, Pins};
 use crate::shape::chosen_shape;
 use crate::NicError;
 
@@ -54,8 +55,21 @@ pub struct NicInputs {
 /// A beat of AMD's requester request stream: data and `tuser`.
 #[derive(Clone, Debug)]
 pub struct RqBeat {
-    pub data: Vec<u32>,
-    pub user: Vec<u32>,
+    pub data: ArrayVec<u32, { BEAT / 4 }>,
+    pub user: ArrayVec<u32, RQ_USER_WORDS>,
+}
+
+/// Words of `tuser` of the widest requester request stream: 373 bits (PG346).
+const RQ_USER_WORDS: usize = 373_usize.div_ceil(32);
+/// At least the words of a packed `StatPulses`.
+const PULSE_WORDS: usize = 4;
+
+/// A copy of a port's words.
+///
+/// # Panics
+/// If the port has more than `N`.
+fn copied<const N: usize>(words: &[u32]) -> ArrayVec<u32, N> {
+    ArrayVec::try_from(words).expect("a port has as many words as its record")
 }
 
 /// What moved at one port and its endpoint in a cycle.
@@ -77,7 +91,7 @@ pub struct NicOutputs {
     pub cc: Option<Beat>,
     pub ports: [PortOutputs; 2],
     /// For each requester engine, the queue pair and packed `StatPulses`, if anything was counted.
-    pub counted: [Option<(u32, Vec<u32>)>; 2],
+    pub counted: [Option<(u32, ArrayVec<u32, PULSE_WORDS>)>; 2],
     /// For each requester engine, the packed `CongestionSample`, if congestion control processed a SACK.
     pub sampled: [Option<Vec<u32>>; 2],
     /// For each requester engine, the queue pair of a doorbell whose producer index was refused.
@@ -264,48 +278,50 @@ impl NicModel {
     fn look(&self, inputs: &NicInputs) -> NicOutputs {
         let (m, p) = (&self.model, &self.pins);
         let flag = |port| m.get_u64(port) != 0;
-        let port = |pins: &PortPins, port: &PortInputs| PortOutputs {
-            tx: (port.tx_ready && flag(pins.tx_valid)).then(|| {
+        // It is filled in place: a beat is large to be moved.
+        let mut outputs = NicOutputs::default();
+        let ports = p.ports.iter().zip(&inputs.ports);
+        for (moved, (pins, driven)) in outputs.ports.iter_mut().zip(ports) {
+            if driven.tx_ready && flag(pins.tx_valid) {
                 let bytes = m.get_u64(pins.tx_bytes) as usize;
-                Beat::from_port(&m.get_words(pins.tx_data), bytes, flag(pins.tx_last))
-            }),
-            rq: (port.rq_ready && flag(pins.rq_tvalid)).then(|| RqBeat {
-                data: m.get_words(pins.rq_tdata).to_vec(),
-                user: m.get_words(pins.rq_tuser).to_vec(),
-            }),
-            rc_taken: port.rc.is_some() && flag(pins.rc_tready),
-        };
+                let words = m.get_words(pins.tx_data);
+                moved.tx = Some(Beat::from_port(&words, bytes, flag(pins.tx_last)));
+            }
+            if driven.rq_ready && flag(pins.rq_tvalid) {
+                moved.rq = Some(RqBeat {
+                    data: copied(&m.get_words(pins.rq_tdata)),
+                    user: copied(&m.get_words(pins.rq_tuser)),
+                });
+            }
+            moved.rc_taken = driven.rc.is_some() && flag(pins.rc_tready);
+        }
+        outputs.cq_taken = inputs.cq.is_some() && flag(p.cq[0].tready);
+        outputs.cq1_taken = inputs.cq1.is_some() && p.cq.get(1).is_some_and(|cq| flag(cq.tready));
+        if flag(p.cc_tvalid) {
+            let bytes = DWORD * m.get_u64(p.cc_tkeep).count_ones() as usize;
+            let words = m.get_words(p.cc_tdata);
+            outputs.cc = Some(Beat::from_port(&words, bytes, flag(p.cc_tlast)));
+        }
+        let out_of_range = m.get_u64(p.doorbell_out_of_range);
         let qp = |engine: usize| m.get_u64(p.counted_qp[engine]) as u32;
-        let counted = |engine: usize| {
+        for engine in 0..2 {
             let words = m.get_words(p.counted[engine]);
-            let any = words.iter().any(|&word| word != 0);
-            any.then(|| (qp(engine), words.to_vec()))
-        };
-        let sampled = |engine: usize| {
+            if words.iter().any(|&word| word != 0) {
+                outputs.counted[engine] = Some((qp(engine), copied(&words)));
+            }
             let words = m.get_words(p.sampled[engine]);
             // `valid` is the first field.
-            (words[0] & 1 != 0).then(|| words.to_vec())
-        };
-        let out_of_range = m.get_u64(p.doorbell_out_of_range);
-        let refused = |engine: usize| (out_of_range >> engine & 1 != 0).then(|| qp(engine));
-        NicOutputs {
-            cq_taken: inputs.cq.is_some() && flag(p.cq[0].tready),
-            cq1_taken: inputs.cq1.is_some() && p.cq.get(1).is_some_and(|cq| flag(cq.tready)),
-            cc: flag(p.cc_tvalid).then(|| {
-                let bytes = DWORD * m.get_u64(p.cc_tkeep).count_ones() as usize;
-                Beat::from_port(&m.get_words(p.cc_tdata), bytes, flag(p.cc_tlast))
-            }),
-            counted: [counted(0), counted(1)],
-            sampled: [sampled(0), sampled(1)],
-            refused: [refused(0), refused(1)],
-            verdict: flag(p.verdict_valid).then(|| m.get_u64(p.verdict_reason) as u8),
-            payload_mismatch: flag(p.payload_mismatch),
-            ports: [0, 1].map(|index| {
-                let pins = p.ports.get(index);
-                pins.map_or_else(PortOutputs::default, |pins| {
-                    port(pins, &inputs.ports[index])
-                })
-            }),
+            if words[0] & 1 != 0 {
+                outputs.sampled[engine] = Some(words.to_vec());
+            }
+            if out_of_range >> engine & 1 != 0 {
+                outputs.refused[engine] = Some(qp(engine));
+            }
         }
+        if flag(p.verdict_valid) {
+            outputs.verdict = Some(m.get_u64(p.verdict_reason) as u8);
+        }
+        outputs.payload_mismatch = flag(p.payload_mismatch);
+        outputs
     }
 }

@@ -84,14 +84,12 @@ impl Port {
         ports.iter().enumerate().map(bit).sum()
     }
 
-    /// Returns what drives the pins in this cycle. Call it once per cycle.
-    pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> PortInputs {
-        PortInputs {
-            // The fabric drops damaged frames.
-            rx: self.rx.clock().map(|received| received.beat),
-            tx_ready: self.tx.ready() && self.link == Link::Up,
-            rq_ready: self.endpoint.ready(pcie),
-            rc: self.endpoint.completion(pcie),
-        }
+    /// Sets what drives the pins in this cycle. Call it once per cycle.
+    pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>, pins: &mut PortInputs) {
+        // The fabric drops damaged frames.
+        pins.rx = self.rx.clock().map(|received| received.beat);
+        pins.tx_ready = self.tx.ready() && self.link == Link::Up;
+        pins.rq_ready = self.endpoint.ready(pcie);
+        pins.rc = self.endpoint.completion(pcie);
     }
 }

@@ -107,13 +107,12 @@ impl<M: Memories> Fabric<M> {
         let Some(answer) = self.links[link.0].responder.answer(index) else {
             return;
         };
+        if matches!(answer, Answer::Completions(_)) {
+            return;
+        }
         let empty = Answer::Completions(VecDeque::new());
-        let (target, packet) = match std::mem::replace(answer, empty) {
-            Answer::Asked(target, packet) => (target, packet),
-            done @ Answer::Completions(_) => {
-                *answer = done;
-                return;
-            }
+        let Answer::Asked(target, packet) = std::mem::replace(answer, empty) else {
+            return;
         };
         let completions = self.complete(link, target, packet);
         if let Some(answer) = self.links[link.0].responder.answer(index) {

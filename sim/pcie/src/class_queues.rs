@@ -14,6 +14,8 @@ pub(crate) struct ClassQueues<T> {
     /// Entries with their number in the order of arrival.
     queues: [VecDeque<(u64, T)>; 3],
     next: u64,
+    /// Entries of all classes.
+    count: usize,
 }
 
 impl<T> ClassQueues<T> {
@@ -21,12 +23,14 @@ impl<T> ClassQueues<T> {
         Self {
             queues: Default::default(),
             next: 0,
+            count: 0,
         }
     }
 
     pub fn push(&mut self, class: FlowClass, entry: T) {
         self.queues[class as usize].push_back((self.next, entry));
         self.next += 1;
+        self.count += 1;
     }
 
     /// How many entries of a class wait.
@@ -35,12 +39,15 @@ impl<T> ClassQueues<T> {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.queues.iter().all(VecDeque::is_empty)
+        self.count == 0
     }
 
     /// The class whose oldest entry leaves: the oldest one for which `leaves` holds and that nothing before it keeps from leaving.
     #[inline]
     pub fn find(&self, mut leaves: impl FnMut(FlowClass, &T) -> bool) -> Option<FlowClass> {
+        if self.is_empty() {
+            return None;
+        }
         let front = |class: FlowClass| self.queues[class as usize].front();
         let posted = front(FlowClass::Posted);
         // Reads and completions that are younger than a posted write wait for it, so at most two entries come before it.
@@ -65,11 +72,14 @@ impl<T> ClassQueues<T> {
 
     /// Removes the oldest entry of a class.
     pub fn pop(&mut self, class: FlowClass) -> Option<T> {
-        self.queues[class as usize].pop_front().map(|entry| entry.1)
+        let (_, entry) = self.queues[class as usize].pop_front()?;
+        self.count -= 1;
+        Some(entry)
     }
 
     /// Removes everything, class by class.
     pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
+        self.count = 0;
         let queues = self.queues.iter_mut();
         queues.flat_map(|queue| queue.drain(..).map(|entry| entry.1))
     }

@@ -102,6 +102,10 @@ impl<M: Memories> Fabric<M> {
 
     /// Lets everything leave the receive buffer of `link`, and its responder, that can; returns whether anything did.
     fn serve(&mut self, link: LinkId) -> bool {
+        let this = &self.links[link.0];
+        if this.held.is_empty() && this.responder.is_idle() {
+            return false;
+        }
         self.show_writes(link);
         let mut progress = false;
         loop {

@@ -242,6 +242,9 @@ impl<M: Memories> Fabric<M> {
 
     /// The refusal reports waiting, oldest first; they leave the queue.
     pub fn take_reports(&mut self) -> Vec<Report> {
+        if self.reports.is_empty() {
+            return Vec::new();
+        }
         std::mem::take(&mut self.reports).into()
     }
 

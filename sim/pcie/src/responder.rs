@@ -63,6 +63,11 @@ impl Responder {
         self.reads.len() < self.most_reads
     }
 
+    /// Whether no request has been accepted that is not done.
+    pub fn is_idle(&self) -> bool {
+        self.reads.is_empty() && self.writes.is_empty()
+    }
+
     /// A write is accepted. Returns it if it is visible at once.
     pub fn write(&mut self, now: Picoseconds, target: Target, packet: Packet) -> Option<Packet> {
         let visible_at = (now + self.posted_delay.draw()).max(self.visible_at);

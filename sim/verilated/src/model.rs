@@ -31,7 +31,7 @@ pub struct Model {
     period_ps: u64,
     cycles: u64,
     tracing: bool,
-    /// An input has been set since the last evaluation.
+    /// An input may have changed since the last evaluation.
     driven: bool,
     pub(crate) sample: Sample,
     pub(crate) recorder: Option<Box<Recorder>>,
@@ -115,30 +115,32 @@ impl Model {
     /// # Panics
     /// If the port is an output.
     pub fn set(&mut self, port: PortId, words: &[u32]) {
-        self.driven = true;
         let slot = self.input(port);
         if slot.width <= 64 {
             let word = |index| words.get(index).copied().map_or(0, u64::from);
-            return slot.set_narrow(word(0) | word(1) << 32);
+            self.driven |= slot.set_narrow(word(0) | word(1) << 32);
+        } else {
+            slot.set_wide(words);
+            self.driven = true;
         }
-        slot.set_wide(words);
     }
 
     /// Sets an input from an integer, which is extended with zeros or cut to the port's width.
     ///
     /// # Panics
     /// If the port is an output.
+    #[inline]
     pub fn set_u64(&mut self, port: PortId, value: u64) {
-        self.driven = true;
         let slot = self.input(port);
         if slot.width <= 64 {
-            slot.set_narrow(value);
+            self.driven |= slot.set_narrow(value);
         } else {
             self.set(port, &[value as u32, (value >> 32) as u32]);
         }
     }
 
     /// Returns the value of a port, or its low 64 bits if the port is wider.
+    #[inline]
     pub fn get_u64(&self, port: PortId) -> u64 {
         let slot = &self.ports[port.0];
         if slot.width <= 64 {
@@ -167,6 +169,7 @@ impl Model {
     }
 
     /// Returns the value of a port as 32-bit words, lowest first.
+    #[inline]
     pub fn get_words(&self, port: PortId) -> Words<'_> {
         let slot = &self.ports[port.0];
         if slot.width > 64 {
@@ -312,6 +315,7 @@ impl Model {
         }
     }
 
+    #[inline]
     fn input(&self, port: PortId) -> &Slot {
         let slot = &self.ports[port.0];
         assert!(
@@ -322,7 +326,7 @@ impl Model {
         slot
     }
 
-    /// Settles the outputs. `driven` is false if no input but the clock has been set since the last evaluation.
+    /// Settles the outputs. `driven` is false if no input but the clock has changed since the last evaluation.
     fn eval_at(&mut self, time_ps: u64, driven: bool) {
         let eval = self.library.interface.eval;
         // SAFETY: a live instance.

@@ -22,6 +22,7 @@ impl Slot {
     }
 
     /// Returns the value of a port of at most 64 bits.
+    #[inline]
     pub fn narrow(&self) -> u64 {
         // SAFETY: `address` is a live port of the width checked against the model's header; Verilator keeps ports of up to 8, 16, 32 and
         // 64 bits in integers of that size (CData, SData, IData, QData in verilated.h).
@@ -35,9 +36,13 @@ impl Slot {
         }
     }
 
-    /// Sets a port of at most 64 bits. Higher bits of `value` are dropped.
-    pub fn set_narrow(&self, value: u64) {
+    /// Sets a port of at most 64 bits. Higher bits of `value` are dropped. Returns whether its value has changed.
+    #[inline]
+    pub fn set_narrow(&self, value: u64) -> bool {
         let value = value & (u64::MAX >> (64 - self.width));
+        if value == self.narrow() {
+            return false;
+        }
         // SAFETY: as in `narrow`; the casts cannot lose bits after the mask.
         unsafe {
             match self.width {
@@ -47,6 +52,7 @@ impl Slot {
                 _ => self.address.cast::<u64>().write(value),
             }
         }
+        true
     }
 
     /// Returns the words of a port of more than 64 bits.

@@ -220,7 +220,7 @@ impl<M: HostSide> Card<M> {
             self.raise(vector);
         }
         for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
-            *pins = port.drive(&mut self.pcie);
+            port.drive(&mut self.pcie, pins);
         }
         let arrives = |port: &PortInputs| port.rx.is_some() || port.rc.is_some();
         let is_offered = inputs.cq.is_some() || inputs.cq1.is_some();

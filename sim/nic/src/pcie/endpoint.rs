@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader};
+use arrayvec::ArrayVec;
+use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader, BEAT};
 use sim_pcie::platform::FUNCTIONS;
 use sim_pcie::{AddressType, Bdf, Completion, FlowClass, MemRead, MemWrite, PortId, Tlp};
 use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 use stellar_wire::host::registers::MAX_PAYLOAD;
 use stellar_wire::pcie::descriptor::{InvalidateCompletion, RequestType, RequesterCompletion};
+use stellar_wire::pcie::sideband::{completion, request};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
 use stellar_wire::Header;
 
@@ -18,6 +20,9 @@ use crate::model::CqBeat;
 
 /// Tags of reads: 8 bits.
 const TAGS: usize = 1 << 8;
+/// Most TLPs that begin, or end, in the widest beat of each stream.
+const RQ_PLACES: usize = request::places(8 * BEAT);
+const RC_PLACES: usize = completion::places(8 * BEAT);
 /// Requests that the block holds while the link has no credit for the first of them. Those behind it wait, whatever they are.
 const HELD: usize = 8;
 /// `error_code` of a completion with data, of a poisoned one, and of one with a failing status (PG213: requester completion descriptor).
@@ -29,18 +34,18 @@ const BAD_STATUS: u8 = 2;
 #[derive(Clone, Debug)]
 pub struct RcBeat {
     pub beat: CompletionBeat,
-    pub translated: Vec<bool>,
+    pub translated: ArrayVec<bool, RC_PLACES>,
 }
 
 /// What a beat of requests adds.
 #[derive(Clone, Debug, Default)]
 pub struct Requested {
     /// For each write that begins, whether its address is translated.
-    pub writes_begun: Vec<bool>,
+    pub writes_begun: ArrayVec<bool, RQ_PLACES>,
     /// For each write that ends, whether its address is translated, and the bytes of its payload.
-    pub writes_ended: Vec<(bool, usize)>,
+    pub writes_ended: ArrayVec<(bool, usize), RQ_PLACES>,
     /// For each read, whether its address is translated.
-    pub reads: Vec<bool>,
+    pub reads: ArrayVec<bool, RQ_PLACES>,
 }
 
 /// What the configuration space of a function lets its requests have.

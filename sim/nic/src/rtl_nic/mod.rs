@@ -186,7 +186,7 @@ impl RtlNic {
         self.pcie.advance(clock * CLOCK_PS);
         let seen = Time::try_from(time).unwrap_or(0);
         for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
-            *pins = port.drive(&mut self.pcie);
+            port.drive(&mut self.pcie, pins);
             if pins.rx.as_ref().is_some_and(|beat| beat.last) {
                 self.times.frames_in.see(seen);
             }

@@ -1,7 +1,8 @@
-// Drives the clocks of a gated model's parts. gating.inc, generated beside this file, lists the parts.
+// Drives the clocks of a gated model's parts. gating.inc and inputs.inc, generated beside this file, list the parts and the inputs.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "Vmodel___024root.h"
@@ -18,48 +19,54 @@ class Gating {
         CData* clock;
         const CData* active;
     };
-    // An input that the logic sees through a register, the clock of that register, and the position of that clock in the list of these clocks.
-    struct Input {
-        const void* value;
-        size_t size;
-        CData* event;
-        size_t number;
+    // The last value of every input that the model has seen. inputs.inc names each input that the logic sees through a register, the clock of that
+    // register, and the position of that clock in the list of these clocks.
+    struct Seen {
+#define INPUT(port, event, number) std::remove_reference<decltype(Vmodel::port)>::type port;
+#include "inputs.inc"
+#undef INPUT
     };
     const CData* clock_ = nullptr;
     bool was_high_ = false, settled_ = false;
     std::vector<Gate> gates_;
-    std::vector<Input> inputs_;
-    // The last value of every input that the model has seen, in one contiguous array.
-    std::vector<uint8_t> seen_;
+    Seen seen_{};
 
-    // The compiler replaces a comparison of a constant size by instructions, and calls a function for one of a variable size.
-    static bool is_same(const uint8_t* seen, const void* value, size_t size) {
-        switch (size) {
-            case sizeof(CData): return std::memcmp(seen, value, sizeof(CData)) == 0;
-            case sizeof(SData): return std::memcmp(seen, value, sizeof(SData)) == 0;
-            case sizeof(IData): return std::memcmp(seen, value, sizeof(IData)) == 0;
-            case sizeof(QData): return std::memcmp(seen, value, sizeof(QData)) == 0;
-            default: return std::memcmp(seen, value, size) == 0;
-        }
+    // Takes over a value. Returns whether it has changed.
+    template <typename T>
+    static bool takes(T& seen, const T& value) {
+        const bool differs = seen != value;
+        seen = value;
+        return differs;
+    }
+    template <size_t T_words>
+    static bool takes(VlWide<T_words>& seen, const VlWide<T_words>& value) {
+        EData difference = 0;
+        for (size_t i = 0; i < T_words; ++i) difference |= seen.m_storage[i] ^ value.m_storage[i];
+        if (difference) std::memcpy(seen.m_storage, value.m_storage, sizeof seen.m_storage);
+        return difference != 0;
     }
 
     // Passes changed inputs on to the model.
     void look(Vmodel& top) {
-        size_t last = SIZE_MAX;
-        uint8_t* seen = seen_.data();
-        for (const Input& input : inputs_) {
-            if (!is_same(seen, input.value, input.size)) {
-                std::memcpy(seen, input.value, input.size);
 #if STELLAR_ON_CHANGE
-                top.rootp->stellar_inputs |= uint64_t{1} << input.number;
+        uint64_t changed = 0;
+#define INPUT(port, event, number) changed |= uint64_t{takes(seen_.port, top.port)} << number;
+#include "inputs.inc"
+#undef INPUT
+        if (changed == 0) return;
+        top.rootp->stellar_inputs |= changed;
+        run(top);
 #else
-                if (input.number != last) *input.event ^= 1;
-#endif
-                last = input.number;
-            }
-            seen += input.size;
-        }
+        size_t last = SIZE_MAX;
+#define INPUT(port, event, number)                 \
+    if (takes(seen_.port, top.port)) {             \
+        if (number != last) top.event ^= 1;        \
+        last = number;                             \
+    }
+#include "inputs.inc"
+#undef INPUT
         if (last != SIZE_MAX) run(top);
+#endif
     }
 
     void rise(Vmodel& top) {
@@ -90,10 +97,6 @@ public:
 #include "gating.inc"
         clock_ = clock;
         for (const Gate& gate : gate_table) gates_.push_back(gate);
-        for (const Input& input : input_table) {
-            inputs_.push_back(input);
-            seen_.resize(seen_.size() + input.size);
-        }
     }
 
     void eval(Vmodel& top, bool driven) {

@@ -36,6 +36,14 @@ pub struct Gating {
     pub inputs: Vec<HeldInputs>,
 }
 
+/// The C++ tables of a gated model.
+pub(crate) struct Tables {
+    /// The clock, and the parts.
+    pub gates: String,
+    /// A use of the macro `INPUT` for each held input.
+    pub inputs: String,
+}
+
 impl Gating {
     /// Returns the ports of the specification that the gating refers to.
     pub(crate) fn used_ports(&self) -> impl Iterator<Item = &str> {
@@ -54,7 +62,7 @@ impl Gating {
     }
 
     /// Returns the C++ tables that the shim of a model of `spec` includes. `header` is the text of the model's header.
-    pub(crate) fn tables(&self, spec: &ModelSpec, header: &str) -> Result<String, BuildError> {
+    pub(crate) fn tables(&self, spec: &ModelSpec, header: &str) -> Result<Tables, BuildError> {
         let member = |port: Port| -> Result<String, BuildError> {
             Ok(member_names(&spec.top, &[port], header)?.concat())
         };
@@ -70,14 +78,13 @@ impl Gating {
             let event = member(Port::input(&held.event, 1))?;
             for port in spec.ports.iter().filter(|p| held.ports.contains(&p.name)) {
                 let port = member(port.clone())?;
-                inputs +=
-                    &format!("{{&top->{port}, sizeof top->{port}, &top->{event}, {number}}},\n");
+                inputs += &format!("INPUT({port}, {event}, {number})\n");
             }
         }
-        Ok(format!(
+        let gates = format!(
             "const CData* const clock = &top->{clock};\n\
-             const Gate gate_table[] = {{\n{gates}}};\n\
-             const Input input_table[] = {{\n{inputs}}};\n"
-        ))
+             const Gate gate_table[] = {{\n{gates}}};\n"
+        );
+        Ok(Tables { gates, inputs })
     }
 }

@@ -48,7 +48,9 @@ impl Build<'_> {
             .collect();
         self.write("ports.inc", &addresses)?;
         if let Some(gating) = &spec.gating {
-            self.write("gating.inc", &gating.tables(spec, &header)?)?;
+            let tables = gating.tables(spec, &header)?;
+            self.write("gating.inc", &tables.gates)?;
+            self.write("inputs.inc", &tables.inputs)?;
             self.write("gating.h", GATES)?;
             let blocks = match spec.mode {
                 SimMode::OnChange => self.rewrite(gating)?,

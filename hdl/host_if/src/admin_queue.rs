@@ -81,6 +81,10 @@ pub struct AdminQueue<const Q: usize, const M: usize, const E: usize, const P: u
 
     // To the tables.
     pub settings: Src<ConfigWrite>,
+    /// The row is one of a list: it may be accepted before its table has it.
+    pub posted: Signal<Out, Bit>,
+    /// Such a row was accepted, and its table does not have it yet. High from the cycle after the acceptance on.
+    pub pending: Signal<In, Bit>,
 
     // Reads of lines of 64 bytes.
     pub fetch: OfferSrc<WqeFetch>,
@@ -166,6 +170,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
                 entry: bit_cast::<1024, 64>(self.line.q.val().get_bits::<64>(0)),
             }
         };
+        self.posted.next = mine & (step != Step::Row);
         let takes_own = takes & mine;
 
         // fetch
@@ -288,7 +293,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
                     self.in_line.d.next = bits::<4>(0);
                     self.unasked.d.next = bits::<LINES_BITS>(0);
                     self.step.d.next = Step::Drain;
-                } else if !left.any() {
+                } else if !left.any() & !self.pending.val() {
                     self.in_line.d.next = bits::<4>(0);
                     self.consumed.d.next = self.consumed.q.val() + 1;
                     self.step.d.next = Step::Idle;

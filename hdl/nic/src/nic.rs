@@ -15,6 +15,7 @@ use stellar_wire::hw::FromBits;
 
 use crate::bars::Bars;
 use crate::card_counters::CardCounters;
+use crate::config_register::ConfigRegister;
 use crate::failure_fork::FailureFork;
 use crate::fetch_share::FetchShare;
 use crate::nic_config::NicConfig;
@@ -102,6 +103,7 @@ pub struct Nic<
     admin: AdminQueue<QP_BITS, MR_BITS, EMTT_BITS, P>,
     /// The reader of queue entries of the last endpoint serves the requester and the admin queue.
     share: FetchShare,
+    config_register: ConfigRegister,
     nic_config: NicConfig<P>,
     receive: RxLanes<P, W, B, N>,
     responder: Responder<QP_BITS, STASHES, STASH_BITS>,
@@ -163,6 +165,7 @@ impl<
             bars: Default::default(),
             admin: Default::default(),
             share: Default::default(),
+            config_register: Default::default(),
             nic_config: Default::default(),
             receive: Default::default(),
             responder: Default::default(),
@@ -201,7 +204,8 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, bars, admin, nic_config, receive, responder, transmit);
+        clock_reset!(self, bars, admin, config_register, nic_config);
+        clock_reset!(self, receive, responder, transmit);
         clock_reset!(self, queues, failures, faults, counters, qp_counters);
         clock_reset!(self, endpoints[..], share, writer);
 
@@ -243,7 +247,10 @@ impl<
             self,
             bars.admin => admin.admin,
             bars.settings => admin.direct,
-            admin.settings => nic_config.write,
+            admin.settings => config_register.in_,
+            admin.posted => config_register.posted,
+            config_register.pending => admin.pending,
+            config_register.out => nic_config.write,
             nic_config.table => receive.table,
             nic_config.table_taken => transmit.table_valid,
             nic_config.table.write => transmit.table_write,

@@ -2,6 +2,7 @@
 
 mod ack_order_queue;
 mod boards;
+mod config_register;
 mod counters;
 mod failure_fork;
 mod fence_barrier;

@@ -130,6 +130,8 @@ pub struct BurstSend {
     to_locate: DFF<Bits<6>>,
     /// Number of responses outstanding.
     paths_due: DFF<Bits<7>>,
+    /// It is not 0. A register of its own, because what waits for the spray engine is at the end of long paths.
+    paths_awaited: DFF<Bit>,
     locations_due: DFF<Bits<6>>,
     fault_located: DFF<Bit>,
     /// A payload could not be read, so no more packets leave.
@@ -157,6 +159,7 @@ impl Logic for BurstSend {
             clock,
             fault_located,
             ended,
+            paths_awaited,
             any_left,
             psn_after,
             since_ack_req
@@ -214,7 +217,7 @@ impl Logic for BurstSend {
         // collect: paths and locations
         let new_path = self.path.record.val();
         let paths_due = self.paths_due.q.val();
-        let path_arrives = self.path.valid.val() & paths_due.any();
+        let path_arrives = self.path.valid.val() & self.paths_awaited.q.val();
         let expected = paths_due + bit_cast::<7, 6>(self.expects.val());
         self.paths.in_.valid.next = path_arrives & new_path.found;
         self.paths.in_.data.next = new_path;
@@ -224,6 +227,14 @@ impl Logic for BurstSend {
             expected - 1
         } else {
             expected
+        };
+        let more_paths = self.expects.val().any();
+        self.paths_awaited.d.next = if path_arrives & !new_path.found {
+            false
+        } else if path_arrives {
+            (paths_due != 1) | more_paths
+        } else {
+            paths_due.any() | more_paths
         };
         let new_location = self.xlate_rsp.record.val();
         let location_arrives = self.xlate_rsp.valid.val();
@@ -349,7 +360,7 @@ impl Logic for BurstSend {
         self.any.next = any;
         self.next_psn.next = next_psn;
         self.pkts_since_ack_req.next = since_ack_req;
-        self.paths_pending.next = paths_due.any();
+        self.paths_pending.next = self.paths_awaited.q.val();
 
         if self.locate.val() {
             self.sender.d.next = Sender {
@@ -377,6 +388,7 @@ impl Logic for BurstSend {
             self.to_leave.d.next = bits::<6>(0);
             self.to_locate.d.next = bits::<6>(0);
             self.paths_due.d.next = bits::<7>(0);
+            self.paths_awaited.d.next = false;
             self.locations_due.d.next = bits::<6>(0);
         }
     }

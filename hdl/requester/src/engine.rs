@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock, clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
-use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, SyncFifo};
+use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, StreamSkid, SyncFifo};
 use hdl_spray_engine::profile::ProfileSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
@@ -13,6 +13,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::rows::BURST_PACKETS;
 
 use crate::bundles::{ChargeSrc, ConfigureSnk, EngineSettingsSnk, EpochUseSrc, ShareSnk};
+use crate::burst_send::UnreadableMessage;
 use crate::doorbell_queue::DoorbellQueue;
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
@@ -133,6 +134,12 @@ pub struct RequesterEngine<
     /// Cycles until the next one of them may be woken.
     pause: DFF<Bits<PAUSE_BITS>>,
     doorbells: DoorbellQueue<Q, C, K>,
+    /// What waits here does not change until the sequencer takes it, although the engines share the ports with others that go first.
+    faults: StreamSkid<UnreadableMessage>,
+    flushes: StreamSkid<Qpn>,
+    /// The last operation starved: a register at the end of the transmit flow.
+    starved: DFF<Bit>,
+    starved_qp: DFF<Qpn>,
     controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
     packets: [SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>; 2],
     /// Payload bytes queued in `packets`.
@@ -160,13 +167,15 @@ impl<
             timers,
             wakes,
             starving,
+            faults,
+            flushes,
             controls,
             doorbells,
             packets[..],
             failures
         );
         clock!(self, clock, bytes[..]);
-        dff_setup!(self, clock, pause);
+        dff_setup!(self, clock, pause, starved, starved_qp);
         join!(
             self,
             now => core.now,
@@ -177,8 +186,6 @@ impl<
             profile => core.profile,
             doorbell => doorbells.in_,
             doorbells.out => core.doorbell,
-            fault => core.fault,
-            flush => core.flush,
             core.reverse_ev => reverse_ev,
             core.event_qp => event_qp,
             core.refused => refused,
@@ -193,6 +200,24 @@ impl<
             core.fetch_begun => uses.fetch,
             core.dropped => uses.dropped,
         );
+
+        // hold faults and flushes
+        self.faults.in_.valid.next = self.fault.valid.val();
+        self.faults.in_.data.next = UnreadableMessage {
+            qp: self.fault.qp.val(),
+            slot: self.fault.slot.val(),
+        };
+        self.fault.ready.next = self.faults.in_.ready.val();
+        self.core.fault.valid.next = self.faults.out.valid.val();
+        self.core.fault.qp.next = self.faults.out.data.val().qp;
+        self.core.fault.slot.next = self.faults.out.data.val().slot;
+        self.faults.out.ready.next = self.core.fault.ready.val();
+        self.flushes.in_.valid.next = self.flush.valid.val();
+        self.flushes.in_.data.next = self.flush.qp.val();
+        self.flush.ready.next = self.flushes.in_.ready.val();
+        self.core.flush.valid.next = self.flushes.out.valid.val();
+        self.core.flush.qp.next = self.flushes.out.data.val();
+        self.flushes.out.ready.next = self.core.flush.ready.val();
 
         // queue control packets
         join!(self, control => controls.in_, controls.out => core.control);
@@ -235,8 +260,10 @@ impl<
         let pauses = self.pause.q.val().any();
         let wakes_starving =
             self.starving.out.valid.val() & self.core.has_free.val() & !arrived & !pauses;
-        self.starving.in_valid.next = self.core.starved.val();
-        self.starving.in_qp.next = self.core.event_qp.val();
+        self.starved.d.next = self.core.starved.val() & !self.reset.val();
+        self.starved_qp.d.next = self.core.event_qp.val();
+        self.starving.in_valid.next = self.starved.q.val();
+        self.starving.in_qp.next = self.starved_qp.q.val();
         self.starving.plane_up.next = bits::<2>(3);
         self.starving.out.ready.next = wakes_starving;
         if wakes_starving {

@@ -12,6 +12,7 @@ pub mod doorbell_queue;
 pub mod engine;
 mod loss_flow;
 mod op_arbiter;
+mod op_pick;
 mod packet_queue;
 mod ports;
 mod qp_admin_flow;

@@ -1,18 +1,17 @@
 //! Arbitrates between the operations.
 
 use hdl_macros::hdl;
-use hdl_primitives::Snk;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::requester::{ControlKind, ControlPacket, RequesterConfig};
+use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::burst_send::UnreadableMessage;
-use crate::records::{ConfigureKind, Op, OpKind, RequesterState};
+use crate::records::{ConfigureKind, OpKind, Pick};
 
 /// log2 of the doorbells that go before transmissions of both ports. The more, the more entries a queue pair collects for a burst.
 const BELL_BITS: usize = 4;
 
-/// Offers one of the pending operations. Events have priority over transmission, and the two ports take turns.
+/// Chooses one of the pending operations. Events have priority over transmission, and the two ports take turns.
 ///
 /// Events delay transmission but do not starve it. The network bounds the rate of control packets and timers. A wake-up is for an entry that was read, and
 /// the next read waits until that one is sent. Software can cause any number of doorbells: after sixteen of them, a transmission of each port has priority,
@@ -23,12 +22,11 @@ const BELL_BITS: usize = 4;
 pub struct OpArbiter {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Ticks of 8 ns.
-    pub now: Signal<In, Bits<32>>,
 
     // Pending operations.
     /// A payload of a burst cannot be read. This goes first: its queue pair may not transmit before.
-    pub unreadable: Snk<UnreadableMessage>,
+    pub unreadable_valid: Signal<In, Bit>,
+    pub unreadable: Signal<In, UnreadableMessage>,
     pub configure_valid: Signal<In, Bit>,
     pub configure: Signal<In, ConfigureKind>,
     pub configure_qp: Signal<In, Qpn>,
@@ -55,11 +53,12 @@ pub struct OpArbiter {
     pub head0_qp: Signal<In, Qpn>,
     pub head1_qp: Signal<In, Qpn>,
 
-    // The offered operation. The sequencer fills in `settings` and `state`.
-    pub offer_valid: Signal<Out, Bit>,
-    pub offer: Signal<Out, Op>,
-    /// The sequencer accepts the offer.
+    // The choice of this cycle.
+    pub choice_valid: Signal<Out, Bit>,
+    pub choice: Signal<Out, Pick>,
+    /// High for one cycle when an operation starts that was chosen before: `taken`.
     pub take: Signal<In, Bit>,
+    pub taken: Signal<In, Pick>,
 
     /// The port that transmits next, if both can.
     turn: DFF<Bit>,
@@ -85,7 +84,7 @@ impl Logic for OpArbiter {
         let wakes_first = self.doorbell_last.q.val() & self.wake_waits.val();
         let doorbell_goes = self.doorbell_valid.val() & !transmits_first & !wakes_first;
         let control = self.control.val();
-        let event_pending = self.unreadable.valid.val()
+        let event_pending = self.unreadable_valid.val()
             | self.configure_valid.val()
             | self.control_valid.val()
             | self.due_valid.val()
@@ -93,7 +92,7 @@ impl Logic for OpArbiter {
             | self.flush_valid.val()
             | doorbell_goes
             | self.wake_valid.val();
-        let kind = if self.unreadable.valid.val() {
+        let kind = if self.unreadable_valid.val() {
             OpKind::Fault
         } else if self.configure_valid.val() {
             OpKind::Configure
@@ -123,8 +122,8 @@ impl Logic for OpArbiter {
             OpKind::Sack | OpKind::Nack | OpKind::Ack => control.qp,
             OpKind::Timer => self.due_qp.val(),
             OpKind::Fault => {
-                if self.unreadable.valid.val() {
-                    self.unreadable.record.val().qp
+                if self.unreadable_valid.val() {
+                    self.unreadable.val().qp
                 } else {
                     self.fault_qp.val()
                 }
@@ -140,37 +139,35 @@ impl Logic for OpArbiter {
                 }
             }
         };
-        self.offer_valid.next = event_pending | heads.any();
-        self.offer.next = Op {
+        self.choice_valid.next = event_pending | heads.any();
+        self.choice.next = Pick {
             kind,
             qp,
             port,
-            slot: if self.unreadable.valid.val() {
-                self.unreadable.record.val().slot
+            slot: if self.unreadable_valid.val() {
+                self.unreadable.val().slot
             } else if kind == OpKind::Doorbell {
                 self.doorbell_producer.val()
             } else {
                 self.fault_slot.val()
             },
             configure: self.configure.val(),
-            now: self.now.val(),
-            control,
-            settings: RequesterConfig::default(),
-            state: RequesterState::default(),
+            is_unreadable: self.unreadable_valid.val(),
         };
-        self.unreadable.ready.next = self.take.val();
-        if self.take.val() & (kind == OpKind::Transmit) {
-            self.turn.d.next = !port;
-            self.owed.d.next = if port {
+        let take = self.take.val();
+        let taken = self.taken.val();
+        if take & (taken.kind == OpKind::Transmit) {
+            self.turn.d.next = !taken.port;
+            self.owed.d.next = if taken.port {
                 self.owed.q.val() & 1
             } else {
                 self.owed.q.val() & 2
             };
         }
-        if self.take.val() & (kind == OpKind::Wake) {
+        if take & (taken.kind == OpKind::Wake) {
             self.doorbell_last.d.next = false;
         }
-        if self.take.val() & (kind == OpKind::Doorbell) {
+        if take & (taken.kind == OpKind::Doorbell) {
             self.doorbell_last.d.next = true;
             self.bells.d.next = self.bells.q.val() + 1;
             if self.bells.q.val().all() {

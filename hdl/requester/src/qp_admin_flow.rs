@@ -43,8 +43,9 @@ pub struct QpAdminFlow {
     pub reset: Signal<In, Bit>,
 
     // Sequencer.
+    /// Executes `op`.
     pub start: Signal<In, Bit>,
-    /// Valid with `start`: another flow has executed the operation, with the result `op_result`.
+    /// Another flow has executed the operation, with the result `op_result`. It comes late in a cycle, so no request depends on it in that cycle.
     pub op_done: Signal<In, Bit>,
     pub op_result: Signal<In, OpResult>,
     pub op: Signal<In, Op>,
@@ -161,38 +162,36 @@ impl Logic for QpAdminFlow {
 
         match step {
             Step::Idle => {
-                if self.start.val() {
-                    if self.op_done.val() {
-                        self.state_after.d.next = op_result.state;
-                        self.una.d.next = op_result.una;
-                        self.failed_slot_valid.d.next = op_result.failed_slot_valid;
-                        self.slot.d.next = op_result.slot;
-                        self.status.d.next = op_result.status;
-                        self.fails_oldest.d.next = op_result.next_action == NextAction::FailOldest;
-                        self.step.d.next = match op_result.next_action {
-                            NextAction::Fail => Step::Flush,
-                            NextAction::Completing => Step::WaitCompleted,
-                            _ => Step::Complete,
-                        };
+                if self.op_done.val() {
+                    self.state_after.d.next = op_result.state;
+                    self.una.d.next = op_result.una;
+                    self.failed_slot_valid.d.next = op_result.failed_slot_valid;
+                    self.slot.d.next = op_result.slot;
+                    self.status.d.next = op_result.status;
+                    self.fails_oldest.d.next = op_result.next_action == NextAction::FailOldest;
+                    self.step.d.next = match op_result.next_action {
+                        NextAction::Fail => Step::Flush,
+                        NextAction::Completing => Step::WaitCompleted,
+                        _ => Step::Complete,
+                    };
+                } else if self.start.val() {
+                    self.state_after.d.next = op.state;
+                    self.una.d.next = op.state.una;
+                    self.fails_oldest.d.next = false;
+                    self.slot.d.next = op.slot;
+                    self.failed_slot_valid.d.next = false;
+                    self.status.d.next = if op.kind == OpKind::Fault {
+                        bits::<8>(WcStatus::LocProtErr.code() as u64)
                     } else {
-                        self.state_after.d.next = op.state;
-                        self.una.d.next = op.state.una;
-                        self.fails_oldest.d.next = false;
-                        self.slot.d.next = op.slot;
-                        self.failed_slot_valid.d.next = false;
-                        self.status.d.next = if op.kind == OpKind::Fault {
-                            bits::<8>(WcStatus::LocProtErr.code() as u64)
-                        } else {
-                            bits::<8>(WcStatus::WrFlushErr.code() as u64)
-                        };
-                        self.messages.start.next =
-                            (op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault);
-                        self.step.d.next = match op.kind {
-                            OpKind::Configure => Step::ConfigureUnit,
-                            OpKind::Flush => Step::Flush,
-                            _ => Step::WaitMessageTable,
-                        };
-                    }
+                        bits::<8>(WcStatus::WrFlushErr.code() as u64)
+                    };
+                    self.messages.start.next =
+                        (op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault);
+                    self.step.d.next = match op.kind {
+                        OpKind::Configure => Step::ConfigureUnit,
+                        OpKind::Flush => Step::Flush,
+                        _ => Step::WaitMessageTable,
+                    };
                 }
             }
             Step::ConfigureUnit => {

@@ -109,7 +109,31 @@ pub struct RequesterState {
     pub rc: RcState,
 }
 
-/// One operation, and the queue pair before it. It is stable while a flow executes it.
+/// An operation that was chosen, and has not started.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Pick {
+    pub kind: OpKind,
+    pub qp: Qpn,
+    /// `Transmit`.
+    pub port: Bit,
+    /// `Doorbell`: producer index; `Fault`: send queue index.
+    pub slot: SqIndex,
+    /// `Configure`.
+    pub configure: ConfigureKind,
+    /// `Fault`: a burst found that it cannot read a payload.
+    pub is_unreadable: Bit,
+}
+
+/// The timer of a queue pair after an operation.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct TimerState {
+    pub qp: Qpn,
+    pub armed: Bit,
+    /// Ticks of 8 ns.
+    pub deadline: Bits<32>,
+}
+
+/// One operation, and the queue pair: its registers, and its state as it was written last.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Op {
     pub kind: OpKind,

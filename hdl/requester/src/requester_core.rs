@@ -1,10 +1,11 @@
 //! The sequencer and its four functional units.
 
 use hdl_congestion::NsccEngine;
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_send_queue::MessageTable;
+use hdl_spray_engine::entropy_lookup::Reflected;
 use hdl_spray_engine::policy::{has_one_path, has_states, hears_all, probes};
 use hdl_spray_engine::profile::ProfileSnk;
 use hdl_spray_engine::SprayEngine;
@@ -97,6 +98,10 @@ pub struct RequesterCore<
     nscc: NsccEngine<Q>,
     window: TxWindow<Q, W, S>,
     messages: MessageTable<Q, B, E>,
+    /// A reflected value that was found in the last cycle: a register between the look-up and the responder.
+    good: DFF<Bit>,
+    good_value: DFF<Reflected>,
+    good_plane: DFF<Bit>,
 }
 
 impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: usize> Logic
@@ -105,6 +110,7 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, sequencer, spray, nscc, window, messages);
+        clock!(self, clock, good, good_value, good_plane);
         join!(
             self,
             now => sequencer.now,
@@ -140,10 +146,13 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
 
         // look up reflected entropy values
         join!(self, sequencer.reverse_ev => spray.reflected);
-        self.reverse_ev.valid.next = self.spray.known.val();
-        self.reverse_ev.qp.next = self.spray.known_value.val().qp;
-        self.reverse_ev.plane.next = self.spray.known_plane.val();
-        self.reverse_ev.entropy.next = self.spray.known_value.val().entropy;
+        self.good.d.next = self.spray.known.val() & !self.reset.val();
+        self.good_value.d.next = self.spray.known_value.val();
+        self.good_plane.d.next = self.spray.known_plane.val();
+        self.reverse_ev.valid.next = self.good.q.val();
+        self.reverse_ev.qp.next = self.good_value.q.val().qp;
+        self.reverse_ev.plane.next = self.good_plane.q.val();
+        self.reverse_ev.entropy.next = self.good_value.q.val().entropy;
 
         // configure
         let policy = self.settings.spray.val().policy;

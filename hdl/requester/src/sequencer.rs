@@ -1,6 +1,6 @@
 //! The sequencer of a requester engine: executes one operation after the other (`docs/requester.md`).
 
-use hdl_macros::{clock_reset, hdl, hdl_fn, join};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::{QpSnk, ReadFaultSnk};
 use hdl_primitives::{BlockRam, FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
@@ -9,24 +9,24 @@ use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{
-    ControlKind, ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
+    ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
 };
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
 use stellar_wire::hw::tenant::COST_BITS;
-use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
-use stellar_wire::hw::{Psn, Qpn};
+use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, ProducerSnk, ScheduleSrc};
 use crate::loss_flow::LossFlow;
-use crate::op_arbiter::OpArbiter;
+use crate::op_pick::OpPick;
 use crate::ports::pair;
 use crate::qp_admin_flow::QpAdminFlow;
 use crate::rc_flow::RcFlow;
 use crate::records::{
     ConfigureKind, NextAction, Op, OpKind, OpResult, PathPolicy, RequesterState, StatPulses,
+    TimerState,
 };
-use crate::sack_flow::{offset, SackFlow};
+use crate::sack_flow::SackFlow;
 use crate::spray_feedback_fifo::SprayFeedbackFifo;
 use crate::transmit_flow::TransmitFlow;
 use crate::unit_client::UnitClient;
@@ -34,9 +34,11 @@ use crate::unit_client::UnitClient;
 /// Step of the operation.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
-    /// No operation is in progress: arbitrates.
-    Arbitrate,
-    /// The rows of the queue pair have been read: starts the flow.
+    /// No operation is in progress: takes the one that was chosen.
+    Take,
+    /// The rows of the queue pair have been read, and are put beside the operation.
+    LoadRows,
+    /// Starts the flow.
     StartFlow,
     /// Waits for the flow.
     RunFlow,
@@ -46,17 +48,11 @@ enum Step {
     Reschedule,
 }
 
-/// Returns whether the SACK covers only PSNs before `psn`. Levels: two carry chains and 2.
-#[hdl_fn]
-fn names_only_before(seth: TxSeth, psn: Psn) -> Bit {
-    let cumulative = seth.cack_psn - psn;
-    let answered = offset(seth.cack_psn, seth.ack_psn_offset) - psn;
-    let highest = offset(seth.cack_psn, seth.sack_offset) + bits::<24>(63) - psn;
-    cumulative.get_bit(23) & answered.get_bit(23) & highest.get_bit(23)
-}
-
-/// Sequencer of an engine with 2^`Q` queue pairs. It selects an operation, reads the rows of the queue pair, runs the flow of the operation, and writes the
+/// Sequencer of an engine with 2^`Q` queue pairs. It takes an operation, reads the rows of the queue pair, runs the flow of the operation, and writes the
 /// state back.
+///
+/// `OpPick` has chosen the operation one cycle before or earlier, and the rows of its queue pair are read from then on. So `LoadRows` is passed only if the
+/// choice is one cycle old, and the queue pair is another one than that of the last operation, whose rows are still there.
 #[derive(LogicBlock, Default)]
 pub struct Sequencer<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -93,7 +89,7 @@ pub struct Sequencer<const Q: usize = 10> {
     pub head_valid: Signal<In, Bits<2>>,
     pub head0_qp: Signal<In, Qpn>,
     pub head1_qp: Signal<In, Qpn>,
-    /// The head sent a packet, or has nothing to send.
+    /// The head sent a packet, or has nothing to send. One cycle after the flow is done.
     pub rotate: Signal<Out, Bits<2>>,
     pub deactivate: Signal<Out, Bits<2>>,
     /// Bytes on the wire of what was sent. Valid in the cycle after `rotate`.
@@ -138,7 +134,7 @@ pub struct Sequencer<const Q: usize = 10> {
     /// The location of a payload is dropped: its packet is not sent.
     pub dropped: Signal<Out, EpochEnd>,
 
-    arbiter: OpArbiter,
+    pick: OpPick,
     transmit: TransmitFlow,
     sack: SackFlow,
     loss: LossFlow,
@@ -152,7 +148,16 @@ pub struct Sequencer<const Q: usize = 10> {
     configs: BlockRam<RequesterConfig, Q>,
     states: BlockRam<RequesterState, Q>,
     step: DFF<Step>,
+    /// The operation and its queue pair's rows, which stay when it is done. They are valid once a flow has started after a reset.
     op: DFF<Op>,
+    rows_loaded: DFF<Bit>,
+    /// The queue pair whose rows are at the read ports.
+    rows_read: DFF<Bits<Q>>,
+    /// Outputs of the last cycle. Results of flows come late in a cycle.
+    rotate_held: DFF<Bits<2>>,
+    deactivate_held: DFF<Bits<2>>,
+    arms: DFF<Bit>,
+    timer: DFF<TimerState>,
     /// The message table processes the completions of the SACK `current`.
     completing: DFF<Bit>,
     /// The last request to congestion control was about this queue pair, so the unit's client holds its window.
@@ -160,9 +165,6 @@ pub struct Sequencer<const Q: usize = 10> {
     cwnd_cache_qp: DFF<Qpn>,
     /// The current SACK is done, and the next one may start in this cycle.
     chains_next: Signal<Local, Bit>,
-    /// The pending control packet has been compared with the burst in flight; it covers none of its PSNs.
-    control_checked: DFF<Bit>,
-    control_before_burst: DFF<Bit>,
 }
 
 impl<const Q: usize> Logic for Sequencer<Q> {
@@ -173,14 +175,18 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             clock,
             step,
             op,
-            control_checked,
-            control_before_burst,
+            rows_loaded,
+            rows_read,
+            rotate_held,
+            deactivate_held,
+            arms,
+            timer,
             completing
         );
         dff_setup!(self, clock, cwnd_cache_valid, cwnd_cache_qp);
         clock_reset!(
             self,
-            arbiter,
+            pick,
             transmit,
             sack,
             loss,
@@ -194,55 +200,35 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         );
         clock!(self, clock, configs, states);
 
-        // arbitrate: while a burst is sent in the background, only SACKs that cannot cover its PSNs, doorbells and wake-ups start. Near its end the next
-        // burst of the other port may start too, if nothing else is pending. A doorbell waits while the message table completes messages of a SACK.
+        // choose
+        join!(
+            self,
+            hold => pick.hold,
+            configure.valid => pick.configure_valid,
+            configure.record => pick.configure,
+            configure.qp => pick.configure_qp,
+            control => pick.control,
+            control_almost_full => pick.control_almost_full,
+            due => pick.due,
+            fault => pick.fault,
+            flush => pick.flush,
+            doorbell => pick.doorbell,
+            wake => pick.wake,
+            schedule.ready => pick.schedule_ready,
+            head_valid => pick.head_valid,
+            tx_space => pick.tx_space,
+            head0_qp => pick.head0_qp,
+            head1_qp => pick.head1_qp,
+            transmit.unreadable => pick.unreadable,
+            transmit.bg_burst_active => pick.burst_active,
+            transmit.ends_soon => pick.burst_ends_soon,
+            transmit.bg_burst_qp => pick.burst_qp,
+            transmit.bg_burst_port => pick.burst_port,
+            transmit.bg_burst_first_psn => pick.burst_first_psn,
+        );
         let bg_burst_active = self.transmit.bg_burst_active.val();
-        let free = !bg_burst_active;
         let control = self.control.record.val();
-        let is_sack = control.kind == ControlKind::Sack;
-        let may_pass = self.control_checked.q.val() & self.control_before_burst.q.val() & is_sack;
-        self.arbiter.now.next = self.now.val();
-        join!(self, transmit.unreadable => arbiter.unreadable);
-        let is_unreadable = self.transmit.unreadable.valid.val();
-        self.arbiter.configure_valid.next = self.configure.valid.val() & free;
-        self.arbiter.configure.next = self.configure.record.val();
-        self.arbiter.configure_qp.next = self.configure.qp.val();
-        self.arbiter.control_valid.next = self.control.valid.val() & (free | may_pass);
-        self.arbiter.control.next = control;
-        self.arbiter.due_valid.next = self.due.valid.val() & free;
-        self.arbiter.due_qp.next = self.due.qp.val();
-        self.arbiter.fault_valid.next = self.fault.valid.val() & free;
-        self.arbiter.fault_qp.next = self.fault.qp.val();
-        self.arbiter.fault_slot.next = self.fault.slot.val();
-        self.arbiter.flush_valid.next = self.flush.valid.val() & free;
-        self.arbiter.flush_qp.next = self.flush.qp.val();
-        self.arbiter.doorbell_valid.next = self.doorbell.valid.val() & !self.messages.busy.val();
-        self.arbiter.doorbell_qp.next = self.doorbell.qp.val();
-        self.arbiter.doorbell_producer.next = self.doorbell.producer.val();
-        self.arbiter.wake_valid.next = self.wake.valid.val() & self.schedule.ready.val();
-        self.arbiter.wake_waits.next = self.wake.valid.val();
-        self.arbiter.wake_qp.next = self.wake.qp.val();
-        let heads = self.head_valid.val() & self.tx_space.val();
-        let higher_prio_pending = self.configure.valid.val()
-            | (self.control.valid.val() & !is_sack)
-            | self.due.valid.val()
-            | self.fault.valid.val()
-            | self.flush.valid.val();
-        let bg_burst_port = self.transmit.bg_burst_port.val();
-        let other_port = pair(bg_burst_port, !bg_burst_port);
-        let ends_soon = self.transmit.ends_soon.val() & !higher_prio_pending;
-        self.arbiter.heads_first.next =
-            (free | ends_soon) & is_sack & !self.control_almost_full.val();
-        self.arbiter.heads.next = if free {
-            heads
-        } else if ends_soon {
-            heads & other_port
-        } else {
-            bits::<2>(0)
-        };
-        self.arbiter.head0_qp.next = self.head0_qp.val();
-        self.arbiter.head1_qp.next = self.head1_qp.val();
-        let offered_op = self.arbiter.offer.val();
+        let pick = self.pick.pick.val();
         let step = self.step.q.val();
         let current = self.op.q.val();
         // A SACK that completes messages may move the queue pair to the error state. Until the message table responds, only operations of the same queue pair
@@ -250,55 +236,41 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let completing = self.completing.q.val();
         let answered = completing & !self.messages.busy.val();
         let completed = self.messages.response.val();
-        let deferred_fail = (step == Step::Arbitrate) & answered & completed.found;
-        let same_qp = offered_op.qp == current.qp;
-        let is_same_qp_sack = (offered_op.kind == OpKind::Sack) & same_qp;
+        let deferred_fail = (step == Step::Take) & answered & completed.found;
+        let same_qp = pick.qp == current.qp;
+        let is_same_qp_sack = (pick.kind == OpKind::Sack) & same_qp;
         let same_qp_allowed = same_qp
-            & ((offered_op.kind == OpKind::Sack)
-                | (offered_op.kind == OpKind::Transmit)
-                | (offered_op.kind == OpKind::Wake));
-        let offered = self.arbiter.offer_valid.val() & !self.hold.val();
+            & ((pick.kind == OpKind::Sack)
+                | (pick.kind == OpKind::Transmit)
+                | (pick.kind == OpKind::Wake));
+        let offered = self.pick.valid.val();
         let chains = offered & is_same_qp_sack & self.chains_next.val();
-        let take = ((step == Step::Arbitrate)
-            & offered
-            & (!completing | same_qp_allowed)
-            & !deferred_fail)
-            | chains;
-        self.arbiter.take.next = take;
-        let control_goes = take
-            & ((offered_op.kind == OpKind::Sack)
-                | (offered_op.kind == OpKind::Nack)
-                | (offered_op.kind == OpKind::Ack));
-        self.control.ready.next = control_goes;
-        self.control_checked.d.next = self.control.valid.val() & bg_burst_active & !control_goes;
-        let other_qp = control.qp != self.transmit.bg_burst_qp.val();
-        self.control_before_burst.d.next =
-            other_qp | names_only_before(control.seth, self.transmit.bg_burst_first_psn.val());
-        self.due.ready.next = take & (offered_op.kind == OpKind::Timer);
-        self.fault.ready.next = take & (offered_op.kind == OpKind::Fault) & !is_unreadable;
-        self.flush.ready.next = take & (offered_op.kind == OpKind::Flush);
-        self.doorbell.ready.next = take & (offered_op.kind == OpKind::Doorbell);
-        self.wake.ready.next = take & (offered_op.kind == OpKind::Wake);
+        let take =
+            ((step == Step::Take) & offered & (!completing | same_qp_allowed) & !deferred_fail)
+                | chains;
+        self.pick.take.next = take;
+        self.pick.messages_busy.next = self.messages.busy.val();
+        self.pick.arms.next = self.arms.q.val();
+        // The head of a transmission is that of the next one only if it was not rotated.
+        let serves = (current.kind == OpKind::Transmit) & (step != Step::Take);
+        self.pick.turning.next = self.rotate_held.q.val()
+            | self.deactivate_held.q.val()
+            | pair(serves & !current.port, serves & current.port);
 
-        // The read ports keep the addresses of the rows from the cycle after arbitration on.
-        let row = if (step == Step::Arbitrate) & !completing {
-            offered_op.qp.get_bits::<Q>(0)
-        } else {
-            current.qp.get_bits::<Q>(0)
-        };
+        // Rows are read as soon as an operation is chosen.
+        let row = pick.qp.get_bits::<Q>(0);
         self.configs.read_address.next = row;
         self.states.read_address.next = row;
+        self.rows_read.d.next = row;
+        let is_configure = pick.kind == OpKind::Configure;
+        let has_rows = self.rows_loaded.q.val() & same_qp;
+        let rows_come = self.rows_read.q.val() == row;
+        let loaded = (has_rows | rows_come) & !is_configure;
+        let read_settings = self.configs.read_data.val();
+        let read_state = self.states.read_data.val();
         let configures_requester =
             (current.kind == OpKind::Configure) & (current.configure == ConfigureKind::Requester);
-        let op = Op {
-            settings: if configures_requester {
-                self.settings.val()
-            } else {
-                self.configs.read_data.val()
-            },
-            state: self.states.read_data.val(),
-            ..current
-        };
+        let op = current;
         self.sack.chains_next.next = chains;
         self.sack.next_control.next = control;
         self.sack.burst_active.next =
@@ -334,29 +306,37 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.loss.start.next = starts & runs_loss & !ignored;
         self.rc.start.next = starts & runs_rc & !ignored;
         // write back
-        let flow_done = self.transmit.done.val()
-            | self.sack.done.val()
-            | self.loss.done.val()
-            | self.rc.done.val();
+        let sent = self.transmit.done.val();
+        let event_done = self.sack.done.val() | self.loss.done.val() | self.rc.done.val();
+        let flow_done = sent | event_done;
         let admin_done = self.admin.done.val();
-        let result = if is_transmit {
-            self.transmit.result.val()
-        } else if runs_sack {
+        let event_result = if runs_sack {
             self.sack.result.val()
         } else if runs_rc {
             self.rc.result.val()
         } else {
             self.loss.result.val()
         };
+        let sent_result = self.transmit.result.val();
+        let result = if is_transmit {
+            sent_result
+        } else {
+            event_result
+        };
         let state = if admin_done {
             self.admin.state.val()
         } else {
             result.state
         };
-        let completes_in_background = runs_sack & (result.next_action == NextAction::Completing);
+        let completes_in_background =
+            runs_sack & (event_result.next_action == NextAction::Completing);
+        // Whether an event needs more does not depend on the transmit flow, whose result comes last.
+        let event_needs_admin = event_done
+            & (event_result.next_action != NextAction::Nothing)
+            & !completes_in_background;
         let needs_admin =
-            flow_done & (result.next_action != NextAction::Nothing) & !completes_in_background;
-        self.admin.start.next = (starts & is_admin) | needs_admin | deferred_fail;
+            event_needs_admin | (sent & (sent_result.next_action != NextAction::Nothing));
+        self.admin.start.next = starts & is_admin;
         self.admin.op_done.next = needs_admin | deferred_fail;
         self.admin.op_result.next = if deferred_fail {
             OpResult {
@@ -373,7 +353,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.admin.path_policy.next = self.path_policy.val();
         if flow_done {
             self.completing.d.next = completes_in_background;
-        } else if (step == Step::Arbitrate) & answered {
+        } else if (step == Step::Take) & answered {
             self.completing.d.next = false;
         }
         self.chains_next.next = self.sack.may_chain.val() & self.schedule.ready.val();
@@ -383,23 +363,31 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.states.write_data.next = state;
         self.configs.write_enable.next = admin_done & configures_requester;
         self.configs.write_address.next = current.qp.get_bits::<Q>(0);
-        self.configs.write_data.next = self.settings.val();
+        self.configs.write_data.next = current.settings;
         self.configure.ready.next = admin_done & (current.kind == OpKind::Configure);
-        self.deadline.valid.next = writes;
-        self.deadline.qp.next = current.qp;
-        self.deadline.armed.next = state.armed;
-        self.deadline.record.next = state.deadline;
+        self.arms.d.next = writes;
+        self.timer.d.next = TimerState {
+            qp: current.qp,
+            armed: state.armed,
+            deadline: state.deadline,
+        };
+        let timer = self.timer.q.val();
+        self.deadline.valid.next = self.arms.q.val();
+        self.deadline.qp.next = timer.qp;
+        self.deadline.armed.next = timer.armed;
+        self.deadline.record.next = timer.deadline;
 
         // report
-        let sent = flow_done & is_transmit;
-        let rotate = sent & result.packet_sent;
-        let deactivate = sent & !result.packet_sent & !result.tried_again;
-        self.rotate.next = pair(rotate & !current.port, rotate & current.port);
-        self.deactivate.next = pair(deactivate & !current.port, deactivate & current.port);
+        let rotate = sent & sent_result.packet_sent;
+        let deactivate = sent & !sent_result.packet_sent & !sent_result.tried_again;
+        self.rotate_held.d.next = pair(rotate & !current.port, rotate & current.port);
+        self.deactivate_held.d.next = pair(deactivate & !current.port, deactivate & current.port);
+        self.rotate.next = self.rotate_held.q.val();
+        self.deactivate.next = self.deactivate_held.q.val();
         let reschedule = if admin_done {
-            (is_event | self.admin.reschedule.val()) & !state.failed
+            (is_event | self.admin.reschedule.val()) & !self.admin.state.val().failed
         } else {
-            (flow_done & !is_transmit & !needs_admin) | (starts & is_wake & !ignored)
+            (event_done & !event_needs_admin) | (starts & is_wake & !ignored)
         };
         self.schedule.valid.next = reschedule | (step == Step::Reschedule);
         self.schedule.page.next = op.settings.page;
@@ -433,29 +421,63 @@ impl<const Q: usize> Logic for Sequencer<Q> {
 
         // next step
         let after_reschedule = if self.schedule.ready.val() {
-            Step::Arbitrate
+            Step::Take
         } else {
             Step::Reschedule
         };
+        let taken_op = Op {
+            kind: pick.kind,
+            qp: pick.qp,
+            port: pick.port,
+            slot: pick.slot,
+            configure: pick.configure,
+            now: self.now.val(),
+            control,
+            settings: if has_rows {
+                current.settings
+            } else {
+                read_settings
+            },
+            state: if has_rows { current.state } else { read_state },
+        };
+        if writes {
+            self.op.d.next.state = state;
+        }
         match step {
-            Step::Arbitrate => {
+            Step::Take => {
                 if take {
-                    self.op.d.next = offered_op;
-                    self.step.d.next = Step::StartFlow;
+                    self.op.d.next = taken_op;
+                    self.rows_loaded.d.next = loaded;
+                    self.step.d.next = if loaded {
+                        Step::StartFlow
+                    } else {
+                        Step::LoadRows
+                    };
                 } else if deferred_fail {
                     self.step.d.next = Step::RunAdmin;
                 }
             }
+            Step::LoadRows => {
+                self.op.d.next.settings = if configures_requester {
+                    self.settings.val()
+                } else {
+                    read_settings
+                };
+                self.op.d.next.state = read_state;
+                self.rows_loaded.d.next = true;
+                self.step.d.next = Step::StartFlow;
+            }
             Step::StartFlow | Step::RunFlow => {
                 if chains {
-                    self.op.d.next = offered_op;
+                    self.op.d.next.now = self.now.val();
+                    self.op.d.next.control = control;
                     self.step.d.next = Step::RunFlow;
                 } else if needs_admin | (starts & is_admin) {
                     self.step.d.next = Step::RunAdmin;
                 } else if reschedule {
                     self.step.d.next = after_reschedule;
                 } else if flow_done | (starts & ignored) {
-                    self.step.d.next = Step::Arbitrate;
+                    self.step.d.next = Step::Take;
                 } else if starts {
                     self.step.d.next = Step::RunFlow;
                 }
@@ -465,7 +487,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
                     self.step.d.next = if reschedule {
                         after_reschedule
                     } else {
-                        Step::Arbitrate
+                        Step::Take
                     };
                 }
             }
@@ -588,10 +610,13 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         );
 
         if self.reset.val() {
-            self.control_checked.d.next = false;
+            self.arms.d.next = false;
+            self.rotate_held.d.next = bits::<2>(0);
+            self.deactivate_held.d.next = bits::<2>(0);
+            self.rows_loaded.d.next = false;
             self.completing.d.next = false;
             self.cwnd_cache_valid.d.next = false;
-            self.step.d.next = Step::Arbitrate;
+            self.step.d.next = Step::Take;
         }
     }
 }

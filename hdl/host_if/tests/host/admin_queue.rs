@@ -111,6 +111,8 @@ struct Host {
     given: Vec<Row>,
     direct_taken: Vec<Row>,
     own_taken: Vec<Row>,
+    /// Cycles until a table has the last row of a list that was accepted.
+    pending: u32,
     log2_entries: u8,
 }
 
@@ -129,6 +131,7 @@ impl Host {
             given: Vec::new(),
             direct_taken: Vec::new(),
             own_taken: Vec::new(),
+            pending: 0,
             log2_entries,
         };
         host.renew();
@@ -190,10 +193,17 @@ impl Host {
         });
         stall(&mut self.dut, rng, "fetch_ready", 4);
         stall(&mut self.dut, rng, "settings_ready", 3);
+        let pending = self.pending > 0;
+        self.pending = self.pending.saturating_sub(1);
+        self.dut.set("pending", pending.into());
         self.dut.settle();
         let came = self.dut.moves("settings_valid", "settings_ready");
         let row = came.then(|| Row::of(&self.dut.words("settings")));
         let was_direct = self.direct.taken(&self.dut);
+        if came && self.dut.is("posted") {
+            self.pending = rng.random_range(0..6);
+        }
+        let done = self.dut.get("admin_done");
         match (row, was_direct) {
             (Some(row), Some(given)) => {
                 assert_eq!(row, given);
@@ -209,6 +219,10 @@ impl Host {
         }
         self.lines.taken(&self.dut);
         self.dut.clock();
+        assert!(
+            !pending || self.dut.get("admin_done") == done,
+            "a list is done before its last row is there"
+        );
     }
 
     fn run_until(

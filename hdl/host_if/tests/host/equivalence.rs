@@ -128,6 +128,7 @@ fn admin_queue() {
                 entry: Bits::random(rng),
             };
             uut.settings.ready.next = rng.random_ratio(1, 2);
+            uut.pending.next = rng.random_ratio(1, 4);
             uut.fetch.ready.next = rng.random_ratio(1, 2);
             uut.fetched.valid.next = rng.random_ratio(1, 2);
             // Commands of a few translations, and lists.

@@ -19,10 +19,10 @@ const REGISTERS: u64 = 3 << 17 | 3 << 20 | 3 << 22 | 1 << 30;
 /// Window of 1,024 packets, path MTU 256, OBS.
 const MRC_REGISTERS: u64 = 1 | 1 << 17;
 
-/// Cycles of a burst in addition to one per packet: of new packets of one message, of two messages, and of retransmissions with two outstanding messages.
-const NEW: u32 = 13;
-const NEW_OF_TWO: u32 = 19;
-const AGAIN: u32 = 20;
+/// Cycles of a burst in addition to one per packet, two of them because the engine is idle before it and its rows are of another queue pair: of new packets of one message, of two messages, and of retransmissions with two outstanding messages.
+const NEW: u32 = 15;
+const NEW_OF_TWO: u32 = 21;
+const AGAIN: u32 = 22;
 
 /// Returns the RC queue pair with `messages` of 20 packets posted.
 fn posted(messages: u16) -> Rig {
@@ -96,7 +96,7 @@ fn an_acknowledgement_takes_a_few_cycles() {
         let observed = answer(&mut rig, ahead, syndrome);
         (observed.cycles, observed.cqes.len())
     });
-    assert_eq!(cycles, [(10, 0), (10, 0), (10, 1)]);
+    assert_eq!(cycles, [(11, 0), (11, 0), (11, 1)]);
 }
 
 /// Most timers expire in a queue pair that loses nothing: its deadline is that of a packet which has been acknowledged since.
@@ -115,5 +115,5 @@ fn a_timer_with_nothing_late_does_not_take_longer_the_more_is_in_flight() {
         observed.cycles
     });
     assert_eq!(cycles[0], cycles[1]);
-    assert!(cycles[0] <= 14, "{cycles:?}");
+    assert!(cycles[0] <= 15, "{cycles:?}");
 }

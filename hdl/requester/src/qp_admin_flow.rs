@@ -218,6 +218,8 @@ impl Logic for QpAdminFlow {
                                     to_send: op.settings.first_psn,
                                     sent: op.settings.first_psn,
                                     retries: bits(0),
+                                    rnr_retries: bits(0),
+                                    waits: false,
                                     pkts_since_ack_req: bits(0),
                                 },
                             };

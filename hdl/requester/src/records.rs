@@ -50,6 +50,10 @@ pub struct RcState {
     pub sent: Psn,
     /// Timeouts and sequence NAKs since the last progress.
     pub retries: Bits<8>,
+    /// RNR NAKs that were waited for since the last progress. It wraps if their number is not limited.
+    pub rnr_retries: Bits<3>,
+    /// The peer was not ready for the packet `una`. Nothing is sent until the deadline, or until there is progress.
+    pub waits: Bit,
     /// Packets sent since the last one that requested an acknowledgement.
     pub pkts_since_ack_req: Bits<16>,
 }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use stellar_transport::endpoint::PORTS;
-use stellar_wire::{Ecn, Ip, Opcode, RoceFrame};
+use stellar_wire::{Aeth, Ecn, ExtHeaders, Ip, Opcode, RoceFrame, Syndrome};
 
 /// The values that a rule may depend on.
 pub struct Seen<'a> {
@@ -33,6 +33,8 @@ impl Seen<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fate {
     pub lost: bool,
+    /// It is lost, and the receiver answers it with a NAK of this syndrome.
+    pub refused: Option<Syndrome>,
     /// Arrives a second time, this many ticks after the first.
     pub again_after: Option<u64>,
     pub marked: bool,
@@ -106,12 +108,16 @@ impl Network {
         });
         let bytes = if fate.marked { mark(&frame) } else { bytes };
         if let Some(log) = &mut self.log {
-            log.push((now, from, port, frame));
-        }
-        if fate.lost {
-            return;
+            log.push((now, from, port, frame.clone()));
         }
         let first = self.free[from][port] + LINK_DELAY + fate.delay;
+        if let Some(syndrome) = fate.refused {
+            let answer = refusal(&frame, syndrome);
+            self.deliver(first + LINK_DELAY, from, port, answer);
+        }
+        if fate.lost || fate.refused.is_some() {
+            return;
+        }
         if let Some(later) = fate.again_after {
             self.deliver(first + later, 1 - from, port, bytes.clone());
         }
@@ -145,6 +151,23 @@ impl Network {
         let free = self.free.iter().flatten().copied().filter(|&at| at > now);
         free.chain(arrival).min()
     }
+}
+
+/// The RC NAK for a data packet whose queue pair has the same number at both ends.
+fn refusal(packet: &RoceFrame, syndrome: Syndrome) -> Vec<u8> {
+    let mut frame = packet.clone();
+    (frame.eth.src, frame.eth.dst) = (packet.eth.dst, packet.eth.src);
+    if let Ip::V4(ip) = &mut frame.ip {
+        (ip.src, ip.dst) = (ip.dst, ip.src);
+    }
+    frame.bth.opcode = Opcode::RcAck;
+    frame.bth.ack_req = false;
+    frame.ext = ExtHeaders {
+        aeth: Some(Aeth { syndrome, msn: 0 }),
+        ..ExtHeaders::default()
+    };
+    frame.payload.clear();
+    frame.emit().expect("a good frame")
 }
 
 /// The frame with congestion experienced.

@@ -35,6 +35,7 @@ impl Weather {
                 .then(|| rng.random_range(0..2000)),
             marked: rng.random_range(0..1000) < self.marks,
             delay: rng.random_range(0..=self.jitter),
+            ..Fate::default()
         }
     }
 }

@@ -18,6 +18,8 @@ pub enum RequesterConfigError {
     RcWindow(u16),
     #[error("an acknowledgement every {0} packets cannot be asked for; use 1 or more")]
     AckEvery(u16),
+    #[error("{0} RNR retries cannot be counted; use 0 to 6, or 7 to retry for ever")]
+    RnrRetry(u8),
     #[error("retransmission timeout is {0} ticks; it must be 1 to 2^20 (8 ms)")]
     Timeout(u32),
     #[error(
@@ -56,6 +58,9 @@ impl Backoff {
         Ticks(base.0 * factor)
     }
 }
+
+/// Number of RNR retries that stands for no limit (InfiniBand architecture volume 1, section 9.7.5.2.8).
+pub const RNR_RETRY_FOREVER: u8 = 7;
 
 /// 250 us, STELLAR's timeout (section 7.2).
 pub const DEFAULT_RTO: Ticks = Ticks::from_us(250);
@@ -121,6 +126,8 @@ pub struct RcConfig {
     pub rto: Ticks,
     /// Timeouts and sequence NAKs without progress; the next one fails the queue pair (verbs `retry_cnt`).
     pub retry_count: u8,
+    /// RNR NAKs without progress that are waited for; the next one fails the queue pair. At most 7: [`RNR_RETRY_FOREVER`] (verbs `rnr_retry`).
+    pub rnr_retry: u8,
     /// An acknowledgement is requested once in this number of packets, and by the last packet of each message.
     pub ack_every: u16,
     /// UDP source port: the queue pair's one path.
@@ -130,12 +137,13 @@ pub struct RcConfig {
 }
 
 impl Default for RcConfig {
-    /// 128 packets, 250 us, 7 retries, an acknowledgement every 16 packets, source port 0xc000, plane 0.
+    /// 128 packets, 250 us, 7 retries, RNR NAKs waited for for ever, an acknowledgement every 16 packets, source port 0xc000, plane 0.
     fn default() -> Self {
         Self {
             window: 128,
             rto: DEFAULT_RTO,
             retry_count: 7,
+            rnr_retry: RNR_RETRY_FOREVER,
             ack_every: 16,
             udp_sport: 0xc000,
             plane: 0,
@@ -152,6 +160,9 @@ impl RcConfig {
         check_window(self.window, RC_WINDOW, RequesterConfigError::RcWindow)?;
         if self.ack_every == 0 {
             return Err(RequesterConfigError::AckEvery(self.ack_every));
+        }
+        if self.rnr_retry > RNR_RETRY_FOREVER {
+            return Err(RequesterConfigError::RnrRetry(self.rnr_retry));
         }
         if self.plane > 1 {
             return Err(RequesterConfigError::Plane(self.plane));

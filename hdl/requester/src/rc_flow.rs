@@ -135,7 +135,7 @@ impl Logic for RcFlow {
         let retries = if progress {
             bits::<8>(0)
         } else {
-            state.rc.retries
+            state.retries
         };
         let rnr_retries = if progress {
             bits::<3>(0)
@@ -170,13 +170,13 @@ impl Logic for RcFlow {
                 } else {
                     state.deadline
                 },
+                retries: if retransmits { retries + 1 } else { retries },
                 rc: RcState {
                     to_send: if goes_back | overtaken {
                         una
                     } else {
                         state.rc.to_send
                     },
-                    retries: if retransmits { retries + 1 } else { retries },
                     rnr_retries: if waits_now {
                         rnr_retries + 1
                     } else {

@@ -326,7 +326,6 @@ impl Logic for TransmitFlow {
             } else {
                 next_psn
             },
-            retries: state.rc.retries,
             rnr_retries: state.rc.rnr_retries,
             waits: state.rc.waits,
             pkts_since_ack_req: self.bursts.pkts_since_ack_req.val(),

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use stellar_transport::endpoint::PORTS;
+use stellar_wire::mrc::{Entropy, NackReason, Neth};
 use stellar_wire::{Aeth, Ecn, ExtHeaders, Ip, Opcode, RoceFrame, Syndrome};
 
 /// The values that a rule may depend on.
@@ -33,8 +34,8 @@ impl Seen<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fate {
     pub lost: bool,
-    /// It is lost, and the receiver answers it with a NAK of this syndrome.
-    pub refused: Option<Syndrome>,
+    /// It is lost, and the receiver refuses it.
+    pub refused: Option<Refusal>,
     /// Arrives a second time, this many ticks after the first.
     pub again_after: Option<u64>,
     pub marked: bool,
@@ -49,6 +50,15 @@ impl Fate {
             ..Self::default()
         }
     }
+}
+
+/// How a receiver refuses a data packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Refusal {
+    /// RC: by a NAK with this syndrome.
+    Nak(Syndrome),
+    /// MRC: by a NACK for this reason.
+    Nack(NackReason),
 }
 
 type Rule = Box<dyn FnMut(&Seen<'_>) -> Fate>;
@@ -111,8 +121,8 @@ impl Network {
             log.push((now, from, port, frame.clone()));
         }
         let first = self.free[from][port] + LINK_DELAY + fate.delay;
-        if let Some(syndrome) = fate.refused {
-            let answer = refusal(&frame, syndrome);
+        if let Some(why) = fate.refused {
+            let answer = refusal(&frame, why).emit().expect("a good frame");
             self.deliver(first + LINK_DELAY, from, port, answer);
         }
         if fate.lost || fate.refused.is_some() {
@@ -153,21 +163,38 @@ impl Network {
     }
 }
 
-/// The RC NAK for a data packet whose queue pair has the same number at both ends.
-fn refusal(packet: &RoceFrame, syndrome: Syndrome) -> Vec<u8> {
+/// The answer to a data packet that is refused. Its queue pair has the same number at both ends.
+pub fn refusal(packet: &RoceFrame, why: Refusal) -> RoceFrame {
     let mut frame = packet.clone();
     (frame.eth.src, frame.eth.dst) = (packet.eth.dst, packet.eth.src);
     if let Ip::V4(ip) = &mut frame.ip {
         (ip.src, ip.dst) = (ip.dst, ip.src);
     }
-    frame.bth.opcode = Opcode::RcAck;
     frame.bth.ack_req = false;
-    frame.ext = ExtHeaders {
-        aeth: Some(Aeth { syndrome, msn: 0 }),
-        ..ExtHeaders::default()
-    };
+    frame.bth.retransmit = false;
     frame.payload.clear();
-    frame.emit().expect("a good frame")
+    frame.ext = ExtHeaders::default();
+    match why {
+        Refusal::Nak(syndrome) => {
+            frame.bth.opcode = Opcode::RcAck;
+            frame.ext.aeth = Some(Aeth { syndrome, msn: 0 });
+        }
+        Refusal::Nack(reason) => {
+            let stamp = packet.ext.tseth.map(|tseth| tseth.tx_timestamp);
+            frame.bth.opcode = Opcode::MrcNack;
+            frame.bth.tseth_present = false;
+            frame.ext.neth = Some(Neth {
+                reason,
+                entropy: Entropy(packet.udp.sport.into()),
+                src_context: packet.bth.dest_qp as u16,
+                dst_context: packet.bth.dest_qp as u16,
+                nack_psn: packet.bth.psn,
+                tx_timestamp: stamp.unwrap_or_default(),
+                ..Neth::default()
+            });
+        }
+    }
+    frame
 }
 
 /// The frame with congestion experienced.

@@ -162,7 +162,7 @@ fn mrc_pair(
             config.coalesce_from = coalesce_from;
             config.retry_budget = 20;
             config.backoff = if psn.is_multiple_of(2) {
-                Backoff::Linear
+                Backoff::Fixed
             } else {
                 Backoff::Exponential
             };

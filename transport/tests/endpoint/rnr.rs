@@ -5,7 +5,7 @@ use stellar_transport::requester::{RcConfig, RequesterCounters};
 use stellar_wire::host::{EventKind, WcStatus, Wqe, WqeOpcode};
 use stellar_wire::Syndrome;
 
-use crate::endpoint::network::{Fate, Seen};
+use crate::endpoint::network::{Fate, Refusal, Seen};
 use crate::endpoint::pair::{perfect, qp, write, Pair};
 
 const QP: u32 = 5;
@@ -52,7 +52,7 @@ fn not_ready(psn: u32, times: u32) -> impl FnMut(&Seen<'_>) -> Fate {
         refused += u32::from(answers);
         Fate {
             lost: true,
-            refused: answers.then_some(Syndrome::RnrNak { timer: TIMER }),
+            refused: answers.then_some(Refusal::Nak(Syndrome::RnrNak { timer: TIMER })),
             ..Fate::default()
         }
     }
@@ -129,7 +129,7 @@ fn seven_rnr_retries_are_no_limit_and_progress_restores_the_others() {
     let mut seen_once = std::collections::BTreeSet::new();
     let rule = move |seen: &Seen<'_>| Fate {
         refused: (seen.is_data() && seen_once.insert(seen.psn()))
-            .then_some(Syndrome::RnrNak { timer: 1 }),
+            .then_some(Refusal::Nak(Syndrome::RnrNak { timer: 1 })),
         ..Fate::default()
     };
     let mut pair = pair(0, 1, rule);

@@ -34,13 +34,13 @@ pub enum RequesterConfigError {
     Plane(u8),
 }
 
-/// How the timeout of a packet grows with its retries.
+/// How the timeout of a packet grows with its retries, and the least time between two retries of a queue pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backoff {
-    /// 1, 2, 3, 4, ... times the base.
-    #[default]
-    Linear,
+    /// It does not grow.
+    Fixed,
     /// 1, 2, 4, 8, ... times the base, no more than 128 times.
+    #[default]
     Exponential,
 }
 
@@ -48,10 +48,10 @@ pub enum Backoff {
 const MAX_RTO: u32 = 1 << 20;
 
 impl Backoff {
-    /// Timeout of a packet that has spent `retries`.
+    /// Timeout of a packet that has timed out `retries` times.
     pub const fn timeout(self, base: Ticks, retries: u8) -> Ticks {
         let factor = match self {
-            Self::Linear => retries as u32 + 1,
+            Self::Fixed => 1,
             Self::Exponential if retries < 7 => 1 << retries,
             Self::Exponential => 128,
         };
@@ -75,7 +75,7 @@ pub struct MrcConfig {
     /// Retransmission timeout of a packet's first transmission.
     pub rto: Ticks,
     pub backoff: Backoff,
-    /// Timeouts and recoverable NACKs a packet may have; the next one fails the queue pair.
+    /// Retries without progress; the next one fails the queue pair. Timeouts, recoverable NACKs and trims spend them (`docs/transmit.md`).
     pub retry_budget: u8,
     /// Early loss detection and tail probes (`docs/transmit.md`); 0 = off. A SACK also tells about packets this many PSNs before the one that it answers.
     pub early_loss: u16,
@@ -86,7 +86,7 @@ pub struct MrcConfig {
 }
 
 impl MrcConfig {
-    /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off, a SACK requested by
+    /// MPR 1,024, timeout 250 us that doubles, 7 retries, early loss detection off, a SACK requested by
     /// every packet.
     pub const fn new(nscc: NsccParams, spray: SprayConfig) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl MrcConfig {
             spray,
             mpr: DEFAULT_MPR,
             rto: DEFAULT_RTO,
-            backoff: Backoff::Linear,
+            backoff: Backoff::Exponential,
             retry_budget: 7,
             early_loss: 0,
             coalesce_from: NO_COALESCING,

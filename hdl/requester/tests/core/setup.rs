@@ -142,7 +142,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
     MrcConfig {
         mpr: [12, 1024, 1024, 4096][(dice >> 17 & 3) as usize],
         backoff: if dice >> 19 & 1 == 0 {
-            Backoff::Linear
+            Backoff::Fixed
         } else {
             Backoff::Exponential
         },

@@ -2,7 +2,11 @@
 
 use crate::code_enum::code_enum;
 use crate::header::{be24, fit, put24, split};
+use crate::time::Ticks;
 use crate::{Header, WireError};
+
+/// Unit of the times of RNR NAKs in ticks: 0.01 ms.
+pub const RNR_UNIT: u32 = Ticks::from_us(10).0;
 
 code_enum! {
     /// Why a request was refused (low five bits of a NAK syndrome).
@@ -59,6 +63,18 @@ impl Syndrome {
             Self::Reserved(byte) => byte,
         }
     }
+}
+
+/// Time that a requester waits after an RNR NAK with the delay code `timer`: 0.01 ms to 655.36 ms (InfiniBand architecture volume 1, section 9.7.5.2.8, table of
+/// RNR NAK timer codes). Codes from 2 on are 2, 3, 4, 6, 8, 12, ... times 0.01 ms, and code 0 continues the row behind 31.
+pub const fn rnr_wait(timer: u8) -> Ticks {
+    let place = if timer == 0 { 32 } else { timer as u32 & 31 };
+    let base = if place & 1 == 1 && place != 1 {
+        RNR_UNIT * 3 / 2
+    } else {
+        RNR_UNIT
+    };
+    Ticks(base << (place / 2))
 }
 
 /// AETH, 4 bytes.

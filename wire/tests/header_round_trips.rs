@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use proptest::prelude::*;
+use stellar_wire::aeth::rnr_wait;
 use stellar_wire::ipv4::header_checksum;
 use stellar_wire::mrc::{NackReason, PathHint};
 use stellar_wire::*;
@@ -207,6 +208,18 @@ fn syndromes_have_their_published_values() {
     ] {
         assert_eq!(syndrome.to_byte(), byte);
         assert_eq!(Syndrome::from_byte(byte), syndrome);
+    }
+}
+
+/// The table of RNR NAK timer codes of the InfiniBand architecture, volume 1.
+#[test]
+fn an_rnr_nak_names_the_published_times() {
+    let hundredths_of_ms = [
+        65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
+        1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+    ];
+    for (timer, time) in (0..).zip(hundredths_of_ms) {
+        assert_eq!(rnr_wait(timer).as_ns(), time * 10_000, "code {timer}");
     }
 }
 

@@ -97,9 +97,9 @@ pub struct RtsAttributes {
     pub psn: u32,
     /// Retransmission timeout of a first transmission, 8 ns to 8 ms.
     pub timeout: Duration,
-    /// How the timeout grows with each retry.
+    /// How the timeout of a packet grows with each time it was too late.
     pub backoff: Backoff,
-    /// Timeouts and recoverable refusals of one packet; the next fails the queue pair.
+    /// Retries without progress; the next fails the queue pair. Timeouts, recoverable refusals and trims spend them, at most one per timeout.
     pub retry_count: u8,
     /// Maximum number of PSNs from the oldest unacknowledged packet to the newest one, 1 to the card's [`send_window`](crate::Limits::send_window). It must
     /// not be larger than the [`receive_window`](crate::Limits::receive_window) of the peer's card, which refuses packets beyond.
@@ -110,13 +110,13 @@ pub struct RtsAttributes {
 }
 
 impl RtsAttributes {
-    /// Attributes with `psn` as the first PSN. Timeout 250 us, linear backoff, 7 retries, a window of 1,024, and early loss detection at a distance of
+    /// Attributes with `psn` as the first PSN. Timeout 250 us that doubles, 7 retries, a window of 1,024, and early loss detection at a distance of
     /// 128 packets.
     pub const fn new(psn: u32) -> Self {
         Self {
             psn,
             timeout: Duration::from_micros(250),
-            backoff: Backoff::Linear,
+            backoff: Backoff::Exponential,
             retry_count: 7,
             window: DEFAULT_MPR,
             early_loss: LEAST_EARLY_LOSS,

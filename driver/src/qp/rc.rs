@@ -79,6 +79,9 @@ pub struct RcRtsAttributes {
     pub timeout: Duration,
     /// Timeouts and sequence NAKs without progress; the next fails the queue pair.
     pub retry_cnt: u8,
+    /// RNR NAKs without progress, 0 to 6; the next fails the queue pair with [`RnrRetryExcErr`](crate::WcStatus::RnrRetryExcErr). 7 has no limit. After each one the
+    /// queue pair waits for the time that the peer names (its `min_rnr_timer`).
+    pub rnr_retry: u8,
     /// Maximum number of unacknowledged packets, 1 to 1,024. It is the only limit, because RC has no congestion control.
     pub window: u16,
     /// An acknowledgement is requested once in this number of packets (1 or more), and by the last packet of each message.
@@ -86,12 +89,13 @@ pub struct RcRtsAttributes {
 }
 
 impl RcRtsAttributes {
-    /// Attributes with `psn` as the first PSN. Timeout 250 us, 7 retries, a window of 128 packets, and an acknowledgement request in every 16th packet.
+    /// Attributes with `psn` as the first PSN. Timeout 250 us, 7 retries, no limit of RNR NAKs, a window of 128 packets, and an acknowledgement request in every 16th packet.
     pub fn new(psn: u32) -> Self {
         let RcConfig {
             window,
             rto,
             retry_count,
+            rnr_retry,
             ack_every,
             ..
         } = RcConfig::default();
@@ -99,6 +103,7 @@ impl RcRtsAttributes {
             psn,
             timeout: Duration::from_nanos(rto.as_ns()),
             retry_cnt: retry_count,
+            rnr_retry,
             window,
             ack_every,
         }
@@ -111,6 +116,7 @@ impl RcRtsAttributes {
         if let TransportConfig::Rc(rc) = &mut config.transport {
             rc.rto = ticks("timeout (8 ns)", self.timeout)?;
             rc.retry_count = self.retry_cnt;
+            rc.rnr_retry = self.rnr_retry;
             rc.window = self.window;
             rc.ack_every = self.ack_every;
         }

@@ -15,21 +15,19 @@ pub fn reached(now: Bits<32>, deadline: Bits<32>) -> Bit {
     !(now - deadline).get_bit(31)
 }
 
-/// Returns the timeout of a packet after `retries` retries. Levels: two multiplications of 16 by 9 bits, a carry chain, 1.
+/// Returns the timeout of a packet after `retries` timeouts. Levels: 4.
 #[hdl_fn]
 pub fn timeout(settings: RequesterConfig, retries: Bits<8>) -> Bits<32> {
     let rto = bit_cast::<32, 21>(settings.rto);
-    let turns = bit_cast::<16, 8>(retries) + 1;
-    let low = settings.rto.get_bits::<16>(0) * turns;
-    let high = bit_cast::<16, 5>(settings.rto.get_bits::<5>(16)) * turns;
-    if settings.exponential {
-        if retries < LARGEST_EXPONENT {
-            rto << bit_cast::<32, 8>(retries)
-        } else {
-            rto << LARGEST_EXPONENT
-        }
+    let grown = if retries < LARGEST_EXPONENT {
+        rto << bit_cast::<32, 8>(retries)
     } else {
-        low + (high << 16)
+        rto << LARGEST_EXPONENT
+    };
+    if settings.exponential {
+        grown
+    } else {
+        rto
     }
 }
 

@@ -74,8 +74,12 @@ pub struct LossFlow {
     /// The loss is reported to the spray engine.
     reports_path: DFF<Bit>,
     feedback: DFF<SprayFeedback>,
-    /// The loss costs a retry.
-    costs_retry: DFF<Bit>,
+    /// The packet was late.
+    timed_out: DFF<Bit>,
+    /// The next loss spends a retry of the queue pair: it has spent none, or the last one was a timeout ago.
+    spends_retry: DFF<Bit>,
+    /// If it does, the next one is spent from this time on.
+    next_retry: DFF<Bits<32>>,
     /// No packet was examined yet that is not late.
     may_probe: DFF<Bit>,
     /// A tail probe that asks for the packet is due.
@@ -98,7 +102,9 @@ impl Logic for LossFlow {
             expires_at,
             reports_path,
             feedback,
-            costs_retry,
+            timed_out,
+            spends_retry,
+            next_retry,
             may_probe,
             probe_at,
             next_probe_at
@@ -177,8 +183,12 @@ impl Logic for LossFlow {
         };
         let probed = if takes_path { with_path } else { rechecked };
 
-        let exhausted = self.costs_retry.q.val() & (sent.retries >= op.settings.retry_budget);
-        let retries = if self.costs_retry.q.val() {
+        // Spend a retry. It covers what is lost until the next one is due. State and time have been stable for a cycle when a packet is marked lost.
+        let spends_retry = self.spends_retry.q.val();
+        let exhausted = spends_retry & (state.retries >= op.settings.retry_budget);
+        self.spends_retry.d.next = !state.retries.any() | reached(op.now, state.next_retry);
+        self.next_retry.d.next = op.now + timeout(op.settings, state.retries + 1);
+        let retries = if self.timed_out.q.val() & !sent.retries.all() {
             sent.retries + 1
         } else {
             sent.retries
@@ -263,7 +273,7 @@ impl Logic for LossFlow {
                 self.sent.d.next = window.sent;
                 self.reports_path.d.next = trimmed_on_path;
                 self.feedback.d.next = SprayFeedback::Trimmed;
-                self.costs_retry.d.next = recoverable;
+                self.timed_out.d.next = false;
                 if !self.window.busy.val() {
                     if timer {
                         self.step.d.next = Step::FindInFlight;
@@ -300,7 +310,7 @@ impl Logic for LossFlow {
                     window.sent.at + bit_cast::<32, TAIL_BITS>(state.delays.tail);
                 self.reports_path.d.next = true;
                 self.feedback.d.next = SprayFeedback::Timeout;
-                self.costs_retry.d.next = true;
+                self.timed_out.d.next = true;
                 if !self.window.busy.val() {
                     if window.found {
                         self.step.d.next = Step::CheckExpiry;
@@ -338,6 +348,10 @@ impl Logic for LossFlow {
                         self.result.next.next_action = NextAction::Fail;
                         self.step.d.next = Step::Idle;
                     } else {
+                        if spends_retry {
+                            self.state.d.next.retries = state.retries + 1;
+                            self.state.d.next.next_retry = self.next_retry.q.val();
+                        }
                         self.window.start.next = true;
                         self.step.d.next = Step::ReportLossToCc;
                     }

@@ -205,6 +205,8 @@ impl Logic for QpAdminFlow {
                                 mpr: op.settings.mpr,
                                 armed: false,
                                 deadline: bits(0),
+                                retries: bits(0),
+                                next_retry: bits(0),
                                 probe: false,
                                 probe_index: bits(0),
                                 probe_entropy: bits(0),
@@ -216,7 +218,8 @@ impl Logic for QpAdminFlow {
                                 rc: RcState {
                                     to_send: op.settings.first_psn,
                                     sent: op.settings.first_psn,
-                                    retries: bits(0),
+                                    rnr_retries: bits(0),
+                                    waits: false,
                                     pkts_since_ack_req: bits(0),
                                 },
                             };

@@ -2,14 +2,17 @@
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
+use stellar_wire::aeth::RNR_UNIT;
+use stellar_wire::config::RNR_RETRY_FOREVER;
 use stellar_wire::host::WcStatus;
 use stellar_wire::NakCode;
 
 use crate::deadline::reached;
 use crate::records::{NextAction, Op, OpKind, OpResult, RcState, RequesterState, StatPulses};
 
-/// AETH syndromes: bits 7:5 of an ACK and of a NAK. Bits 4:0 of a NAK are its code.
+/// AETH syndromes: bits 7:5 of an ACK, of an RNR NAK and of a NAK. Bits 4:0 of a NAK are its code, those of an RNR NAK the code of a time.
 const ACK: u64 = 0b000;
+const RNR_NAK: u64 = 0b001;
 const NAK: u64 = 0b011;
 /// Highest NAK code that is defined.
 const LAST_CODE: u64 = NakCode::InvalidRdRequest.code() as u64;
@@ -31,6 +34,10 @@ struct AckVerdict {
     acknowledged: Bits<24>,
     /// Go-back-N: all other packets are retransmitted, at the cost of a retry.
     goes_back_n: Bit,
+    /// The peer is not ready for the packet after those acknowledged. All other packets are retransmitted after a time, at the cost of an RNR retry.
+    not_ready: Bit,
+    /// The wait for the peer is over.
+    resumes: Bit,
     /// The peer refused the packet after those acknowledged. Its message fails with `status`.
     refused: Bit,
     status: Bits<8>,
@@ -46,6 +53,22 @@ fn refusal(code: Bits<5>) -> Bits<8> {
     } else {
         bits::<8>(WcStatus::RemOpErr.code() as u64)
     }
+}
+
+/// Returns the time that an RNR NAK names (reference: `rnr_wait`). Levels: 1 and a shift by 0 to 16.
+#[hdl_fn]
+fn rnr_wait(code: Bits<5>) -> Bits<32> {
+    let halves = if code.any() {
+        bit_cast::<5, 4>(code.get_bits::<4>(1))
+    } else {
+        bits::<5>(16)
+    };
+    let base = if code.get_bit(0) & (code != 1) {
+        bits::<32>(RNR_UNIT as u64 * 3 / 2)
+    } else {
+        bits::<32>(RNR_UNIT as u64)
+    };
+    base << bit_cast::<32, 5>(halves)
 }
 
 /// Processes the ACK or NAK `op.control`, or goes back if there was no progress within the timeout. It uses no functional unit.
@@ -68,6 +91,8 @@ pub struct RcFlow {
     /// The deadline has passed.
     late: DFF<Bit>,
     verdict: DFF<AckVerdict>,
+    /// When the queue pair sends again, if the peer is not ready.
+    resumes_at: DFF<Bits<32>>,
 }
 
 impl Logic for RcFlow {
@@ -81,7 +106,8 @@ impl Logic for RcFlow {
             to_send_offset,
             outstanding,
             late,
-            verdict
+            verdict,
+            resumes_at
         );
         let op = self.op.val();
         let state = op.state;
@@ -96,8 +122,11 @@ impl Logic for RcFlow {
         let code = syndrome.get_bits::<5>(0);
         let ack = known & (syndrome.get_bits::<3>(5) == ACK);
         let nak = known & (syndrome.get_bits::<3>(5) == NAK) & (code <= LAST_CODE);
+        let rnr = known & (syndrome.get_bits::<3>(5) == RNR_NAK);
         let sequence = nak & (code == (NakCode::PsnSequenceError.code() as u64));
         let late = timer & self.late.q.val();
+        // Progress ends a wait. Without it, what the peer says of the packet `una` is about a transmission before the wait.
+        let waits = state.rc.waits & !acked_offset.any();
 
         // update the window
         let verdict = self.verdict.q.val();
@@ -106,43 +135,61 @@ impl Logic for RcFlow {
         let retries = if progress {
             bits::<8>(0)
         } else {
-            state.rc.retries
+            state.retries
         };
+        let rnr_retries = if progress {
+            bits::<3>(0)
+        } else {
+            state.rc.rnr_retries
+        };
+        let rnr_exhausted = verdict.not_ready
+            & (rnr_retries >= op.settings.rnr_retry)
+            & (op.settings.rnr_retry != (RNR_RETRY_FOREVER as u64));
+        let waits_now = verdict.not_ready & !rnr_exhausted;
         let exhausted = verdict.goes_back_n & (retries >= op.settings.retry_budget);
         let retransmits = verdict.goes_back_n & !exhausted;
+        let goes_back = retransmits | waits_now;
         let overtaken = self.to_send_offset.q.val() < verdict.acknowledged;
-        let restarts_timer = progress | retransmits;
+        let restarts_timer = progress | retransmits | verdict.resumes;
 
         self.done.next = step == Step::UpdateWindow;
         self.result.next = OpResult {
             state: RequesterState {
                 una,
-                armed: if retransmits {
+                armed: if goes_back | verdict.resumes {
                     true
                 } else if progress {
                     verdict.acknowledged != outstanding
                 } else {
                     state.armed
                 },
-                deadline: if restarts_timer {
+                deadline: if waits_now {
+                    self.resumes_at.q.val()
+                } else if restarts_timer {
                     op.now + bit_cast::<32, 21>(op.settings.rto)
                 } else {
                     state.deadline
                 },
+                retries: if retransmits { retries + 1 } else { retries },
                 rc: RcState {
-                    to_send: if retransmits | overtaken {
+                    to_send: if goes_back | overtaken {
                         una
                     } else {
                         state.rc.to_send
                     },
-                    retries: if retransmits { retries + 1 } else { retries },
+                    rnr_retries: if waits_now {
+                        rnr_retries + 1
+                    } else {
+                        rnr_retries
+                    },
+                    waits: waits_now | (state.rc.waits & !progress & !verdict.resumes),
                     ..state.rc
                 },
                 ..state
             },
             packet_sent: false,
             tried_again: false,
-            next_action: if verdict.refused | exhausted {
+            next_action: if verdict.refused | exhausted | rnr_exhausted {
                 NextAction::FailOldest
             } else if progress {
                 NextAction::Complete
@@ -154,6 +201,8 @@ impl Logic for RcFlow {
             slot: bits(0),
             status: if verdict.refused {
                 verdict.status
+            } else if rnr_exhausted {
+                bits::<8>(WcStatus::RnrRetryExcErr.code() as u64)
             } else {
                 bits::<8>(WcStatus::RetryExcErr.code() as u64)
             },
@@ -174,19 +223,22 @@ impl Logic for RcFlow {
                 self.verdict.d.next = AckVerdict {
                     acknowledged: if ack {
                         acked_offset + 1
-                    } else if nak {
+                    } else if nak | rnr {
                         acked_offset
                     } else {
                         bits::<24>(0)
                     },
-                    goes_back_n: sequence | late,
+                    goes_back_n: (sequence & !waits) | (late & !state.rc.waits),
+                    not_ready: rnr & !waits,
+                    resumes: late & state.rc.waits,
                     refused: nak & !sequence,
                     status: refusal(code),
                 };
                 self.stats.next.ack = ack;
-                self.stats.next.nak = nak;
-                self.stats.next.ack_ignored = !timer & !ack & !nak;
-                self.stats.next.timeout = late;
+                self.resumes_at.d.next = op.now + rnr_wait(code);
+                self.stats.next.nak = nak | rnr;
+                self.stats.next.ack_ignored = !timer & !ack & !nak & !rnr;
+                self.stats.next.timeout = late & !state.rc.waits;
                 self.step.d.next = Step::UpdateWindow;
             }
             Step::UpdateWindow => {

@@ -48,8 +48,10 @@ pub struct RcState {
     pub to_send: Psn,
     /// Next new PSN.
     pub sent: Psn,
-    /// Timeouts and sequence NAKs since the last progress.
-    pub retries: Bits<8>,
+    /// RNR NAKs that were waited for since the last progress. It wraps if their number is not limited.
+    pub rnr_retries: Bits<3>,
+    /// The peer was not ready for the packet `una`. Nothing is sent until the deadline, or until there is progress.
+    pub waits: Bit,
     /// Packets sent since the last one that requested an acknowledgement.
     pub pkts_since_ack_req: Bits<16>,
 }
@@ -100,6 +102,10 @@ pub struct RequesterState {
     pub armed: Bit,
     /// Ticks of 8 ns.
     pub deadline: Bits<32>,
+    /// Retries since the last progress.
+    pub retries: Bits<8>,
+    /// MRC: if there were retries, no further one is spent before this time.
+    pub next_retry: Bits<32>,
     /// MRC: a probe is due, and waits for the port of its plane.
     pub probe: Bit,
     pub probe_index: Bits<8>,

@@ -412,6 +412,10 @@ impl Logic for SackFlow {
                     if is_accepted {
                         self.stats.next.spurious = window.spurious;
                         self.state.d.next.una = window.una;
+                        // Progress restores the retry budget.
+                        if moves {
+                            self.state.d.next.retries = bits::<8>(0);
+                        }
                         self.state.d.next.delays = folded;
                         self.state.d.next.delays.spurious =
                             window.spurious.any() | (not_last & !seth.probe_response);

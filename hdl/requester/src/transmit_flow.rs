@@ -246,7 +246,7 @@ impl Logic for TransmitFlow {
             & !(spray_requested & self.spray.busy.val());
         let choice = choose(state, port, query_response, window);
         let rc_space = rc_space(op.settings, op.state);
-        let other_port = rc & (op.settings.plane != port);
+        let sends_nothing = rc & ((op.settings.plane != port) | op.state.rc.waits);
 
         // measure, admit
         let cwnd_known = rc | (self.cwnd_requested.q.val() & !self.nscc.busy.val());
@@ -326,7 +326,8 @@ impl Logic for TransmitFlow {
             } else {
                 next_psn
             },
-            retries: state.rc.retries,
+            rnr_retries: state.rc.rnr_retries,
+            waits: state.rc.waits,
             pkts_since_ack_req: self.bursts.pkts_since_ack_req.val(),
         };
 
@@ -479,7 +480,7 @@ impl Logic for TransmitFlow {
                     self.fills_window.d.next = rc_space.fills_window;
                     self.in_flight.d.next = bits::<24>(0);
                     self.spray_requested.d.next = op.state.path_policy.probes;
-                    if op.state.failed | !op.settings.valid | other_port {
+                    if op.state.failed | !op.settings.valid | sends_nothing {
                         self.done.next = true;
                         self.result.next.state = op.state;
                         self.result.next.next_action = NextAction::Nothing;

@@ -52,7 +52,7 @@ impl Default for MrcPlan {
             early_loss: 128,
             mpr: stellar_wire::config::DEFAULT_MPR,
             rto: Ticks::from_us(250),
-            backoff: Backoff::Linear,
+            backoff: Backoff::Exponential,
             retry_budget: 7,
             sack_every: None,
         }

@@ -41,7 +41,7 @@ pub struct RequesterCounters {
     pub probe_answers: u64,
     /// RC ACKs in order.
     pub acks: u64,
-    /// RC NAKs in order.
+    /// RC NAKs in order, RNR NAKs among them.
     pub naks: u64,
     /// RC ACKs and NAKs that were ignored, because their PSN is not in flight.
     pub acks_ignored: u64,

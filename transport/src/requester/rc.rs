@@ -2,6 +2,8 @@
 
 use std::mem;
 
+use stellar_wire::aeth::rnr_wait;
+use stellar_wire::config::RNR_RETRY_FOREVER;
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{Aeth, ImmDt, NakCode, Reth, Syndrome};
@@ -28,7 +30,11 @@ pub struct RcRequester {
     sent: Psn,
     /// Timeouts and sequence NAKs since the last progress.
     retries: u8,
-    /// When the oldest unacknowledged packet was sent or progress was made, whichever is later.
+    /// RNR NAKs that were waited for since the last progress.
+    rnr_retries: u8,
+    /// The peer was not ready for the packet `una`. Nothing is sent until the deadline, or until there is progress.
+    waits: bool,
+    /// When the oldest unacknowledged packet was sent or progress was made, whichever is later, and the timeout. If the queue pair waits: when it sends again.
     deadline: Option<Ticks>,
     /// Packets since the last one that requested an acknowledgement.
     silent: u16,
@@ -49,6 +55,8 @@ impl RcRequester {
             next: first,
             sent: first,
             retries: 0,
+            rnr_retries: 0,
+            waits: false,
             deadline: None,
             silent: 0,
             path_load: [0],
@@ -90,7 +98,7 @@ impl RcRequester {
         card: &mut Card<'_>,
         leave: impl FnMut(RequestPacket),
     ) {
-        if self.error.is_some() || port != self.config.plane {
+        if self.error.is_some() || self.waits || port != self.config.plane {
             return;
         }
         let mut burst = mem::take(&mut self.burst);
@@ -183,8 +191,16 @@ impl RcRequester {
             }
             Syndrome::Nak(NakCode::PsnSequenceError) => {
                 self.counters.naks += 1;
-                if self.progress(psn, now, card) {
+                // What the peer misses while the queue pair waits is sent again anyway.
+                if self.progress(psn, now, card) && !self.waits {
                     self.go_back(now, card);
+                }
+            }
+            Syndrome::RnrNak { timer } => {
+                self.counters.naks += 1;
+                // Another one about the same packet is for a transmission before the wait.
+                if self.progress(psn, now, card) && !self.waits {
+                    self.wait_for_receiver(timer, now, card);
                 }
             }
             Syndrome::Nak(code) => {
@@ -197,12 +213,9 @@ impl RcRequester {
                     NakCode::InvalidRequest => WcStatus::RemInvReqErr,
                     _ => WcStatus::RemOpErr,
                 };
-                let slot = self.messages.holding(psn).map(|message| message.wqe.slot);
-                self.fail(slot.map(|slot| (slot, status)), card);
+                self.fail_oldest(status, card);
             }
-            // A peer sends "receiver not ready" if a WRITE with immediate finds no receive work request. It is ignored here, and the
-            // retransmission timer repeats the WRITE.
-            Syndrome::RnrNak { .. } | Syndrome::Reserved(_) => self.counters.acks_ignored += 1,
+            Syndrome::Reserved(_) => self.counters.acks_ignored += 1,
         }
     }
 
@@ -216,6 +229,8 @@ impl RcRequester {
         }
         self.una = una;
         self.retries = 0;
+        self.rnr_retries = 0;
+        self.waits = false;
         self.deadline = (self.outstanding() > 0).then(|| now.plus(self.config.rto));
         self.complete(card);
         self.error.is_none()
@@ -227,11 +242,7 @@ impl RcRequester {
             return;
         }
         if self.retries >= self.config.retry_count {
-            let slot = self
-                .messages
-                .holding(self.una)
-                .map(|message| message.wqe.slot);
-            self.fail(slot.map(|slot| (slot, WcStatus::RetryExcErr)), card);
+            self.fail_oldest(WcStatus::RetryExcErr, card);
             return;
         }
         self.retries += 1;
@@ -239,13 +250,38 @@ impl RcRequester {
         self.deadline = Some(now.plus(self.config.rto));
     }
 
-    /// Goes back if there was no progress for the timeout.
+    /// The peer has no receive work request for the message of the packet `una`: it is sent again after the time that the RNR NAK names, at the cost of an RNR
+    /// retry.
+    fn wait_for_receiver(&mut self, timer: u8, now: Ticks, card: &mut Card<'_>) {
+        let limited = self.config.rnr_retry != RNR_RETRY_FOREVER;
+        if limited && self.rnr_retries >= self.config.rnr_retry {
+            self.fail_oldest(WcStatus::RnrRetryExcErr, card);
+            return;
+        }
+        self.rnr_retries = self.rnr_retries.saturating_add(1);
+        self.next = self.una;
+        self.waits = true;
+        self.deadline = Some(now.plus(rnr_wait(timer)));
+    }
+
+    /// Ends a wait for the receiver, or goes back if there was no progress for the timeout.
     pub fn on_timer(&mut self, now: Ticks, card: &mut Card<'_>) {
         let due = self.deadline.is_some_and(|deadline| now.reached(deadline));
-        if self.error.is_none() && due {
+        if self.error.is_some() || !due {
+            return;
+        }
+        if mem::take(&mut self.waits) {
+            self.deadline = Some(now.plus(self.config.rto));
+        } else {
             self.counters.timeouts += 1;
             self.go_back(now, card);
         }
+    }
+
+    /// Fails the message of the oldest unacknowledged packet.
+    fn fail_oldest(&mut self, status: WcStatus, card: &mut Card<'_>) {
+        let slot = self.messages.holding(self.una);
+        self.fail(slot.map(|message| (message.wqe.slot, status)), card);
     }
 
     fn complete(&mut self, card: &mut Card<'_>) {

@@ -34,7 +34,7 @@ pub struct Sent {
     pub at: Ticks,
     /// The packet had been sent before. A retransmission carries a time stamp.
     pub again: bool,
-    /// Timeouts and recoverable NACKs so far.
+    /// Timeouts so far. They decide how long the next one is.
     pub retries: u8,
     /// Payload bytes, 14 bits.
     pub length: u16,

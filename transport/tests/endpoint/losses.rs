@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::requester::{Backoff, MrcConfig};
+use stellar_transport::requester::MrcConfig;
 use stellar_transport::rx::{DropReason, Psn};
 use stellar_transport::time::Ticks;
 use stellar_wire::Opcode;
@@ -133,27 +133,6 @@ fn every_packet_of_a_message_lost_once() {
     pair.finish(QP, [9]);
     let counters = pair.cards[0].qp_counters(QP).expect("counters");
     assert_eq!((counters.retransmissions, counters.timeouts), (41, 41));
-}
-
-#[test]
-fn exponential_backoff_doubles_the_wait() {
-    let mut sent = 0;
-    let mut pair = pair_with(0, |config| config.backoff = Backoff::Exponential);
-    pair.network.set_rule(move |seen| {
-        sent += u32::from(seen.is_data());
-        Fate::lost_if(seen.is_data() && sent <= 3)
-    });
-    pair.network.log = Some(Vec::new());
-    pair.post(QP, write(0, 0, 1, 1));
-    pair.finish(QP, [1]);
-    let log = pair.network.log.take().expect("log");
-    let times: Vec<u64> = log
-        .iter()
-        .filter(|(.., f)| f.bth.opcode.is_write())
-        .map(|e| e.0)
-        .collect();
-    let waits: Vec<u64> = times.windows(2).map(|w| w[1] - w[0]).collect();
-    assert_eq!(waits, [31_250, 62_500, 125_000]);
 }
 
 #[test]

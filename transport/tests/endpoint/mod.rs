@@ -15,6 +15,8 @@ mod random;
 mod rc;
 mod records;
 mod refusals;
+mod retries;
+mod rnr;
 mod sack_contents;
 mod sharing;
 mod work_requests;

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use stellar_transport::endpoint::PORTS;
-use stellar_wire::{Ecn, Ip, Opcode, RoceFrame};
+use stellar_wire::mrc::{Entropy, NackReason, Neth};
+use stellar_wire::{Aeth, Ecn, ExtHeaders, Ip, Opcode, RoceFrame, Syndrome};
 
 /// The values that a rule may depend on.
 pub struct Seen<'a> {
@@ -33,6 +34,8 @@ impl Seen<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fate {
     pub lost: bool,
+    /// It is lost, and the receiver refuses it.
+    pub refused: Option<Refusal>,
     /// Arrives a second time, this many ticks after the first.
     pub again_after: Option<u64>,
     pub marked: bool,
@@ -47,6 +50,15 @@ impl Fate {
             ..Self::default()
         }
     }
+}
+
+/// How a receiver refuses a data packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Refusal {
+    /// RC: by a NAK with this syndrome.
+    Nak(Syndrome),
+    /// MRC: by a NACK for this reason.
+    Nack(NackReason),
 }
 
 type Rule = Box<dyn FnMut(&Seen<'_>) -> Fate>;
@@ -106,12 +118,16 @@ impl Network {
         });
         let bytes = if fate.marked { mark(&frame) } else { bytes };
         if let Some(log) = &mut self.log {
-            log.push((now, from, port, frame));
-        }
-        if fate.lost {
-            return;
+            log.push((now, from, port, frame.clone()));
         }
         let first = self.free[from][port] + LINK_DELAY + fate.delay;
+        if let Some(why) = fate.refused {
+            let answer = refusal(&frame, why).emit().expect("a good frame");
+            self.deliver(first + LINK_DELAY, from, port, answer);
+        }
+        if fate.lost || fate.refused.is_some() {
+            return;
+        }
         if let Some(later) = fate.again_after {
             self.deliver(first + later, 1 - from, port, bytes.clone());
         }
@@ -145,6 +161,40 @@ impl Network {
         let free = self.free.iter().flatten().copied().filter(|&at| at > now);
         free.chain(arrival).min()
     }
+}
+
+/// The answer to a data packet that is refused. Its queue pair has the same number at both ends.
+pub fn refusal(packet: &RoceFrame, why: Refusal) -> RoceFrame {
+    let mut frame = packet.clone();
+    (frame.eth.src, frame.eth.dst) = (packet.eth.dst, packet.eth.src);
+    if let Ip::V4(ip) = &mut frame.ip {
+        (ip.src, ip.dst) = (ip.dst, ip.src);
+    }
+    frame.bth.ack_req = false;
+    frame.bth.retransmit = false;
+    frame.payload.clear();
+    frame.ext = ExtHeaders::default();
+    match why {
+        Refusal::Nak(syndrome) => {
+            frame.bth.opcode = Opcode::RcAck;
+            frame.ext.aeth = Some(Aeth { syndrome, msn: 0 });
+        }
+        Refusal::Nack(reason) => {
+            let stamp = packet.ext.tseth.map(|tseth| tseth.tx_timestamp);
+            frame.bth.opcode = Opcode::MrcNack;
+            frame.bth.tseth_present = false;
+            frame.ext.neth = Some(Neth {
+                reason,
+                entropy: Entropy(packet.udp.sport.into()),
+                src_context: packet.bth.dest_qp as u16,
+                dst_context: packet.bth.dest_qp as u16,
+                nack_psn: packet.bth.psn,
+                tx_timestamp: stamp.unwrap_or_default(),
+                ..Neth::default()
+            });
+        }
+    }
+    frame
 }
 
 /// The frame with congestion experienced.

@@ -2,10 +2,10 @@
 
 use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::spray::{EntropyField, Policy, Srv6Template};
-use stellar_wire::mrc::{NackReason, Neth};
-use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, Opcode, RoceFrame, UsidContainer};
+use stellar_wire::mrc::NackReason;
+use stellar_wire::{Opcode, RoceFrame, UsidContainer};
 
-use crate::endpoint::network::Fate;
+use crate::endpoint::network::{refusal, Fate, Refusal};
 use crate::endpoint::pair::{mrc, perfect, planes, qp, spray, write, Pair};
 
 const QP: u32 = 5;
@@ -147,45 +147,10 @@ fn control_packets_take_paths_known_to_be_good() {
     assert_ne!(by_port[0], by_port[1]);
 }
 
-/// A NACK from card 1 to card 0 about `data`.
+/// The NACK of card 1 about `data`.
 fn nack(data: &RoceFrame, reason: NackReason) -> Vec<u8> {
-    let address = |card: u8, port: usize| planes(card)[port];
-    let ip = |card| match address(card, 0).ip {
-        std::net::IpAddr::V4(ip) => ip,
-        std::net::IpAddr::V6(_) => unreachable!("the test's cards have IPv4"),
-    };
-    RoceFrame {
-        eth: Ethernet {
-            dst: address(0, 0).mac,
-            src: address(1, 0).mac,
-            ethertype: 0,
-        },
-        ip: Ip::V4(Ipv4 {
-            src: ip(1),
-            dst: ip(0),
-            ..Ipv4::default()
-        }),
-        bth: Bth {
-            opcode: Opcode::MrcNack,
-            dest_qp: QP,
-            psn: data.bth.psn,
-            ..Bth::default()
-        },
-        ext: ExtHeaders {
-            neth: Some(Neth {
-                reason,
-                src_context: QP as u16,
-                dst_context: QP as u16,
-                nack_psn: data.bth.psn,
-                tx_timestamp: data.ext.tseth.map_or(0, |tseth| tseth.tx_timestamp),
-                ..Neth::default()
-            }),
-            ..ExtHeaders::default()
-        },
-        ..RoceFrame::default()
-    }
-    .emit()
-    .expect("frame")
+    let frame = refusal(data, Refusal::Nack(reason));
+    frame.emit().expect("a good frame")
 }
 
 /// Loses the first packet of a message and answers it with a NACK instead. Returns the pair before the last NACK arrives.
@@ -211,44 +176,29 @@ pub fn nacked_with(policy: Policy, reason: NackReason, times: usize) -> Pair {
             .iter()
             .rev()
             .find(|(.., f)| f.bth.opcode.is_write() && f.bth.psn == 0x1000);
-        let frame = nack(&data.expect("the packet").3, reason);
-        pair.network.deliver(pair.now, 0, 0, frame);
+        let &(_, _, port, ref data) = data.expect("the packet");
+        let frame = nack(data, reason);
+        pair.network.deliver(pair.now, 0, port, frame);
     }
     pair
 }
 
 #[test]
-fn a_trimmed_packet_is_sent_again_at_once_and_costs_no_retry() {
-    for reason in [NackReason::Trimmed, NackReason::TrimmedLastHop] {
-        let mut pair = nacked(reason, 20);
-        pair.finish(QP, [1]);
-        let counters = pair.cards[0].qp_counters(QP).expect("counters");
-        assert_eq!((counters.nacks_trimmed, counters.timeouts), (20, 0));
-        assert_eq!(counters.retransmissions, 20);
-    }
-}
-
-#[test]
-fn a_recoverable_nack_costs_a_retry() {
+fn a_packet_that_is_refused_is_sent_again_at_once() {
     for reason in [
+        NackReason::Trimmed,
+        NackReason::TrimmedLastHop,
         NackReason::NoBitmap,
         NackReason::NoPktBuffer,
         NackReason::NoResource,
         NackReason::PsnOutOfWindow,
     ] {
-        let mut pair = nacked(reason, 7);
+        let mut pair = nacked(reason, 20);
         pair.finish(QP, [1]);
-        assert_eq!(
-            pair.cards[0]
-                .qp_counters(QP)
-                .expect("counters")
-                .nacks_recoverable,
-            7
-        );
-        let mut pair = nacked(reason, 8);
-        pair.run();
-        let statuses: Vec<_> = pair.completions(0, QP).iter().map(|c| c.status).collect();
-        assert_eq!(statuses, [stellar_wire::host::WcStatus::RetryExcErr]);
+        let counters = pair.cards[0].qp_counters(QP).expect("counters");
+        let nacks = counters.nacks_trimmed + counters.nacks_recoverable;
+        assert_eq!((nacks, counters.timeouts), (20, 0));
+        assert_eq!(counters.retransmissions, 20);
     }
 }
 
@@ -267,12 +217,15 @@ fn a_nack_of_an_earlier_transmission_or_an_unknown_reason_changes_nothing() {
     pair.run_for(50);
     let sent = pair.network.log.iter().flatten();
     let copies = sent.filter(|(.., frame)| frame.bth.opcode.is_write() && frame.bth.psn == 0x1000);
-    let [first, second] = &copies.map(|(.., frame)| frame.clone()).collect::<Vec<_>>()[..] else {
+    let [(port, first), (_, second)] = &copies
+        .map(|(_, _, port, frame)| (*port, frame.clone()))
+        .collect::<Vec<_>>()[..]
+    else {
         panic!("the first packet and its retransmission");
     };
     assert!(first.ext.tseth.is_none() && second.ext.tseth.is_some());
     let stale = nack(first, NackReason::Trimmed);
-    pair.network.deliver(pair.now, 0, 0, stale);
+    pair.network.deliver(pair.now, 0, *port, stale);
     pair.finish(QP, [1]);
     let counters = *pair.cards[0].qp_counters(QP).expect("counters");
     assert_eq!((counters.nacks_ignored, counters.retransmissions), (1, 1));

@@ -35,6 +35,7 @@ impl Weather {
                 .then(|| rng.random_range(0..2000)),
             marked: rng.random_range(0..1000) < self.marks,
             delay: rng.random_range(0..=self.jitter),
+            ..Fate::default()
         }
     }
 }
@@ -161,7 +162,7 @@ fn mrc_pair(
             config.coalesce_from = coalesce_from;
             config.retry_budget = 20;
             config.backoff = if psn.is_multiple_of(2) {
-                Backoff::Linear
+                Backoff::Fixed
             } else {
                 Backoff::Exponential
             };

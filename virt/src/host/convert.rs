@@ -78,7 +78,7 @@ pub fn step(step: Step) -> driver::Modify {
             psn,
             timeout: Duration::from_nanos(timeout),
             backoff: match backoff {
-                RetryBackoff::Linear => driver::Backoff::Linear,
+                RetryBackoff::Fixed => driver::Backoff::Fixed,
                 RetryBackoff::Exponential => driver::Backoff::Exponential,
             },
             retry_count,

@@ -254,7 +254,7 @@ pub fn steps(peer: u32, at: [PortAddress; 2]) -> [Step; 3] {
     let send = Step::Rts {
         psn: 100,
         timeout: 250_000,
-        backoff: RetryBackoff::Linear,
+        backoff: RetryBackoff::Exponential,
         retry_count: 7,
         window: 1024,
         early_loss: 128,

@@ -25,6 +25,7 @@ pub use path::{EvIndex, Path, PlaneMask};
 pub use profile::{EntropyProfile, HeaderFields, ProfileError};
 pub use requester::{
     Backoff, MrcConfig, QpIdentity, RcConfig, RequesterConfigError, SqRing, DEFAULT_RTO,
+    RNR_RETRY_FOREVER,
 };
 pub use spray::{Policy, SkipScope, SprayConfig, SprayError};
 pub use srv6::{EntropyField, Srv6Template, TemplateError};

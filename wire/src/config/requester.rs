@@ -18,6 +18,8 @@ pub enum RequesterConfigError {
     RcWindow(u16),
     #[error("an acknowledgement every {0} packets cannot be asked for; use 1 or more")]
     AckEvery(u16),
+    #[error("{0} RNR retries cannot be counted; use 0 to 6, or 7 to retry for ever")]
+    RnrRetry(u8),
     #[error("retransmission timeout is {0} ticks; it must be 1 to 2^20 (8 ms)")]
     Timeout(u32),
     #[error(
@@ -32,13 +34,13 @@ pub enum RequesterConfigError {
     Plane(u8),
 }
 
-/// How the timeout of a packet grows with its retries.
+/// How the timeout of a packet grows with its retries, and the least time between two retries of a queue pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backoff {
-    /// 1, 2, 3, 4, ... times the base.
-    #[default]
-    Linear,
+    /// It does not grow.
+    Fixed,
     /// 1, 2, 4, 8, ... times the base, no more than 128 times.
+    #[default]
     Exponential,
 }
 
@@ -46,16 +48,19 @@ pub enum Backoff {
 const MAX_RTO: u32 = 1 << 20;
 
 impl Backoff {
-    /// Timeout of a packet that has spent `retries`.
+    /// Timeout of a packet that has timed out `retries` times.
     pub const fn timeout(self, base: Ticks, retries: u8) -> Ticks {
         let factor = match self {
-            Self::Linear => retries as u32 + 1,
+            Self::Fixed => 1,
             Self::Exponential if retries < 7 => 1 << retries,
             Self::Exponential => 128,
         };
         Ticks(base.0 * factor)
     }
 }
+
+/// Number of RNR retries that stands for no limit (InfiniBand architecture volume 1, section 9.7.5.2.8).
+pub const RNR_RETRY_FOREVER: u8 = 7;
 
 /// 250 us, STELLAR's timeout (section 7.2).
 pub const DEFAULT_RTO: Ticks = Ticks::from_us(250);
@@ -70,7 +75,7 @@ pub struct MrcConfig {
     /// Retransmission timeout of a packet's first transmission.
     pub rto: Ticks,
     pub backoff: Backoff,
-    /// Timeouts and recoverable NACKs a packet may have; the next one fails the queue pair.
+    /// Retries without progress; the next one fails the queue pair. Timeouts, recoverable NACKs and trims spend them (`docs/transmit.md`).
     pub retry_budget: u8,
     /// Early loss detection and tail probes (`docs/transmit.md`); 0 = off. A SACK also tells about packets this many PSNs before the one that it answers.
     pub early_loss: u16,
@@ -81,7 +86,7 @@ pub struct MrcConfig {
 }
 
 impl MrcConfig {
-    /// MPR 1,024, timeout 250 us growing linearly, 7 retries, early loss detection off, a SACK requested by
+    /// MPR 1,024, timeout 250 us that doubles, 7 retries, early loss detection off, a SACK requested by
     /// every packet.
     pub const fn new(nscc: NsccParams, spray: SprayConfig) -> Self {
         Self {
@@ -89,7 +94,7 @@ impl MrcConfig {
             spray,
             mpr: DEFAULT_MPR,
             rto: DEFAULT_RTO,
-            backoff: Backoff::Linear,
+            backoff: Backoff::Exponential,
             retry_budget: 7,
             early_loss: 0,
             coalesce_from: NO_COALESCING,
@@ -121,6 +126,8 @@ pub struct RcConfig {
     pub rto: Ticks,
     /// Timeouts and sequence NAKs without progress; the next one fails the queue pair (verbs `retry_cnt`).
     pub retry_count: u8,
+    /// RNR NAKs without progress that are waited for; the next one fails the queue pair. At most 7: [`RNR_RETRY_FOREVER`] (verbs `rnr_retry`).
+    pub rnr_retry: u8,
     /// An acknowledgement is requested once in this number of packets, and by the last packet of each message.
     pub ack_every: u16,
     /// UDP source port: the queue pair's one path.
@@ -130,12 +137,13 @@ pub struct RcConfig {
 }
 
 impl Default for RcConfig {
-    /// 128 packets, 250 us, 7 retries, an acknowledgement every 16 packets, source port 0xc000, plane 0.
+    /// 128 packets, 250 us, 7 retries, RNR NAKs waited for for ever, an acknowledgement every 16 packets, source port 0xc000, plane 0.
     fn default() -> Self {
         Self {
             window: 128,
             rto: DEFAULT_RTO,
             retry_count: 7,
+            rnr_retry: RNR_RETRY_FOREVER,
             ack_every: 16,
             udp_sport: 0xc000,
             plane: 0,
@@ -152,6 +160,9 @@ impl RcConfig {
         check_window(self.window, RC_WINDOW, RequesterConfigError::RcWindow)?;
         if self.ack_every == 0 {
             return Err(RequesterConfigError::AckEvery(self.ack_every));
+        }
+        if self.rnr_retry > RNR_RETRY_FOREVER {
+            return Err(RequesterConfigError::RnrRetry(self.rnr_retry));
         }
         if self.plane > 1 {
             return Err(RequesterConfigError::Plane(self.plane));

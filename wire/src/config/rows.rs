@@ -149,6 +149,7 @@ impl RcConfig {
             mpr: self.window,
             rto: self.rto.0,
             retry_budget: self.retry_count,
+            rnr_retry: self.rnr_retry,
             ack_every: self.ack_every,
             udp_sport: self.udp_sport,
             plane: self.plane == 1,

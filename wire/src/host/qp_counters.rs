@@ -66,7 +66,7 @@ qp_counters! {
         ProbeAnswers,
         /// RC ACKs received in order.
         Acks,
-        /// RC NAKs received in order.
+        /// RC NAKs received in order, RNR NAKs among them.
         Naks,
         /// RC ACKs and NAKs ignored, because their PSN is not in flight.
         AcksIgnored,

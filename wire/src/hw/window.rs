@@ -12,7 +12,7 @@ pub struct SentPacket {
     pub at: Bits<32>,
     /// The transmission was a retransmission, so it carried a time stamp.
     pub is_retransmit: Bit,
-    /// Number of timeouts and recoverable NACKs.
+    /// Number of timeouts. It decides how long the next one is.
     pub retries: Bits<8>,
     /// Payload bytes.
     pub length: Bits<14>,
@@ -34,7 +34,7 @@ pub enum WindowOp {
     Read,
     /// Processes a SACK.
     Sack,
-    /// Marks the packet in flight `psn` lost; it has `sent.retries` retries now.
+    /// Marks the packet in flight `psn` lost; it has had `sent.retries` timeouts.
     MarkLost,
     /// Returns the lowest PSN in flight that is not before `psn`. `psn` is in the window, or its end.
     NextInFlight,

@@ -30,10 +30,12 @@ row! {
         mpr: u16 => Bits<13>,
         /// MRC: retransmission timeout of a first transmission. RC: timeout without progress. In ticks of 8 ns.
         rto: u32 => Bits<21>,
-        /// MRC: the timeout doubles with every retry; otherwise it grows by one `rto`.
+        /// MRC: the timeout doubles with every retry; otherwise it does not grow.
         exponential: bool => Bit,
-        /// Maximum number of retries. MRC: of each packet. RC: without progress.
+        /// Maximum number of retries without progress.
         retry_budget: u8 => Bits<8>,
+        /// RC: maximum number of RNR NAKs without progress; 7 for no limit.
+        rnr_retry: u8 => Bits<3>,
         /// MRC: threshold of early loss detection in packets; 0 disables it.
         early_loss: u16 => Bits<10>,
         /// MRC: congestion window in bytes from which the receiver may coalesce SACKs. With a smaller window every packet requests a SACK.

@@ -27,7 +27,7 @@ code_enum! {
 code_enum! {
     /// How the retransmission timeout grows.
     pub enum RetryBackoff {
-        Linear = 0,
+        Fixed = 0,
         Exponential = 1,
     }
 }

@@ -232,7 +232,7 @@ impl Guest {
         let send = Step::Rts {
             psn: PSN,
             timeout: 250_000,
-            backoff: RetryBackoff::Linear,
+            backoff: RetryBackoff::Exponential,
             retry_count: 7,
             window: 1024,
             early_loss: 128,

@@ -32,6 +32,7 @@ fn attributes_reach_the_rows_of_the_card() {
         psn: 0xab_cdef,
         timeout: Duration::from_micros(4),
         retry_cnt: 3,
+        rnr_retry: 5,
         window: 99,
         ack_every: 5,
     }))
@@ -46,6 +47,7 @@ fn attributes_reach_the_rows_of_the_card() {
         first_psn: Psn::new(0xab_cdef),
         rto: 500,
         retry_budget: 3,
+        rnr_retry: 5,
         mpr: 99,
         ack_every: 5,
         // Values that the bench's queue pair has in any case.
@@ -123,6 +125,10 @@ fn attributes_that_do_not_fit_are_named_and_leave_the_state_as_it_was() {
             ack_every: 0,
             ..good
         },
+        RcRtsAttributes {
+            rnr_retry: 8,
+            ..good
+        },
     ] {
         let error = qp.modify(Modify::RcRts(attributes)).unwrap_err();
         let expected = match attributes {
@@ -136,6 +142,12 @@ fn attributes_that_do_not_fit_are_named_and_leave_the_state_as_it_was() {
                 matches!(
                     error,
                     Error::Config(ConfigError::Requester(RequesterConfigError::AckEvery(0)))
+                )
+            }
+            RcRtsAttributes { rnr_retry: 8, .. } => {
+                matches!(
+                    error,
+                    Error::Config(ConfigError::Requester(RequesterConfigError::RnrRetry(8)))
                 )
             }
             RcRtsAttributes { psn: 0, .. } => matches!(

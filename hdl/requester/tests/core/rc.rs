@@ -12,6 +12,8 @@ use crate::core::lockstep::Bench;
 pub const ACK: u8 = 0x1f;
 /// NAK for a PSN out of order. The next four codes are fatal NAKs.
 pub const SEQUENCE_NAK: u8 = 0x60;
+/// RNR NAK with the code of the longest time. The next 31 codes are of 0.01 ms and more.
+pub const RNR_NAK: u8 = 0x20;
 /// The requester ignores the MSN.
 const MSN: u32 = 0x12_3456;
 
@@ -64,7 +66,8 @@ impl Bench {
 
     /// Processes an acknowledgement with a random PSN near the window.
     pub fn garble_ack(&mut self, qp: usize, dice: u64) {
-        let syndromes = [ACK, 0, SEQUENCE_NAK, 0x25, 0x65, 0x40, 0x80, 0xff];
+        let rnr = RNR_NAK | (dice >> 40 & 31) as u8;
+        let syndromes = [ACK, 0, SEQUENCE_NAK, rnr, 0x65, 0x40, 0x80, 0xff];
         let psn = self.pairs[qp]
             .rc_receiver
             .expected()
@@ -72,16 +75,17 @@ impl Bench {
         self.ack(qp, psn.plus(0xff_ffe8), syndromes[(dice & 7) as usize]);
     }
 
-    /// Refuses the oldest packet in flight, in some cases with a fatal NAK.
+    /// Refuses the oldest packet in flight, in some cases with a fatal NAK or an RNR NAK.
     pub fn refuse_rc(&mut self, qp: usize, dice: u64) {
         let Some(packet) = self.pairs[qp].flying.first().copied() else {
             return;
         };
-        let code = match dice % 8 {
-            0 => 1 + (dice >> 8) as u8 % 4,
-            _ => 0,
+        let syndrome = match dice % 8 {
+            0 => SEQUENCE_NAK + 1 + (dice >> 8) as u8 % 4,
+            1..=3 => RNR_NAK + (dice >> 8) as u8 % 32,
+            _ => SEQUENCE_NAK,
         };
-        self.ack(qp, packet.psn, SEQUENCE_NAK + code);
+        self.ack(qp, packet.psn, syndrome);
     }
 
     /// Processes a control packet of the other transport. It must not be counted, and must not change anything.

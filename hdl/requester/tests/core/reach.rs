@@ -47,6 +47,7 @@ fn histories_reach_everything_over_rc() {
     assert!(dropped > 0, "no location of a packet that was not sent");
     for status in [
         WcStatus::RetryExcErr,
+        WcStatus::RnrRetryExcErr,
         WcStatus::RemInvReqErr,
         WcStatus::RemAccessErr,
         WcStatus::RemOpErr,

@@ -142,7 +142,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
     MrcConfig {
         mpr: [12, 1024, 1024, 4096][(dice >> 17 & 3) as usize],
         backoff: if dice >> 19 & 1 == 0 {
-            Backoff::Linear
+            Backoff::Fixed
         } else {
             Backoff::Exponential
         },
@@ -160,6 +160,7 @@ fn rc_config(dice: u64) -> RcConfig {
         window: [1, 5, 40, 1024][(dice >> 17 & 3) as usize],
         rto: Ticks::from_us(40),
         retry_count: [0, 1, 3, 7][(dice >> 20 & 3) as usize],
+        rnr_retry: [0, 2, 7, 7][(dice >> 28 & 3) as usize],
         ack_every: [1, 4, 16, 1000][(dice >> 22 & 3) as usize],
         udp_sport: 0xc000 | (dice >> 24) as u16,
         plane: (dice >> 27 & 1) as u8,

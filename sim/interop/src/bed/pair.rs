@@ -35,6 +35,8 @@ pub struct PairOptions {
     pub card_timeout: Duration,
     /// The card's retry count.
     pub card_retries: u8,
+    /// The card's RNR retry count (`rnr_retry`).
+    pub card_rnr_retries: u8,
     /// The peer's `timeout` (`ibv_qp_attr`): 4.096 us * 2^timeout of wall time; 0 disables it.
     pub peer_timeout: u8,
     /// The peer's `retry_cnt` (`ibv_qp_attr`).
@@ -50,6 +52,7 @@ impl Default for PairOptions {
             peer_psn: 0x65_4321,
             card_timeout: Duration::from_millis(4),
             card_retries: 7,
+            card_rnr_retries: 7,
             peer_timeout: 0,
             peer_retries: 7,
         }
@@ -111,6 +114,7 @@ impl Bed {
         qp.modify(Modify::RcRts(RcRtsAttributes {
             timeout: options.card_timeout,
             retry_cnt: options.card_retries,
+            rnr_retry: options.card_rnr_retries,
             ..RcRtsAttributes::new(options.card_psn)
         }))?;
         Ok(())

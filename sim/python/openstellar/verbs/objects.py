@@ -108,7 +108,7 @@ class QueuePair:
     ) -> None:
         """RTR to RTS. The first packet has `psn`, which the peer must know: it is part of `connection`.
 
-        `timeout_ns` is the retransmission timeout of a first transmission, growing linearly for `retry_count` times; `window` is the maximum number of packets in
+        `timeout_ns` is the retransmission timeout of a first transmission; it doubles with each retry. `retry_count` retries may go by without progress; `window` is the maximum number of packets in
         flight. A packet counts as lost if it is `early_loss` or more behind the latest acknowledged packet (128 or more; 0 waits for the timeout).
         """
         self._native.to_rts(psn, timeout_ns, retry_count, window, early_loss)

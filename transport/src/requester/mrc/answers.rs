@@ -234,7 +234,9 @@ impl MrcRequester {
                 if neth.reason == NackReason::Trimmed {
                     self.spray.on_feedback(sent.ev, Feedback::Trimmed, now);
                 }
-                self.lose(psn, sent.retries);
+                if self.spend_retry(&sent, now, card) {
+                    self.lose(psn, sent.retries);
+                }
             }
             (
                 NackReason::NoBitmap
@@ -245,7 +247,9 @@ impl MrcRequester {
                 Some(sent),
             ) => {
                 self.counters.nacks_recoverable += 1;
-                self.spend_retry(psn, &sent, card);
+                if self.spend_retry(&sent, now, card) {
+                    self.lose(psn, sent.retries);
+                }
             }
             _ => self.counters.nacks_ignored += 1,
         }

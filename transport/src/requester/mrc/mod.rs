@@ -46,6 +46,9 @@ pub struct MrcRequester {
     mpr: u32,
     /// No timer expires before this; `None`: nothing in flight.
     deadline: Option<Ticks>,
+    /// Retries since the last progress. If there are some, no further one is spent before `next_retry`.
+    retries: u8,
+    next_retry: Ticks,
     last_rtt: Option<Ticks>,
     estimate: Estimate,
     /// A probe that is due, until the port of its plane can take it.
@@ -80,6 +83,8 @@ impl MrcRequester {
             estimate: Estimate::new(config.rto),
             config,
             deadline: None,
+            retries: 0,
+            next_retry: now,
             last_rtt: None,
             probe_waiting: None,
             counters: RequesterCounters::default(),
@@ -89,7 +94,11 @@ impl MrcRequester {
 
     /// Advances the window and completes messages in order.
     fn complete(&mut self, card: &mut Card<'_>) {
+        let before = self.window.una();
         let una = self.window.advance(card.pool);
+        if una != before {
+            self.retries = 0;
+        }
         if let Err(failed) = self.messages.complete(una, card.cq) {
             self.fail(Some(failed), card);
         }

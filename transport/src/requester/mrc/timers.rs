@@ -42,9 +42,10 @@ impl MrcRequester {
             }
             self.counters.timeouts += 1;
             self.spray.on_feedback(sent.ev, Feedback::Timeout, now);
-            if !self.spend_retry(psn, &sent, card) {
+            if !self.spend_retry(&sent, now, card) {
                 return;
             }
+            self.lose(psn, sent.retries.saturating_add(1));
         }
     }
 
@@ -89,13 +90,21 @@ impl MrcRequester {
         self.nscc.on_loss(bytes);
     }
 
-    /// Marks a packet as lost and spends a retry. Returns whether the queue pair still works.
-    pub(super) fn spend_retry(&mut self, psn: Psn, sent: &Sent, card: &mut Card<'_>) -> bool {
-        if sent.retries >= self.config.retry_budget {
+    /// Spends a retry for a packet that is lost. Returns whether the queue pair still works.
+    ///
+    /// A retry covers everything that is lost until the next one is due, which is a timeout later. So the losses of a burst do not add up, and the budget is a
+    /// time without progress, whatever the losses are found by.
+    pub(super) fn spend_retry(&mut self, sent: &Sent, now: Ticks, card: &mut Card<'_>) -> bool {
+        if self.retries != 0 && !now.reached(self.next_retry) {
+            return true;
+        }
+        if self.retries >= self.config.retry_budget {
             self.fail(Some((sent.slot, WcStatus::RetryExcErr)), card);
             return false;
         }
-        self.lose(psn, sent.retries + 1);
+        self.retries += 1;
+        let gap = self.config.backoff.timeout(self.config.rto, self.retries);
+        self.next_retry = now.plus(gap);
         true
     }
 }

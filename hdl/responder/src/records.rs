@@ -148,6 +148,17 @@ pub struct ReceiveState {
     pub armed: Bit,
     pub threshold: Bits<32>,
     pub coalescing: Coalescing,
+    pub repeated: Repeated,
+}
+
+/// The last answer to a duplicate that has nothing but the cumulative PSN to say.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Repeated {
+    /// There is one.
+    pub valid: Bit,
+    /// The number of its epoch of 8.2 us.
+    pub epoch: Bits<16>,
+    pub cumulative: Psn,
 }
 
 /// The number of an epoch of 262 us: it wraps after 17 s.
@@ -177,6 +188,8 @@ pub struct LookupReg {
     /// The acknowledgement reports that the queue pair is in error.
     pub fatal: Bit,
     pub compared: Compared,
+    /// The answer to a duplicate, if its acknowledgement has nothing but the cumulative PSN to say.
+    pub repeats: Repeated,
 }
 
 /// A packet after the stage `update_state`. `state` contains its changes, except those of its immediate.

@@ -12,8 +12,9 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::{ResponderCount, RxOutcome};
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::time::REPEATED_ANSWER_EPOCH_LOG2;
 
-use crate::answer::{count_answer, draft_answer, is_fatal};
+use crate::answer::{count_answer, draft_answer, is_fatal, repeated_answer};
 use crate::bundles::ResponderPulsesSrc;
 use crate::coalesce::compare;
 use crate::commit::commit;
@@ -96,6 +97,8 @@ pub struct Responder<
     looked_up: DFF<LookupReg>,
     updated_valid: DFF<Bit>,
     updated: DFF<UpdateReg>,
+    /// The epoch of answers to duplicates, one cycle late.
+    epoch: DFF<Bits<16>>,
     qp_count_is: DFF<Bit>,
     qp_counted: DFF<ResponderCount>,
     /// The stash has done what the packet in `updated` requires.
@@ -129,7 +132,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             looked_up
         );
         dff_setup!(self, clock, updated_valid, updated, stashed, whole);
-        dff_setup!(self, clock, qp_count_is, qp_counted);
+        dff_setup!(self, clock, epoch, qp_count_is, qp_counted);
         clock_reset!(self, operations, stash, output_fifos);
         clock!(self, clock, states, good_paths);
 
@@ -192,6 +195,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let read_moves = !self.reading_valid.q.val() | (lookup_moves & !in_use);
 
         // lookup
+        self.epoch.d.next = self.now.val().get_bits::<16>(REPEATED_ANSWER_EPOCH_LOG2);
         let next_operation = self.operations.out.data.val();
         self.operations.out.ready.next = read_moves;
         if read_moves {
@@ -235,6 +239,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                     & !read_state.held.any(),
                 answer: draft_answer(reading.outcome, port, entropy),
                 fatal: is_fatal(reading.outcome),
+                repeats: repeated_answer(reading.outcome, self.epoch.q.val()),
                 compared: compare(
                     read_state.coalescing,
                     reading.outcome,

@@ -10,7 +10,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
 use crate::records::{
-    Changed, LookupReg, OperationKind, ReceiveState, RingWords, StashWork, UpdateReg,
+    Changed, LookupReg, OperationKind, ReceiveState, Repeated, RingWords, StashWork, UpdateReg,
 };
 
 /// Initial state of a queue pair.
@@ -37,6 +37,11 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
         armed: false,
         threshold: bits::<32>(0),
         coalescing: nothing_pending(settings),
+        repeated: Repeated {
+            valid: false,
+            epoch: bits::<16>(0),
+            cumulative: bits::<24>(0),
+        },
     }
 }
 
@@ -126,9 +131,15 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     } else {
         state.message_bytes
     };
-    // Every accepted MRC packet comes with a SACK, which is sent only sometimes. Other acknowledgements are always sent.
+    // Every accepted MRC packet comes with a SACK, which is sent only sometimes. Of other acknowledgements, only those of duplicates may be left out.
     let decision = decide_sack(state.coalescing, outcome, looked_up.compared, since);
-    let silent = mrc & !exceeded & !sends_sack(decision);
+    let repeats = looked_up.repeats;
+    let last_repeated = state.repeated;
+    let said_again = repeats.valid
+        & last_repeated.valid
+        & (repeats.epoch == last_repeated.epoch)
+        & (repeats.cumulative == last_repeated.cumulative);
+    let silent = said_again | (mrc & !exceeded & !sends_sack(decision));
     let fails = qp_active & (exceeded | looked_up.fatal);
     let out_of_order = mrc & (outcome.psn != state.expected);
     UpdateReg {
@@ -165,6 +176,11 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
                 coalesce(state.coalescing, decision, outcome)
             } else {
                 state.coalescing
+            },
+            repeated: if qp_active & repeats.valid {
+                repeats
+            } else {
+                state.repeated
             },
             ..state
         },

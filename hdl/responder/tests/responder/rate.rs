@@ -2,7 +2,7 @@
 
 use hdl_responder::immediate_stash::{CHAIN, CYCLES_PER_COMPLETION, LONGEST_ARRIVAL};
 use hdl_responder::responder::{LATENCY, SPACING};
-use stellar_transport::rx::RECEIVE_WINDOW;
+use stellar_transport::rx::{QpMode, RECEIVE_WINDOW};
 
 use crate::bench::{Bench, Stimulus, SLOTS};
 use crate::functional::mrc;
@@ -212,5 +212,25 @@ fn completions_that_were_held_up_leave_one_per_clock() {
         let stalled = CHAIN + waiting as usize * CYCLES_PER_COMPLETION;
         assert_eq!(clocks_of_chain(waiting, Some(9)), LATENCY + 1 + stalled);
         assert_eq!(clocks_of_chain(waiting, None), LATENCY + 2 + stalled);
+    }
+}
+
+/// Someone replays an old packet at the rate of the responder.
+#[test]
+fn a_replayed_packet_is_answered_once_in_an_epoch() {
+    for mode in [QpMode::Mrc, QpMode::Rc] {
+        let mut scenario = Scenario::new([Setup { mode, ..mrc(1) }; 4], 1);
+        plain(&mut scenario, 0, 1);
+        scenario.send(0, 0);
+        let from = scenario.stimuli.len();
+        for _ in 0..500 {
+            scenario.send_other(0, |headers, epsn| headers.psn = epsn.previous());
+        }
+        let (clocks, mut bench) = clocks_from(&scenario, from);
+        bench.drain();
+        assert_eq!(bench.outputs.answers, scenario.expected.answers);
+        // Packets of one RC queue pair pass every third cycle.
+        assert!(clocks <= 1500, "{clocks} clocks");
+        assert_eq!(bench.outputs.answers.len(), 2);
     }
 }

@@ -6,6 +6,10 @@
 /// what was not answered.
 pub const CONTROL_PATH_EPOCH_LOG2: usize = 15;
 
+/// A duplicate is answered once in an epoch of 2^10 ticks (8.2 us), unless the answer has news. A peer that lost the answer sends again after a timeout, which is
+/// longer.
+pub const REPEATED_ANSWER_EPOCH_LOG2: usize = 10;
+
 /// A point in time, or a span of it, in ticks of 8 ns, modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ticks(pub u32);

@@ -10,6 +10,8 @@ use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxSeth};
 use stellar_wire::mrc::{NackReason, PathHint};
 use stellar_wire::{NakCode, Opcode, Syndrome};
 
+use crate::records::Repeated;
+
 /// SETH.SACK_PSN_OFFSET of the 64 packets up to the cumulative PSN: -63.
 const UP_TO_CUMULATIVE: u64 = 0xffc1;
 
@@ -120,6 +122,23 @@ pub fn draft_answer(outcome: RxOutcome, port: Bit, entropy: Bits<32>) -> TxAnswe
             nack_psn: ack.psn,
             timestamp,
         },
+    }
+}
+
+/// What is remembered of the acknowledgement of a packet in `epoch`: valid for a duplicate before the cumulative PSN (reference: `Responder::repeats`). Levels: 2, behind a carry
+/// chain.
+#[hdl_fn]
+pub fn repeated_answer(outcome: RxOutcome, epoch: Bits<16>) -> Repeated {
+    let ack = outcome.ack;
+    let sack = ack.kind == AckKind::Sack;
+    let before = (outcome.psn - outcome.epsn).get_bit(23);
+    Repeated {
+        valid: outcome.ack_valid
+            & !outcome.accepted
+            & !outcome.probe
+            & ((ack.kind == AckKind::Ack) | (sack & before)),
+        epoch,
+        cumulative: if sack { ack.cack_psn } else { ack.psn },
     }
 }
 

@@ -9,15 +9,16 @@ use crate::completion::received;
 use crate::records::{Committed, OperationKind, ReceiveState, UpdateReg};
 use crate::update_state::fresh;
 
-/// Commits an operation; `whole`: a message in the stash became whole with it (reference: `ImmCounter`). Levels planned: 5 (sum, 32-bit equality 3,
+/// Commits an operation; `whole`: a message of several packets became whole with it in the stash (reference: `ImmCounter`). Levels planned: 5 (sum, 32-bit equality 3,
 /// choice).
 #[hdl_fn]
 pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
     let operation = updated.operation;
+    let outcome = operation.outcome;
     let state = updated.state;
     let is_configure = operation.kind == OperationKind::Configure;
     let is_arm = operation.kind == OperationKind::Arm;
-    let counts = updated.delivers | whole;
+    let counts = updated.delivers | updated.passes | updated.stores | whole;
     let count = if counts { state.count + 1 } else { state.count };
     let sought = if is_arm {
         operation.threshold
@@ -30,6 +31,16 @@ pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
         updated.answer
     };
     let reached = (count == sought) & (is_arm | (counts & state.armed));
+    let length = if updated.passes {
+        outcome.dma_length
+    } else {
+        state.message_bytes
+    };
+    let msn = if updated.passes {
+        bit_cast::<24, 16>(outcome.msn)
+    } else {
+        state.messages
+    };
     let after = ReceiveState {
         messages: if updated.ends_message {
             state.messages + 1
@@ -49,13 +60,9 @@ pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
         },
         answer: finish_answer(answer, updated.exceeded, state.out_of_order, state.bytes),
         answered: updated.answers,
-        completed: updated.delivers & state.completions,
-        completion: received(
-            operation.qp,
-            state.message_bytes,
-            operation.outcome.immediate,
-            state.messages,
-        ),
+        // If messages of the stash leave behind it, its completion has left before them.
+        completed: (updated.delivers | (updated.passes & !updated.stashes)) & state.completions,
+        completion: received(operation.qp, length, outcome.immediate, msn),
         reached,
     }
 }

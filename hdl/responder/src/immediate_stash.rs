@@ -5,44 +5,39 @@ use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::messages::Completion;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Psn, Qpn};
 
 use crate::completion::received;
 use crate::missing_count::MissingCount;
-use crate::records::{MissingQuery, StashRequest, StashResponse, Stashed};
+use crate::records::{MissingQuery, StashRequest, Stashed};
 
-/// Cycles for which a packet that ends a WRITE with immediate stalls the pipeline, if everything before it has arrived: it is
-/// delivered without a place in the stash.
-pub const IN_ORDER_ARRIVAL: usize = 3;
-/// Maximum of cycles for which it stalls the pipeline, if no completion waits: the count over the words of a window, which begins in the middle of a word,
+/// Cycles for which a WRITE with immediate stalls the pipeline if messages behind it are in the stash and follow it, beside those of their completions. Another packet that lets
+/// messages of the stash follow takes one more.
+pub const CHAIN: usize = 1;
+/// Further cycles for each completion of the stash.
+pub const CYCLES_PER_COMPLETION: usize = 1;
+/// Maximum of cycles for which the last packet of a message of several packets stalls the pipeline, if no completion waits: the count over the words of a window, which begins in the middle of a word,
 /// and the steps around it. A message is counted over its own words only, so it takes as long only if it fills the window.
-pub const LONGEST_ARRIVAL: usize = RECEIVE_WINDOW as usize / 64 + 1 + 13;
-/// Further cycles for each completion.
-pub const CYCLES_PER_COMPLETION: usize = 3;
+pub const LONGEST_ARRIVAL: usize = RECEIVE_WINDOW as usize / 64 + 1 + 9;
 
-/// The step of an operation.
+/// The step of an operation. In each step that reads an entry, the data comes two steps later.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
+    /// First step of each operation: what the packet itself needs.
     Idle,
-    /// Delivers a message that is the next one, and whole: it needs no entry.
-    Pass,
-    /// A WRITE with immediate: computes where its message begins, relative to the window.
-    Measure,
-    /// Computes the range of its packets that may be missing.
+    /// Computes the range of the packets that may be missing.
     Bound,
     /// Counts the missing packets.
     Count,
     /// Writes the entry to the stash.
     Store,
-    /// Reads the message that a packet may belong to.
-    Fetch,
-    FetchWait,
     /// Decrements the number of missing packets.
     CountDown,
-    /// Reads the oldest message, if it is in the stash.
+    /// Reads the oldest message.
     Front,
-    FrontWait,
-    /// Delivers the message, if everything before it has arrived.
+    /// Reads the message behind it.
+    Behind,
+    /// Delivers the oldest message, if everything before it has arrived, and reads the second message behind it.
     Deliver,
 }
 
@@ -75,9 +70,16 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
 /// The stash has 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs. The index is the low bits of the RQMSN. `A` must be `Q` + `I`, and `R`
 /// must be `Q` + [`RECEIVE_RING_BITS`]. The caller stores which slots are in use, and the RQMSN of the oldest message.
 ///
-/// It processes one request at a time. An arrival behind which nothing is missing takes [`IN_ORDER_ARRIVAL`] cycles if it is the next message, and another one up to
-/// [`LONGEST_ARRIVAL`]. Each completion after the first takes [`CYCLES_PER_COMPLETION`] more. Levels planned: 5 (three subtractions one after the
-/// other in `CountDown`, each a LUT and a carry chain).
+/// A message of one packet is stored in the cycle of its packet. Other work is done for one request at a time, whose caller stalls:
+///
+/// | packet | cycles |
+/// |---|---|
+/// | a WRITE with immediate, behind which messages of the stash are delivered | [`CHAIN`], and [`CYCLES_PER_COMPLETION`] for each of these |
+/// | another packet behind which messages are delivered | one more |
+/// | a packet of a message in the stash | 2; if messages are delivered, 2 more than above |
+/// | the last packet of a message of several packets | 3 if no other is missing, otherwise up to [`LONGEST_ARRIVAL`] |
+///
+/// Levels planned: 5 (three subtractions one after the other in `CountDown`, each a LUT and a carry chain).
 #[derive(LogicBlock, Default)]
 pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const R: usize> {
     pub clock: Signal<In, Clock>,
@@ -89,13 +91,28 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     pub note_word: Signal<In, Bits<RECEIVE_RING_BITS>>,
     pub note_bits: Signal<In, Bits<64>>,
 
-    pub request_valid: Signal<In, Bit>,
-    pub request: Signal<In, StashRequest>,
-    pub request_ready: Signal<Out, Bit>,
-    pub response_valid: Signal<Out, Bit>,
-    pub response: Signal<Out, StashResponse>,
+    // The slot that the next request reads first, in the cycle before it: the one behind the front for a WRITE with immediate, otherwise the packet's own.
+    pub next_qp: Signal<In, Qpn>,
+    pub next_rqmsn: Signal<In, Bits<16>>,
 
-    // Completions leave in the order of their RQMSN, before the response.
+    /// The packet. It stays until `done`.
+    pub request: Signal<In, StashRequest>,
+    /// The packet is a message of one packet, to be stored at once.
+    pub stores: Signal<In, Bit>,
+    /// The packet requires work.
+    pub request_valid: Signal<In, Bit>,
+    /// One pulse: all packets of a WRITE with immediate of several packets have arrived with this one.
+    pub whole: Signal<Out, Bit>,
+    /// The oldest message has been delivered: `front` advances, and its slot is free.
+    pub delivered: Signal<Out, Bit>,
+    /// The oldest message is in the stash and cannot be delivered. `front_last` is its last PSN.
+    pub waits: Signal<Out, Bit>,
+    pub front_last: Signal<Out, Psn>,
+    /// The work is done.
+    pub done: Signal<Out, Bit>,
+
+    // Completions leave in the order of their RQMSN: the packet's own first, then those of the stash.
+    pub own_completion: Signal<Out, Bit>,
     pub completion_valid: Signal<Out, Bit>,
     pub completion: Signal<Out, Completion>,
     pub completion_ready: Signal<In, Bit>,
@@ -103,14 +120,12 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     entries: UltraRam<Stashed, A>,
     missing: MissingCount<Q, R>,
     step: DFF<Step>,
-    packet: DFF<StashRequest>,
     /// Packets of the message before this packet.
     span: DFF<Bits<24>>,
     /// Distance from the first missing PSN to that of the packet, in two's complement.
     depth: DFF<Bits<24>>,
     /// Packets of the message that have not arrived.
     lacking: DFF<Bits<RECEIVE_PLACE_BITS>>,
-    whole: DFF<Bit>,
 }
 
 impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
@@ -118,7 +133,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
 {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, packet, span, depth, lacking, whole);
+        dff_setup!(self, clock, step, span, depth, lacking);
         clock_reset!(self, missing);
         clock!(self, clock, entries);
         self.missing.note_valid.next = self.note_valid.val();
@@ -126,17 +141,39 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.missing.note_word.next = self.note_word.val();
         self.missing.note_bits.next = self.note_bits.val();
 
-        let packet = self.packet.q.val();
+        let packet = self.request.val();
+        let work = packet.work;
         let step = self.step.q.val();
-        let own_slot = packet.rqmsn.get_bits::<I>(0);
-        let front_slot = packet.front.get_bits::<I>(0);
-        let own_index = bit_cast::<4, I>(own_slot);
-        let front_index = bit_cast::<4, I>(front_slot);
-        let own_row = bit_cast::<A, 10>(packet.qp) << (I as u64) | bit_cast::<A, I>(own_slot);
-        let front_row = bit_cast::<A, 10>(packet.qp) << (I as u64) | bit_cast::<A, I>(front_slot);
-        let reads_own = (step == Step::Fetch) | (step == Step::FetchWait);
+        let starts = self.request_valid.val() & (step == Step::Idle);
+        let taken = self.completion_ready.val() | !packet.completions;
+
+        // The entry to read: a request that has to wait reads the same one again.
+        let ahead = if starts & work.passes {
+            if taken {
+                bits::<I>(1)
+            } else {
+                bits::<I>(0)
+            }
+        } else if step == Step::Behind {
+            bits::<I>(1)
+        } else if (step == Step::Deliver) & taken {
+            bits::<I>(2)
+        } else {
+            bits::<I>(0)
+        };
+        let read_slot = if self.request_valid.val() {
+            packet.front.get_bits::<I>(0) + ahead
+        } else {
+            self.next_rqmsn.val().get_bits::<I>(0)
+        };
+        let read_qp = if self.request_valid.val() {
+            packet.qp
+        } else {
+            self.next_qp.val()
+        };
+        self.entries.read_address.next =
+            bit_cast::<A, 10>(read_qp) << (I as u64) | bit_cast::<A, I>(read_slot);
         let entry = self.entries.read_data.val();
-        self.entries.read_address.next = if reads_own { own_row } else { front_row };
 
         // The packets of the message that lie before this packet, but not before the first missing PSN.
         let span = self.span.q.val();
@@ -154,95 +191,80 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         self.missing.start.next = (step == Step::Bound) & !nothing_missing;
 
+        // What is written: the packet's message, or one packet fewer that is missing.
         let is_packet_of_entry = (packet.psn - entry.first) < (entry.last - entry.first);
-        let counted = is_packet_of_entry & entry.missing.any();
+        let counted = (step == Step::CountDown) & is_packet_of_entry & entry.missing.any();
         let fewer = entry.missing - 1;
         let lacking = self.lacking.q.val();
-        self.entries.write_enable.next =
-            (step == Step::Store) | ((step == Step::CountDown) & counted);
-        self.entries.write_address.next = own_row;
-        self.entries.write_data.next = if step == Step::Store {
-            Stashed {
-                immediate: packet.immediate,
-                length: packet.length,
-                msn: packet.msn,
-                first: packet.psn - span,
-                last: packet.psn,
-                missing: lacking,
-            }
-        } else {
+        let ends_count = step == Step::Store;
+        let own_slot = packet.rqmsn.get_bits::<I>(0);
+        self.entries.write_enable.next = self.stores.val() | ends_count | counted;
+        self.entries.write_address.next =
+            bit_cast::<A, 10>(packet.qp) << (I as u64) | bit_cast::<A, I>(own_slot);
+        self.entries.write_data.next = if step == Step::CountDown {
             Stashed {
                 missing: fewer,
                 ..entry
             }
+        } else {
+            Stashed {
+                immediate: packet.immediate,
+                length: packet.length,
+                msn: packet.msn,
+                first: if ends_count {
+                    packet.psn - span
+                } else {
+                    packet.psn
+                },
+                last: packet.psn,
+                missing: if ends_count {
+                    lacking
+                } else {
+                    bits::<RECEIVE_PLACE_BITS>(0)
+                },
+            }
         };
+        self.whole.next = (ends_count & !lacking.any()) | (counted & !fewer.any());
 
-        let front_is_here = packet.held.get_bit(front_index.index());
+        // The completions.
         let in_order = (entry.last - packet.epsn).get_bit(23);
         let delivers = (step == Step::Deliver) & in_order;
-        let passes = step == Step::Pass;
-        let taken = self.completion_ready.val() | !packet.completions;
         let delivered = delivers & taken;
-        let passed = passes & taken;
-        let behind_front = packet.front + 1;
-        let next_slot = bit_cast::<4, I>(behind_front.get_bits::<I>(0));
+        let waits = (step == Step::Deliver) & !in_order;
+        let next_slot = bit_cast::<4, I>(packet.front.get_bits::<I>(0) + 1);
         let next_is_here = packet.held.get_bit(next_slot.index());
-        let front_bit = bits::<16>(1) << front_index;
-        let own_bit = bits::<16>(1) << own_index;
-        let held = packet.held & !own_bit;
-        self.completion_valid.next = (delivers | passes) & packet.completions;
-        let length = if passes { packet.length } else { entry.length };
-        let immediate = if passes {
-            packet.immediate
-        } else {
-            entry.immediate
-        };
-        let msn = if passes { packet.msn } else { entry.msn };
-        self.completion.next = received(packet.qp, length, immediate, bit_cast::<24, 16>(msn));
-        let through =
-            ((step == Step::Front) & !front_is_here) | ((step == Step::Deliver) & !in_order);
-        self.request_ready.next = step == Step::Idle;
-        self.response_valid.next = through | (passed & !next_is_here);
-        self.response.next = StashResponse {
-            whole: passes | self.whole.q.val(),
-            front: if passes { behind_front } else { packet.front },
-            held: if passes { held } else { packet.held },
-        };
+        self.own_completion.next = starts & work.passes & packet.completions;
+        self.completion_valid.next = delivers & packet.completions;
+        self.completion.next = received(
+            packet.qp,
+            entry.length,
+            entry.immediate,
+            bit_cast::<24, 16>(entry.msn),
+        );
+        self.delivered.next = delivered;
+        self.waits.next = waits;
+        self.front_last.next = entry.last;
+        let changed = ends_count | (step == Step::CountDown);
+        self.done.next = waits | (delivered & !next_is_here) | (changed & !work.delivers);
 
-        let request = self.request.val();
-        let is_next = (request.rqmsn == request.front) & (request.psn - request.epsn).get_bit(23);
         match step {
             Step::Idle => {
-                self.packet.d.next = request;
-                self.whole.d.next = false;
-                if self.request_valid.val() {
-                    if request.has_immediate & is_next {
-                        self.step.d.next = Step::Pass;
-                    } else if request.has_immediate {
-                        self.step.d.next = Step::Measure;
-                    } else if request.counts_down {
-                        self.step.d.next = Step::Fetch;
-                    } else {
-                        self.step.d.next = Step::Front;
-                    }
-                }
-            }
-            Step::Pass => {
-                if passed {
-                    self.packet.d.next.held = held;
-                    self.packet.d.next.front = behind_front;
-                    self.whole.d.next = true;
-                    if next_is_here {
-                        self.step.d.next = Step::Front;
-                    } else {
-                        self.step.d.next = Step::Idle;
-                    }
-                }
-            }
-            Step::Measure => {
                 self.span.d.next = packets_after_first(packet.length, packet.mtu_log2);
                 self.depth.d.next = packet.psn - packet.epsn;
-                self.step.d.next = Step::Bound;
+                if self.request_valid.val() {
+                    if work.passes {
+                        if taken {
+                            self.step.d.next = Step::Deliver;
+                        }
+                    } else if work.measures {
+                        self.step.d.next = Step::Bound;
+                    } else if work.counts_down {
+                        self.step.d.next = Step::CountDown;
+                    } else {
+                        // The first read of the oldest message is in this cycle.
+                        self.step.d.next = Step::Behind;
+                    }
+                }
             }
             Step::Bound => {
                 self.lacking.d.next = bits::<RECEIVE_PLACE_BITS>(0);
@@ -259,37 +281,31 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 }
             }
             Step::Store => {
-                self.packet.d.next.held = packet.held | own_bit;
-                self.whole.d.next = !lacking.any();
-                self.step.d.next = Step::Front;
-            }
-            Step::Fetch => {
-                self.step.d.next = Step::FetchWait;
-            }
-            Step::FetchWait => {
-                self.step.d.next = Step::CountDown;
-            }
-            Step::CountDown => {
-                self.whole.d.next = counted & !fewer.any();
-                self.step.d.next = Step::Front;
-            }
-            Step::Front => {
-                if front_is_here {
-                    self.step.d.next = Step::FrontWait;
+                if work.delivers {
+                    self.step.d.next = Step::Front;
                 } else {
                     self.step.d.next = Step::Idle;
                 }
             }
-            Step::FrontWait => {
+            Step::CountDown => {
+                if work.delivers {
+                    self.step.d.next = Step::Front;
+                } else {
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::Front => {
+                self.step.d.next = Step::Behind;
+            }
+            Step::Behind => {
                 self.step.d.next = Step::Deliver;
             }
             Step::Deliver => {
-                if delivered {
-                    self.packet.d.next.held = packet.held & !front_bit;
-                    self.packet.d.next.front = behind_front;
-                    self.step.d.next = Step::Front;
-                } else if !in_order {
+                if waits | (delivered & !next_is_here) {
                     self.step.d.next = Step::Idle;
+                } else if !taken {
+                    // The oldest message is read again in this cycle.
+                    self.step.d.next = Step::Behind;
                 }
             }
         }

@@ -21,6 +21,8 @@ pub struct OutputFifos {
     pub updated: Signal<In, UpdateReg>,
     pub committed: Signal<In, Committed>,
     pub room: Signal<Out, Bit>,
+    /// The completion of the operation leaves before it commits, because others follow from the stash. Accepted if there is space.
+    pub early: Signal<In, Bit>,
     // A completion of the stash, in a cycle in which no operation commits. Accepted if there is space.
     pub stashed_valid: Signal<In, Bit>,
     pub stashed: Signal<In, Completion>,
@@ -55,7 +57,8 @@ impl Logic for OutputFifos {
         self.answers.in_.data.next = committed.answer;
 
         let stashed_valid = self.stashed_valid.val();
-        self.completions.in_.valid.next = stashed_valid | (commits & committed.completed);
+        self.completions.in_.valid.next =
+            stashed_valid | self.early.val() | (commits & committed.completed);
         self.completions.in_.data.next = if stashed_valid {
             self.stashed.val()
         } else {

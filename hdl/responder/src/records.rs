@@ -138,6 +138,8 @@ pub struct ReceiveState {
     pub messages: Bits<24>,
     /// RQMSN of the oldest WRITE with immediate that is not delivered yet.
     pub front: Bits<16>,
+    /// Its last PSN, if it is in the stash.
+    pub front_last: Psn,
     /// Slots of the stash in use, by the low bits of the RQMSN.
     pub held: Bits<16>,
     /// Number of complete WRITEs with immediate, wrapping.
@@ -146,6 +148,17 @@ pub struct ReceiveState {
     pub armed: Bit,
     pub threshold: Bits<32>,
     pub coalescing: Coalescing,
+    pub repeated: Repeated,
+}
+
+/// The last answer to a duplicate that has nothing but the cumulative PSN to say.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Repeated {
+    /// There is one.
+    pub valid: Bit,
+    /// The number of its epoch of 8.2 us.
+    pub epoch: Bits<16>,
+    pub cumulative: Psn,
 }
 
 /// The number of an epoch of 262 us: it wraps after 17 s.
@@ -175,6 +188,8 @@ pub struct LookupReg {
     /// The acknowledgement reports that the queue pair is in error.
     pub fatal: Bit,
     pub compared: Compared,
+    /// The answer to a duplicate, if its acknowledgement has nothing but the cumulative PSN to say.
+    pub repeats: Repeated,
 }
 
 /// A packet after the stage `update_state`. `state` contains its changes, except those of its immediate.
@@ -203,10 +218,14 @@ pub struct UpdateReg {
     pub ends_message: Bit,
     /// The packet is the last one of an RC WRITE with immediate.
     pub delivers: Bit,
-    /// The packet concerns the stash: a WRITE with immediate arrives, has one missing packet less, or may be delivered.
+    /// A WRITE with immediate that is the next one, and whole, arrives over MRC: it is delivered without a place in the stash.
+    pub passes: Bit,
+    /// A WRITE with immediate of one packet arrives over MRC before packets that precede it: it is stored in the stash.
+    pub stores: Bit,
+    /// The packet waits for the stash: messages in it can be delivered, or the missing packets of a message are counted.
     pub stashes: Bit,
-    /// The packet may belong to a message in the stash.
-    pub counts_down: Bit,
+    /// What the stash does for it.
+    pub stash_work: StashWork,
 }
 
 /// An event: the counter of WRITEs with immediate of a queue pair has reached the armed threshold.
@@ -230,9 +249,23 @@ pub struct Committed {
     pub reached: Bit,
 }
 
-/// A request to the stash about a packet.
+/// What a packet requires of the stash, beside storing a message of one packet.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct StashWork {
+    /// The packet is delivered itself, and the message behind it is in the stash.
+    pub passes: Bit,
+    /// The packet ends a message of several packets: the missing ones are counted, and the message is stored.
+    pub measures: Bit,
+    /// The packet may belong to a message in the stash.
+    pub counts_down: Bit,
+    /// The oldest message is in the stash, and everything before it has arrived.
+    pub delivers: Bit,
+}
+
+/// A packet before the stash. It stays until the stash is done; only `front` and `held` advance with each message that is delivered.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct StashRequest {
+    pub work: StashWork,
     pub qp: Qpn,
     pub psn: Psn,
     /// First PSN missing after the packet.
@@ -240,26 +273,14 @@ pub struct StashRequest {
     pub mtu_log2: Bits<4>,
     pub completions: Bit,
     pub touched: RingWords,
+    /// State of the queue pair with this packet.
     pub front: Bits<16>,
     pub held: Bits<16>,
-    /// The packet ends a WRITE with immediate.
-    pub has_immediate: Bit,
-    /// The packet may belong to a message in the stash.
-    pub counts_down: Bit,
     pub immediate: Bits<32>,
     /// Bytes of the message.
     pub length: Bits<32>,
     pub msn: Bits<16>,
     pub rqmsn: Bits<16>,
-}
-
-/// The response of the stash.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct StashResponse {
-    /// All packets of a WRITE with immediate have arrived with this one.
-    pub whole: Bit,
-    pub front: Bits<16>,
-    pub held: Bits<16>,
 }
 
 /// A WRITE with immediate whose last packet has arrived.

@@ -12,8 +12,9 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::{ResponderCount, RxOutcome};
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::time::REPEATED_ANSWER_EPOCH_LOG2;
 
-use crate::answer::{count_answer, draft_answer, is_fatal};
+use crate::answer::{count_answer, draft_answer, is_fatal, repeated_answer};
 use crate::bundles::ResponderPulsesSrc;
 use crate::coalesce::compare;
 use crate::commit::commit;
@@ -34,9 +35,9 @@ pub const OTHER_SPACING: usize = 3;
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + [`RECEIVE_RING_BITS`].
 ///
 /// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits. Where the packet
-/// may change more of the state, the next operation of the queue pair waits for [`SPACING`] or [`OTHER_SPACING`] cycles. A packet that
-/// concerns the stash (MRC: a WRITE with immediate arrives whole or in part, or may be delivered) stalls the packets behind it, see
-/// [`ImmediateStash`]. All four outputs are in order, and an output whose FIFO is full stalls the pipeline.
+/// may change more of the state, the next operation of the queue pair waits for [`SPACING`] or [`OTHER_SPACING`] cycles. That also holds for WRITEs
+/// with immediate of one packet (MRC), in order or not. A packet that requires work of the stash (several packets are one message, or messages that
+/// waited can be delivered) stalls the packets behind it, see [`ImmediateStash`]. All four outputs are in order, and an output whose FIFO is full stalls the pipeline.
 ///
 /// Stages: `take` (configuration before arming before outcomes), `lookup` (state and good path of the queue pair are read, the answer drafted),
 /// `update_state` (what the packet changes), `commit` (stash, counter, outputs; the state is written).
@@ -96,13 +97,13 @@ pub struct Responder<
     looked_up: DFF<LookupReg>,
     updated_valid: DFF<Bit>,
     updated: DFF<UpdateReg>,
+    /// The epoch of answers to duplicates, one cycle late.
+    epoch: DFF<Bits<16>>,
     qp_count_is: DFF<Bit>,
     qp_counted: DFF<ResponderCount>,
-    /// The stash processes the packet in `updated`.
-    called: DFF<Bit>,
-    /// The stash has finished that packet.
+    /// The stash has done what the packet in `updated` requires.
     stashed: DFF<Bit>,
-    /// The packet in `updated` completed a message in the stash.
+    /// With the packet in `updated`, a message of several packets became whole in the stash.
     whole: DFF<Bit>,
 }
 
@@ -130,8 +131,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             looked_up_valid,
             looked_up
         );
-        dff_setup!(self, clock, updated_valid, updated, called, stashed, whole);
-        dff_setup!(self, clock, qp_count_is, qp_counted);
+        dff_setup!(self, clock, updated_valid, updated, stashed, whole);
+        dff_setup!(self, clock, epoch, qp_count_is, qp_counted);
         clock_reset!(self, operations, stash, output_fifos);
         clock!(self, clock, states, good_paths);
 
@@ -171,6 +172,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let operation = updated.operation;
         let outcome = operation.outcome;
         let state = updated.state;
+        let front_bit = bits::<16>(1) << bit_cast::<4, I>(state.front.get_bits::<I>(0));
         let is_configure = operation.kind == OperationKind::Configure;
         let out_room = self.output_fifos.room.val();
         let decided = !updated.stashes | self.stashed.q.val();
@@ -183,12 +185,17 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let updated_row = operation.qp.get_bits::<Q>(0);
         let settling = self.updated_valid.q.val() & (row == updated_row);
         // The stage `commit` does not change the state of such a packet any more.
-        let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & !updated.stashes;
+        let is_final = (operation.kind == OperationKind::Packet)
+            & outcome.mrc
+            & !updated.stashes
+            & !updated.passes
+            & !updated.stores;
         let follows = self.looked_up_valid.q.val() & (row == looked_up_row);
         let in_use = (follows & !looked_up.plain) | (settling & !is_final);
         let read_moves = !self.reading_valid.q.val() | (lookup_moves & !in_use);
 
         // lookup
+        self.epoch.d.next = self.now.val().get_bits::<16>(REPEATED_ANSWER_EPOCH_LOG2);
         let next_operation = self.operations.out.data.val();
         self.operations.out.ready.next = read_moves;
         if read_moves {
@@ -232,6 +239,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                     & !read_state.held.any(),
                 answer: draft_answer(reading.outcome, port, entropy),
                 fatal: is_fatal(reading.outcome),
+                repeats: repeated_answer(reading.outcome, self.epoch.q.val()),
                 compared: compare(
                     read_state.coalescing,
                     reading.outcome,
@@ -251,12 +259,19 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.stash.note_qp.next = operation.qp;
         self.stash.note_word.next = outcome.psn.get_bits::<RECEIVE_RING_BITS>(6);
         self.stash.note_bits.next = outcome.ack.bitmap;
-        let calls = self.updated_valid.q.val()
-            & updated.stashes
-            & !self.called.q.val()
-            & !self.stashed.q.val();
-        self.stash.request_valid.next = calls;
+        // The stash reads for the next operation before it comes.
+        let next_packet = looked_up.operation.outcome;
+        self.stash.next_qp.next = looked_up.operation.qp;
+        self.stash.next_rqmsn.next = if next_packet.has_immediate {
+            looked_up.state.front + 1
+        } else {
+            next_packet.rqmsn
+        };
+        self.stash.request_valid.next =
+            self.updated_valid.q.val() & updated.stashes & !self.stashed.q.val();
+        self.stash.stores.next = self.updated_valid.q.val() & updated.stores;
         self.stash.request.next = StashRequest {
+            work: updated.stash_work,
             qp: operation.qp,
             psn: outcome.psn,
             epsn: outcome.epsn,
@@ -265,23 +280,23 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             touched: state.touched,
             front: state.front,
             held: state.held,
-            has_immediate: outcome.has_immediate,
-            counts_down: updated.counts_down,
             immediate: outcome.immediate,
             length: outcome.dma_length,
             msn: outcome.msn,
             rqmsn: outcome.rqmsn,
         };
-        let response = self.stash.response.val();
-        if calls & self.stash.request_ready.val() {
-            self.called.d.next = true;
+        if self.stash.whole.val() {
+            self.whole.d.next = true;
         }
-        if self.stash.response_valid.val() {
-            self.called.d.next = false;
+        if self.stash.delivered.val() {
+            self.updated.d.next.state.front = state.front + 1;
+            self.updated.d.next.state.held = state.held & !front_bit;
+        }
+        if self.stash.waits.val() {
+            self.updated.d.next.state.front_last = self.stash.front_last.val();
+        }
+        if self.stash.done.val() {
             self.stashed.d.next = true;
-            self.whole.d.next = response.whole;
-            self.updated.d.next.state.front = response.front;
-            self.updated.d.next.state.held = response.held;
         }
         if commits {
             self.stashed.d.next = false;
@@ -305,6 +320,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.output_fifos.committed.next = committed;
         join!(
             self,
+            stash.own_completion => output_fifos.early,
             stash.completion_valid => output_fifos.stashed_valid,
             stash.completion => output_fifos.stashed,
             output_fifos.completion_room => stash.completion_ready,
@@ -343,7 +359,6 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.reading_valid.d.next = false;
             self.looked_up_valid.d.next = false;
             self.updated_valid.d.next = false;
-            self.called.d.next = false;
             self.stashed.d.next = false;
             self.whole.d.next = false;
             self.qp_count_is.d.next = false;

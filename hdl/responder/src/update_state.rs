@@ -9,7 +9,9 @@ use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
-use crate::records::{Changed, LookupReg, OperationKind, ReceiveState, RingWords, UpdateReg};
+use crate::records::{
+    Changed, LookupReg, OperationKind, ReceiveState, Repeated, RingWords, StashWork, UpdateReg,
+};
 
 /// Initial state of a queue pair.
 #[hdl_fn]
@@ -29,11 +31,17 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
         message_bytes: bits::<32>(0),
         messages: bits::<24>(0),
         front: bits::<16>(0),
+        front_last: bits::<24>(0),
         held: bits::<16>(0),
         count: bits::<32>(0),
         armed: false,
         threshold: bits::<32>(0),
         coalescing: nothing_pending(settings),
+        repeated: Repeated {
+            valid: false,
+            epoch: bits::<16>(0),
+            cumulative: bits::<24>(0),
+        },
     }
 }
 
@@ -92,10 +100,25 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     let front_slot = (state.front & slots).get_bits::<4>(0);
     let exceeded = mrc & outcome.has_immediate & (ahead >= bit_cast::<16, 11>(state.max_wimm));
     let in_stash = !(ahead & !slots).any() & state.held.get_bit(own_slot.index());
+    let arrives = mrc & outcome.has_immediate & !exceeded;
+    let is_front = !ahead.any();
+    let passes = arrives & is_front & looked_up.compared.in_order;
+    let enters = arrives & !passes;
+    let single = outcome.position == Position::Only;
     let counts_down = mrc & !outcome.has_immediate & in_stash;
-    let moves = outcome.epsn != state.expected;
-    let may_deliver = moves & state.held.get_bit(front_slot.index());
-    let arrives = outcome.has_immediate | may_deliver;
+    let front_is_here = state.held.get_bit(front_slot.index());
+    let front_in_order = (state.front_last - outcome.epsn).get_bit(23);
+    let delivers = mrc & !exceeded & !(arrives & is_front) & front_is_here & front_in_order;
+    let behind_front = state.front + 1;
+    let next_slot = (behind_front & slots).get_bits::<4>(0);
+    let next_is_here = state.held.get_bit(next_slot.index());
+    let own_bit = bits::<16>(1) << own_slot;
+    let stash_work = StashWork {
+        passes: passes & next_is_here,
+        measures: enters & !single,
+        counts_down,
+        delivers,
+    };
 
     let word = bits::<RECEIVE_RING>(1) << outcome.psn.get_bits::<RECEIVE_RING_BITS>(6);
     let touched_before = state.touched;
@@ -108,9 +131,15 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     } else {
         state.message_bytes
     };
-    // Every accepted MRC packet comes with a SACK, which is sent only sometimes. Other acknowledgements are always sent.
+    // Every accepted MRC packet comes with a SACK, which is sent only sometimes. Of other acknowledgements, only those of duplicates may be left out.
     let decision = decide_sack(state.coalescing, outcome, looked_up.compared, since);
-    let silent = mrc & !exceeded & !sends_sack(decision);
+    let repeats = looked_up.repeats;
+    let last_repeated = state.repeated;
+    let said_again = repeats.valid
+        & last_repeated.valid
+        & (repeats.epoch == last_repeated.epoch)
+        & (repeats.cumulative == last_repeated.cumulative);
+    let silent = said_again | (mrc & !exceeded & !sends_sack(decision));
     let fails = qp_active & (exceeded | looked_up.fatal);
     let out_of_order = mrc & (outcome.psn != state.expected);
     UpdateReg {
@@ -130,10 +159,28 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
             } else {
                 state.message_bytes
             },
+            front: if passes { behind_front } else { state.front },
+            front_last: if enters & is_front {
+                outcome.psn
+            } else {
+                state.front_last
+            },
+            held: if passes {
+                state.held & !own_bit
+            } else if enters {
+                state.held | own_bit
+            } else {
+                state.held
+            },
             coalescing: if mrc {
                 coalesce(state.coalescing, decision, outcome)
             } else {
                 state.coalescing
+            },
+            repeated: if qp_active & repeats.valid {
+                repeats
+            } else {
+                state.repeated
             },
             ..state
         },
@@ -152,7 +199,9 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
         out_of_order,
         ends_message: rc & ends,
         delivers: rc & ends & outcome.has_immediate,
-        stashes: !exceeded & (counts_down | mrc & arrives),
-        counts_down,
+        passes,
+        stores: enters & single,
+        stashes: (passes & next_is_here) | (enters & !single) | counts_down | delivers,
+        stash_work,
     }
 }

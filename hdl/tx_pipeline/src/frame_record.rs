@@ -62,6 +62,12 @@ pub fn frame_record(
     } else {
         bits::<2>(u64::from(Ecn::Ect0.bits()))
     };
+    let opcode = if answering {
+        answer.opcode
+    } else {
+        request.opcode
+    };
+    let is_rc = !opcode.get_bits::<3>(5).any();
     let flow_label = bit_cast::<20, 16>(entropy.get_bits::<16>(16));
     let local = if answering { answer.qp } else { request.qp };
     TxPacket {
@@ -93,13 +99,10 @@ pub fn frame_record(
         udp_source: entropy.get_bits::<16>(0),
         udp_destination: own.udp_port,
         bth: TxBth {
-            opcode: if answering {
-                answer.opcode
-            } else {
-                request.opcode
-            },
+            opcode,
             solicited: false,
-            mig_req: false,
+            // RC: the connection does not migrate, so its state is "migrated". MRC gives the bit no meaning.
+            mig_req: is_rc,
             fecn: false,
             becn: false,
             ack_req: !answering & request.ack_req,

@@ -51,6 +51,12 @@ pub(super) struct FrameSpec {
     ext: ExtHeaders,
 }
 
+/// BTH.MigReq of a packet. No connection of this card migrates to another path, and the migration state of an RC connection that does not is "migrated" (IBTA, automatic path
+/// migration). MRC gives the bit no meaning.
+const fn is_migrated(opcode: Opcode) -> bool {
+    !opcode.is_mrc()
+}
+
 impl FrameSpec {
     /// The frame of a packet that leaves a card by `port`.
     pub fn of(config: &EndpointConfig, peer: &Peer, port: usize, departure: &Departure) -> Self {
@@ -59,6 +65,7 @@ impl FrameSpec {
             Packet::Data(data) => (
                 Bth {
                     opcode: data.opcode(),
+                    mig_req: is_migrated(data.opcode()),
                     pkey: data.pkey,
                     dest_qp: data.dest_qp,
                     ack_req: data.ack_req,
@@ -74,6 +81,7 @@ impl FrameSpec {
             Packet::Control(control) => (
                 Bth {
                     opcode: control.body.opcode(),
+                    mig_req: is_migrated(control.body.opcode()),
                     pkey: control.pkey,
                     dest_qp: control.dest_qp,
                     psn: control.psn.value(),

@@ -45,7 +45,7 @@ impl<M: Memory> Endpoint<M> {
             }
         }
         if let Some(headers) = outcome.headers {
-            self.receive_data(port, &headers, outcome.reason, outcome.ack);
+            self.receive_data(port, &headers, outcome.reason, outcome.ack, now);
         }
     }
 
@@ -62,7 +62,7 @@ impl<M: Memory> Endpoint<M> {
                     ..*headers
                 };
                 let decision = self.lane.receive_headers(&headers);
-                self.receive_data(port, &headers, decision.reason, decision.ack);
+                self.receive_data(port, &headers, decision.reason, decision.ack, now);
             }
             Packet::Control(control) => {
                 let control = ControlPacket {
@@ -92,6 +92,7 @@ impl<M: Memory> Endpoint<M> {
         headers: &PacketHeaders,
         reason: DropReason,
         ack: Option<AckRequest>,
+        now: Ticks,
     ) {
         self.count_data(headers, reason, ack.is_some());
         let accepted = reason == DropReason::None;
@@ -99,7 +100,7 @@ impl<M: Memory> Endpoint<M> {
         let due = ack.and_then(|request| match accepted {
             _ if exceeded => Some(refuse_immediate(&request)),
             true => self.coalesce(headers, &request),
-            false => Some(request),
+            false => self.unless_repeated(request, now),
         });
         if let Some(request) = due {
             self.queue_answer(port, &request);
@@ -110,6 +111,12 @@ impl<M: Memory> Endpoint<M> {
     fn coalesce(&mut self, headers: &PacketHeaders, request: &AckRequest) -> Option<AckRequest> {
         let qp = self.qps.get_mut(request.qp)?;
         qp.responder.coalesce(headers, request)
+    }
+
+    /// The answer to a packet that was not accepted, unless the same has been said just before.
+    fn unless_repeated(&mut self, request: AckRequest, now: Ticks) -> Option<AckRequest> {
+        let qp = self.qps.get_mut(request.qp)?;
+        (!qp.responder.repeats(&request, now)).then_some(request)
     }
 
     /// Records an accepted packet: completions and counters.

@@ -2,12 +2,14 @@
 
 use stellar_wire::host::{Cqe, CqeOpcode, WcStatus};
 use stellar_wire::mrc::{CcState, Entropy, Neth, PathHint, Peth, Seth};
+use stellar_wire::time::REPEATED_ANSWER_EPOCH_LOG2;
 use stellar_wire::{Aeth, Syndrome};
 
 use super::coalescer::{Arrival, Coalescer, Word};
 use super::{Arrived, ImmCounter, Immediates, WimmExceeded};
 use crate::requester::{CompletionQueue, QpIdentity};
 use crate::rx::{AckBody, AckRequest, ControlBody, PacketHeaders, Psn, PsnTrack, QpMode};
+use crate::time::Ticks;
 
 /// A control packet ready to be framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +38,14 @@ pub struct Responder {
     /// RC: bytes of the message in progress, and messages completed (24 bits).
     message_bytes: u32,
     messages: u32,
+    /// The last answer to a duplicate that has nothing but the cumulative PSN to say: its epoch and this PSN.
+    repeated: Option<(u16, Psn)>,
 }
 
 impl Responder {
+    /// Length of an epoch of answers to duplicates ([`Self::repeats`]).
+    pub const REPEATED: Ticks = Ticks(1 << REPEATED_ANSWER_EPOCH_LOG2);
+
     /// Makes a receive side that expects the PSN `first` and stashes up to `max_wimm` immediates. With `completions` it completes them. It sends a
     /// SACK for every `sack_every` packets (1 to [`MAX_SACK_EVERY`](super::MAX_SACK_EVERY)) that do not request one.
     pub fn new(
@@ -59,6 +66,7 @@ impl Responder {
             bytes: 0,
             message_bytes: 0,
             messages: 0,
+            repeated: None,
         }
     }
 
@@ -186,6 +194,19 @@ impl Responder {
             },
             ..*request
         })
+    }
+
+    /// Whether the acknowledgement of a packet that was not accepted is left out. All that the acknowledgement of a duplicate before the cumulative PSN says is this PSN, and another
+    /// one of the same epoch has said it. Otherwise packets that someone sends again and again would keep the card busy with answers.
+    pub fn repeats(&mut self, request: &AckRequest, now: Ticks) -> bool {
+        let cumulative = match request.body {
+            AckBody::Ack { psn, .. } => psn,
+            AckBody::Sack { psn, cack_psn, .. } if !cack_psn.is_behind(psn) => cack_psn,
+            _ => return false,
+        };
+        let epoch = (now.0 / Self::REPEATED.0) as u16;
+        let said = Some((epoch, cumulative));
+        self.repeated.replace((epoch, cumulative)) == said
     }
 
     /// Headers of an answer.

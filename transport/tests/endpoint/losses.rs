@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::MrcConfig;
+use stellar_transport::responder::Responder;
 use stellar_transport::rx::{DropReason, Psn};
 use stellar_transport::time::Ticks;
 use stellar_wire::Opcode;
@@ -330,4 +331,33 @@ fn round_trips_are_measured() {
     // Twice 350 ticks and the serialisation of 1,102 and 110 bytes.
     let Ticks(rtt) = rtt.expect("a sample");
     assert!((706..=710).contains(&rtt), "{rtt} ticks");
+}
+
+/// Someone sends an old packet again and again. All that its acknowledgements say has been said by the first one.
+#[test]
+fn a_packet_that_is_replayed_is_answered_once_in_an_epoch() {
+    for mut pair in [Pair::mrc(perfect), Pair::rc(perfect)] {
+        pair.network.log = Some(Vec::new());
+        pair.post(QP, write(0, 0, 4000, 1));
+        pair.finish(QP, [1]);
+        let log = pair.network.log.take().expect("log");
+        let old = log.iter().find(|(.., frame)| frame.bth.opcode.is_write());
+        let old = old.expect("data").3.emit().expect("a good frame");
+        let answers = |pair: &mut Pair, times: u32| {
+            let sent = |pair: &Pair| pair.cards[1].counters().control_sent;
+            let (before, now) = (sent(pair), pair.ticks());
+            (0..times).for_each(|_| pair.cards[1].receive(0, &old, now));
+            pair.run();
+            sent(pair) - before
+        };
+        let epoch = Responder::REPEATED.0;
+        pair.run_for(u64::from(epoch - pair.ticks().0 % epoch));
+        assert_eq!(answers(&mut pair, 1000), 1);
+        // The peer may have lost that one, and sends again after a timeout.
+        pair.run_for(u64::from(epoch));
+        assert_eq!(answers(&mut pair, 1), 1);
+        pair.post(QP, write(0, 0, 4000, 2));
+        pair.finish(QP, [2]);
+        assert_eq!(answers(&mut pair, 1), 1, "there is news");
+    }
 }

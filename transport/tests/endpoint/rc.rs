@@ -36,6 +36,8 @@ fn a_transfer_without_loss_uses_one_path_and_few_acknowledgements() {
         .filter(|(.., f)| f.bth.opcode == Opcode::RcAck)
         .count();
     assert_eq!(acks, 8, "every 16 packets, at the end of each message");
+    // The connection does not migrate to another path, so requests and answers have migration state "migrated".
+    assert!(log.iter().all(|(.., f)| f.bth.mig_req));
 }
 
 #[test]

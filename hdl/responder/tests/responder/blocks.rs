@@ -1,7 +1,7 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
 use hdl_responder::missing_count::MissingCount;
-use hdl_responder::records::{MissingQuery, RingWords, StashRequest};
+use hdl_responder::records::{MissingQuery, RingWords, StashRequest, StashWork};
 use hdl_responder::ImmediateStash;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
@@ -134,8 +134,17 @@ fn immediate_stash() {
             uut.note_word.next = Bits::random(rng);
             uut.note_bits.next = Bits::random(rng);
             uut.request_valid.next = Bit::random(rng);
+            uut.stores.next = rng.random_ratio(1, 4);
+            uut.next_qp.next = near(rng);
+            uut.next_rqmsn.next = near(rng);
             let epsn: Bits<8> = Bits::random(rng);
             uut.request.next = StashRequest {
+                work: StashWork {
+                    passes: rng.random_ratio(1, 4),
+                    measures: rng.random_ratio(1, 4),
+                    counts_down: rng.random_ratio(1, 4),
+                    delivers: Bit::random(rng),
+                },
                 qp: near(rng),
                 psn: rng.random_range(0..1200_u64).to_bits(),
                 epsn: bit_cast(epsn),
@@ -146,8 +155,6 @@ fn immediate_stash() {
                 },
                 front: near(rng),
                 held: Bits::random(rng),
-                has_immediate: Bit::random(rng),
-                counts_down: Bit::random(rng),
                 immediate: Bits::random(rng),
                 length: rng.random_range(0..300_000_u64).to_bits(),
                 msn: Bits::random(rng),

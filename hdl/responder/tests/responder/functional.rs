@@ -1,7 +1,7 @@
 //! Operation by operation against the reference.
 
 use proptest::prelude::*;
-use stellar_transport::responder::MAX_SACK_EVERY;
+use stellar_transport::responder::{Responder, MAX_SACK_EVERY};
 use stellar_transport::rx::{DropReason, Psn, QpMode, RECEIVE_WINDOW};
 use stellar_transport::spray::ReversePaths;
 
@@ -19,8 +19,8 @@ enum Step {
     Backwards(usize),
     /// The n-th packet not sent yet, with a number that is too high by so much.
     Misnumbered(usize, u16),
-    /// A packet from before the window, by so much.
-    Again(u32),
+    /// A packet from before the window, by so much, so many times.
+    Again(u32, u32),
     /// MRC: a packet beyond the window. RC: after a gap.
     Beyond(u32),
     /// A WRITE with immediate with any number.
@@ -77,7 +77,9 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..9_usize, prop_oneof![Just(SLOTS), Just(2 * SLOTS), any::<u16>()])
             .prop_map(|(index, more)| Step::Misnumbered(index, more)),
         6 => (1..40_usize).prop_map(Step::Backwards),
-        5 => prop_oneof![1..9000_u32, 32_700..32_840_u32, 0..0x7f_ffff_u32].prop_map(Step::Again),
+        5 => (prop_oneof![1..9000_u32, 32_700..32_840_u32, 0..0x7f_ffff_u32], 1..4_u32)
+            .prop_map(|(before, times)| Step::Again(before, times)),
+        1 => (1..2 * Responder::REPEATED.0).prop_map(Step::Wait),
         3 => (RECEIVE_WINDOW..0x7f_f000).prop_map(Step::Beyond),
         1 => any::<u16>().prop_map(Step::Immediate),
         1 => Just(Step::Refuse),
@@ -109,9 +111,13 @@ fn perform(scenario: &mut Scenario, at: usize, step: &Step) {
             }
         }
         Step::Misnumbered(index, more) => scenario.send_misnumbered(at, index, more),
-        Step::Again(before) => scenario.send_other(at, |headers, epsn| {
-            headers.psn = epsn.plus(Psn::MODULUS - 1 - before);
-        }),
+        Step::Again(before, times) => {
+            for _ in 0..times {
+                scenario.send_other(at, |headers, epsn| {
+                    headers.psn = epsn.plus(Psn::MODULUS - 1 - before);
+                });
+            }
+        }
         Step::Beyond(_) if rc => scenario.gap(at),
         Step::Beyond(by) => scenario.send_other(at, |headers, epsn| headers.psn = epsn.plus(by)),
         Step::Immediate(_) if rc => {}
@@ -177,7 +183,7 @@ fn a_long_stream_has_everything() {
         perform(
             &mut scenario,
             round % 3,
-            &Step::Again(32_760 + round as u32 % 16),
+            &Step::Again(32_760 + round as u32 % 16, 1),
         );
     }
     perform(&mut scenario, 0, &Step::Immediate(30_000));
@@ -325,6 +331,35 @@ fn configuration_comes_before_arming_and_that_before_packets() {
 )]
 fn widths_that_do_not_fit_are_refused() {
     let _ = hdl_responder::Responder::<2, 3, 6, 9>::default();
+}
+
+/// The answer to a duplicate that has no news is left out, in the same epoch.
+#[test]
+fn a_duplicate_is_answered_again_in_another_epoch_or_with_news() {
+    let rc = Setup {
+        mode: QpMode::Rc,
+        ..mrc(3)
+    };
+    let mut scenario = Scenario::new([mrc(3), rc, mrc(3), rc], 5);
+    for at in 0..2 {
+        let mut answers_of = |step: Step| {
+            let before = scenario.expected.answers.len();
+            perform(&mut scenario, at, &step);
+            scenario.expected.answers.len() - before
+        };
+        answers_of(Step::Run(3));
+        assert_eq!(answers_of(Step::Again(1, 5)), 1);
+        assert_eq!(answers_of(Step::Again(1, 5)), 0);
+        // The last tick of the epoch, and the first one of the next.
+        answers_of(Step::Wait(Responder::REPEATED.0 - 1));
+        assert_eq!(answers_of(Step::Again(1, 5)), 0);
+        answers_of(Step::Wait(1));
+        assert_eq!(answers_of(Step::Again(1, 5)), 1);
+        // The cumulative PSN of RC is what the lane says it is.
+        answers_of(Step::Packet(0));
+        assert_eq!(answers_of(Step::Again(1 + at as u32, 5)), 1);
+    }
+    scenario.compare(1, 7, 0, 1);
 }
 
 /// Random streams hardly let exactly this much time pass.

@@ -211,9 +211,11 @@ impl Scenario {
         }
         let exceeded = accepted && self.accept(at, &headers);
         let responder = &mut self.pairs[at].responder;
-        let due = request.and_then(|request| match accepted && !exceeded {
+        let now = self.now;
+        let due = request.and_then(|request| match accepted {
+            _ if exceeded => Some(request),
             true => responder.coalesce(&headers, &request),
-            false => Some(request),
+            false => (!responder.repeats(&request, now)).then_some(request),
         });
         if let Some(request) = due {
             self.answer(at, port, request, exceeded);

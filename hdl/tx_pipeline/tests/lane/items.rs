@@ -85,6 +85,8 @@ impl Tables {
             ip,
             udp,
             bth: Bth {
+                // No connection of the card migrates.
+                mig_req: !frame.bth.opcode.is_mrc(),
                 pkey: route.pkey,
                 dest_qp: route.peer_qp,
                 ..frame.bth

@@ -208,6 +208,7 @@ impl Logic for QpAdminFlow {
                                 deadline: bits(0),
                                 probe: false,
                                 probe_index: bits(0),
+                                probe_is_tail: false,
                                 probe_entropy: bits(0),
                                 path_policy: state_after.path_policy,
                                 delays: DelayState {

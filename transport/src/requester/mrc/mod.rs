@@ -31,6 +31,14 @@ pub struct Card<'a> {
     pub pool: &'a mut WindowPool,
 }
 
+/// A probe that is due.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    index: EvIndex,
+    /// Its answer tells early loss detection what is lost.
+    is_tail: bool,
+}
+
 /// An MRC requester.
 #[derive(Clone, Debug)]
 pub struct MrcRequester {
@@ -49,7 +57,7 @@ pub struct MrcRequester {
     last_rtt: Option<Ticks>,
     estimate: Estimate,
     /// A probe that is due, until the port of its plane can take it.
-    probe_waiting: Option<EvIndex>,
+    probe_waiting: Option<Probe>,
     /// By path; empty if they are not counted.
     path_loads: Box<[u64]>,
     counters: RequesterCounters,

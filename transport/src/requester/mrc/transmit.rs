@@ -7,7 +7,7 @@ use stellar_wire::mrc::{Meth, Peth, Tseth};
 use stellar_wire::{ImmDt, Opcode, Reth};
 
 use super::timers::earlier;
-use super::{Card, MrcRequester};
+use super::{Card, MrcRequester, Probe};
 use crate::requester::{
     locate_payload, segment, Message, Messages, Payload, RequestExt, RequestPacket, Segment, Sent,
     WindowPool, WriteExt,
@@ -274,17 +274,23 @@ impl MrcRequester {
         let planes = self.spray.planes_up();
         self.probe_waiting = self
             .probe_waiting
-            .filter(|index| planes.contains(index.plane()));
+            .filter(|probe| planes.contains(probe.index.plane()));
         if self.probe_waiting.is_none() {
-            self.probe_waiting = self.spray.probe_due(now);
+            let due = self.spray.probe_due(now);
+            self.probe_waiting = due.map(|index| Probe {
+                index,
+                is_tail: false,
+            });
         }
-        let index = self.probe_waiting.filter(|index| index.plane() == port)?;
+        let Probe { index, is_tail } = self
+            .probe_waiting
+            .filter(|probe| probe.index.plane() == port)?;
         self.probe_waiting = None;
         let entropy = self.spray.entropy(index)?;
         self.counters.probes += 1;
         let peth = Peth {
             vendor_info: 0,
-            probe_id: index.value().into(),
+            probe_id: u16::from(index.value()) | if is_tail { Peth::TAIL_PROBE } else { 0 },
             src_context: self.qp.local as u16,
             dst_context: self.qp.peer as u16,
             timestamp: time_stamp(now),

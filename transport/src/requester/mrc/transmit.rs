@@ -51,18 +51,27 @@ impl MrcRequester {
         if self.error.is_some() {
             return;
         }
+        if self.window.is_empty() {
+            self.spray.on_empty();
+        }
         let held = self.spray.held_until(now);
+        self.change_window();
         if let Some(probe) = self.probe(port, now) {
             leave(probe);
-        } else if let Some(until) = held {
-            // The timer makes the ports ask again.
-            self.deadline = earlier(self.deadline, until);
-        } else if let Some(psn) = self.lost_for(port) {
-            if let Some(packet) = self.retransmit(psn, port, now, card) {
-                leave(packet);
-            }
         } else {
-            self.send_new(port, now, most, card, leave);
+            if let Some(until) = held {
+                // The timer makes the ports ask again.
+                self.deadline = earlier(self.deadline, until);
+            }
+            match self.lost_for(port) {
+                Some(psn) if held.is_none() || self.spray.resends_while_held() => {
+                    if let Some(packet) = self.retransmit(psn, port, now, card) {
+                        leave(packet);
+                    }
+                }
+                None if held.is_none() => self.send_new(port, now, most, card, leave),
+                _ => {}
+            }
         }
         self.complete(card);
     }

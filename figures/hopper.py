@@ -95,9 +95,13 @@ def idle_us(size: numpy.ndarray, is_local: numpy.ndarray) -> numpy.ndarray:
 
 
 def measure(point: dict[str, Any]) -> dict[str, Any]:
+    """Slowdowns of all flows with the scheme of the point."""
+    return slowdowns(SCHEMES[point["scheme"]], point)
+
+
+def slowdowns(scheme: Scheme, point: dict[str, Any]) -> dict[str, Any]:
     """Slowdowns of all flows: mean and 99 %, together and by size."""
     link = {"rate_gbps": GBPS, "delay_ns": CABLE_NS, "ecn": ECN}
-    scheme = SCHEMES[point["scheme"]]
     text = flow_text(flows(point["workload"], point["load"], point["arrivals_us"], point["seed"]))
     run = cluster.run(
         topology=cluster.leaf_spine(leaves=LEAVES, hosts=HOSTS, spines=SPINES, host_link=link, spine_link=link),

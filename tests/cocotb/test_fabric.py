@@ -54,7 +54,7 @@ def test_wrong_arguments_are_answered(tmp_path) -> None:
     for wrong, expected in [
         (lambda: fabric.run(mode="uc"), 'unknown mode "uc"'),
         (lambda: fabric.run(mode="rc", policy="obs"), "RC has one path"),
-        (lambda: fabric.run(policy="random"), "single, round-robin, obs, ev-state, bitmap, reps, mixed, flow-bender, hopper"),
+        (lambda: fabric.run(policy="random"), "single, round-robin, obs, ev-state, bitmap, reps, mixed, flow-bender, hopper, hp3"),
         (lambda: fabric.run(bytes=0), "byte"),
         (lambda: fabric.run(paths=129), "129"),
         (lambda: fabric.run(loss=("p0.leaf0-spine55", 0.1)), "p0.leaf0-spine5"),

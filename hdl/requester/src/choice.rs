@@ -6,6 +6,7 @@ use stellar_wire::hw::requester::TxRequest;
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::window::WindowResponse;
 use stellar_wire::hw::Psn;
+use stellar_wire::mrc::Peth;
 use stellar_wire::Opcode;
 
 use crate::ports::of_port;
@@ -20,6 +21,7 @@ pub struct Choice {
     /// The probe that remains due, if it is not sent now.
     pub probe: Bit,
     pub probe_index: Bits<8>,
+    pub probe_is_tail: Bit,
     pub probe_entropy: Bits<32>,
     /// A lost packet is retransmitted.
     pub is_retransmit: Bit,
@@ -33,13 +35,18 @@ pub struct Choice {
 /// Returns the probe that was selected. Levels: 2 and a carry chain.
 #[hdl_fn]
 pub fn probe_packet(op: Op, window: WindowResponse, choice: Choice) -> TxRequest {
+    let tail = if choice.probe_is_tail {
+        bits::<16>(Peth::TAIL_PROBE as u64)
+    } else {
+        bits::<16>(0)
+    };
     TxRequest {
         qp: op.qp,
         port: op.port,
         opcode: bits::<8>(Opcode::MrcProbe.code() as u64),
         psn: window.next_psn - 1,
         timestamp: op.now.get_bits::<16>(0),
-        probe_id: bit_cast::<16, 8>(choice.probe_index),
+        probe_id: bit_cast::<16, 8>(choice.probe_index) | tail,
         entropy: choice.probe_entropy,
         ..TxRequest::default()
     }
@@ -83,6 +90,7 @@ pub fn choose(
         probes: probe & (probe_index.get_bit(0) == port),
         probe,
         probe_index,
+        probe_is_tail: state.probe & state.probe_is_tail,
         probe_entropy,
         is_retransmit: lost_other | (lost_here & !other_usable),
         lost_psn,

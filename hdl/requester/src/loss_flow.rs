@@ -170,9 +170,11 @@ impl Logic for LossFlow {
             earlier(true, self.next_probe_at.q.val(), expires_at)
         };
         let takes_path = !state.probe;
+        // A probe that waits already serves as the tail probe.
         let rechecked = RequesterState {
             armed: true,
             deadline: next_check,
+            probe_is_tail: true,
             ..state
         };
         let with_path = RequesterState {

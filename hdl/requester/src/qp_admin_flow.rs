@@ -209,6 +209,7 @@ impl Logic for QpAdminFlow {
                                 next_retry: bits(0),
                                 probe: false,
                                 probe_index: bits(0),
+                                probe_is_tail: false,
                                 probe_entropy: bits(0),
                                 path_policy: state_after.path_policy,
                                 delays: DelayState {

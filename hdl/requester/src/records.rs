@@ -109,6 +109,8 @@ pub struct RequesterState {
     /// MRC: a probe is due, and waits for the port of its plane.
     pub probe: Bit,
     pub probe_index: Bits<8>,
+    /// Its answer tells early loss detection what is lost.
+    pub probe_is_tail: Bit,
     pub probe_entropy: Bits<32>,
     pub path_policy: PathPolicy,
     pub delays: DelayState,

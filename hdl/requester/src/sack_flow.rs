@@ -13,7 +13,7 @@ use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
 use stellar_wire::hw::Psn;
-use stellar_wire::mrc::PathHint;
+use stellar_wire::mrc::{PathHint, Peth};
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::bundles::CallSrc;
@@ -45,6 +45,9 @@ enum Step {
 
 /// log2 of the unit of the MPR field: 128 packets.
 const MPR_SHIFT: u64 = 7;
+/// Bit of a probe's identifier that tail probes have. The index is below, and nothing is above.
+const TAIL_PROBE_BIT: usize = Peth::TAIL_PROBE.trailing_zeros() as usize;
+const _: () = assert!(TAIL_PROBE_BIT == 8);
 /// Number of entropy value indices.
 const EV_INDICES: u64 = 144;
 
@@ -190,7 +193,8 @@ impl Logic for SackFlow {
         let accepted = self.accepted.q.val();
         let probe_works = seth.probe_response & (good | marked) & accepted;
         let probe_index = seth.ack_psn_offset.get_bits::<8>(0);
-        let probe_known = !seth.ack_psn_offset.get_bits::<8>(8).any() & (probe_index < EV_INDICES);
+        let is_tail = seth.ack_psn_offset.get_bit(TAIL_PROBE_BIT);
+        let probe_known = !seth.ack_psn_offset.get_bits::<7>(9).any() & (probe_index < EV_INDICES);
 
         // limit the MPR
         let sack_mpr = bit_cast::<16, 8>(seth.mpr) << MPR_SHIFT;
@@ -232,7 +236,7 @@ impl Logic for SackFlow {
         // If nothing before the packet is outstanding, what is in flight left after it. That holds for a first transmission.
         let ahead = acked - una;
         let tells = (self.answered.q.val() & (self.is_retransmit.q.val() | !ahead.get_bit(23)))
-            | (accepted & seth.probe_response);
+            | (accepted & seth.probe_response & is_tail);
         let checks_early_loss = tells & threshold.any() & state.delays.known;
         let burst_distance = window.psn - self.burst_first.q.val();
         let is_told = window.found & !(self.beside_burst.q.val() & !burst_distance.get_bit(23));

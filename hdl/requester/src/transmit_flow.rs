@@ -522,9 +522,11 @@ impl Logic for TransmitFlow {
                 if units_ready & !self.messages.busy.val() {
                     self.state.d.next.probe = choice.probe;
                     self.state.d.next.probe_index = choice.probe_index;
+                    self.state.d.next.probe_is_tail = choice.probe_is_tail;
                     self.state.d.next.probe_entropy = choice.probe_entropy;
                     self.result.next.state.probe = choice.probe;
                     self.result.next.state.probe_index = choice.probe_index;
+                    self.result.next.state.probe_is_tail = choice.probe_is_tail;
                     self.result.next.state.probe_entropy = choice.probe_entropy;
                     if fails {
                         self.done.next = true;

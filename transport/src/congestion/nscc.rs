@@ -147,6 +147,16 @@ impl Nscc {
         self.loss_seen = true;
     }
 
+    /// The window without the receiver's penalty: bytes, 24.8. For [`Self::resume`].
+    pub fn window(&self) -> u32 {
+        self.cwnd
+    }
+
+    /// Makes the window `halves` halves of `window`, within the programmed limits.
+    pub fn resume(&mut self, window: u32, halves: u32) {
+        self.set_cwnd(u64::from(window) * u64::from(halves) / 2);
+    }
+
     /// Sets the receiver's penalty (CC_STATE `rcv_cwnd_pen`): 0 is none, 64 halves the window, 127 allows one packet at a time. It stays until the
     /// next SACK carries another one. Values above 127 count as 127.
     pub fn on_receiver_penalty(&mut self, penalty: u8) {

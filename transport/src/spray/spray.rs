@@ -8,7 +8,7 @@ use stellar_wire::rows::PathAck;
 use super::policy::built_in;
 use super::{
     EntropyProfile, EvIndex, EvState, Feedback, Path, PathPolicy, Paths, PlaneMask, SprayConfig,
-    SprayError,
+    SprayError, WindowChange,
 };
 use crate::time::Ticks;
 
@@ -120,6 +120,21 @@ impl Spray {
     /// The time before which the queue pair sends no data, because it changes its path; `None` if it may send now.
     pub fn held_until(&mut self, now: Ticks) -> Option<Ticks> {
         self.policy.held_until(&mut self.paths, now)
+    }
+
+    /// Everything that was sent is acknowledged.
+    pub fn on_empty(&mut self) {
+        self.policy.on_empty(&mut self.paths);
+    }
+
+    /// While [`Self::held_until`] keeps data back, packets that are lost are sent again.
+    pub fn resends_while_held(&self) -> bool {
+        self.policy.resends_while_held()
+    }
+
+    /// What happens to the congestion window now, to be asked after every acknowledgement and after [`Self::held_until`], until there is nothing.
+    pub fn window_change(&mut self) -> Option<WindowChange> {
+        self.policy.window_change()
     }
 
     /// Records that the port of `plane` (0 or 1) came up or went down.

@@ -6,11 +6,12 @@ use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::MrcConfig;
 use stellar_transport::responder::Responder;
 use stellar_transport::rx::{DropReason, Psn};
+use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 use stellar_wire::Opcode;
 
 use crate::endpoint::network::Fate;
-use crate::endpoint::pair::{mrc, perfect, qp, write, Pair};
+use crate::endpoint::pair::{mrc, perfect, qp, spray, write, Pair};
 
 const QP: u32 = 5;
 
@@ -360,4 +361,35 @@ fn a_packet_that_is_replayed_is_answered_once_in_an_epoch() {
         pair.finish(QP, [2]);
         assert_eq!(answers(&mut pair, 1), 1, "there is news");
     }
+}
+
+/// The path becomes slow in two steps. Each packet on it is overtaken by probes of other paths, which tell what has not arrived yet. The packets of the second step
+/// are late by more than any round trip that was measured before the probes were answered.
+#[test]
+fn answers_to_probes_of_the_path_policy_lose_nothing() {
+    let mut pair = pair_with(0x10, |config| {
+        config.spray = spray(Policy::Hopper, 128, 3);
+        config.early_loss = 128;
+    });
+    let start = pair.now;
+    pair.network.set_rule(move |seen| Fate {
+        delay: match seen.now - start {
+            _ if !seen.is_data() => 0,
+            ..1000 => 0,
+            1000..1130 => 1000,
+            _ => 1480,
+        },
+        ..Fate::default()
+    });
+    for i in 0..4 {
+        pair.post(QP, write(0, 0, 250 * 1024, i));
+    }
+    pair.finish(QP, 0..4);
+    let counters = pair.cards[0].qp_counters(QP).expect("counters");
+    assert!(counters.probe_answers > 0, "{counters:?}");
+    assert_eq!(
+        (counters.early_losses, counters.retransmissions),
+        (0, 0),
+        "{counters:?}"
+    );
 }

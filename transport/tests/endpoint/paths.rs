@@ -269,3 +269,54 @@ fn srv6_paths_follow_from_plane_and_entropy() {
         assert_eq!(outer.path.usids, expected);
     }
 }
+
+/// HP3: the first path is marked without end. Data pauses, eight paths are probed, and another one carries the rest, in order.
+#[test]
+fn a_path_that_stays_congested_is_left_when_nothing_is_in_flight() {
+    let mut pair = with_policy(Policy::Hp3, 32);
+    let mut congested = None;
+    pair.network.set_rule(move |seen| {
+        let port = seen.frame.udp.sport;
+        let marked = seen.is_data() && *congested.get_or_insert(port) == port;
+        Fate {
+            marked,
+            // The probe of the congested path comes back late.
+            delay: if congested == Some(port) { 900 } else { 0 },
+            ..Fate::default()
+        }
+    });
+    pair.network.log = Some(Vec::new());
+    for i in 0..8 {
+        pair.post(QP, write(0, 0, 200 * 1024, i));
+    }
+    let cwnd = |pair: &Pair| pair.cards[0].congestion(QP).expect("its state").cwnd;
+    let probes = |pair: &Pair| pair.cards[0].qp_counters(QP).expect("counters").probes;
+    let paths = |pair: &Pair| {
+        let log = pair.network.log.as_ref().expect("log");
+        let data = log.iter().filter(|(.., frame)| frame.bth.opcode.is_write());
+        let mut paths: Vec<u16> = data.map(|(.., frame)| frame.udp.sport).collect();
+        paths.dedup();
+        paths
+    };
+    let most = cwnd(&pair);
+    let mut saved = most;
+    while probes(&pair) == 0 {
+        saved = cwnd(&pair);
+        pair.run_for(1);
+    }
+    while paths(&pair).len() == 1 {
+        pair.run_for(1);
+    }
+    assert!(saved < most, "{saved} of {most}");
+    // The window has fractions of a byte.
+    let raised = (saved * 3 / 2).min(most);
+    assert!(
+        cwnd(&pair).abs_diff(raised) <= 1,
+        "{} of {raised}",
+        cwnd(&pair)
+    );
+    pair.finish(QP, 0..8);
+    let counters = *pair.cards[0].qp_counters(QP).expect("counters");
+    assert_eq!((counters.probes, counters.retransmissions), (8, 0));
+    assert_eq!(paths(&pair).len(), 2, "one change of the path");
+}

@@ -7,6 +7,7 @@ mod distribution;
 mod ev_state;
 mod histories;
 mod hopper;
+mod hp3;
 mod planes;
 mod policies;
 mod profile;

@@ -39,7 +39,7 @@ pub struct SprayConfig {
     pub skip: SkipScope,
     /// Minimum time between two probes ([`Policy::EvState`]), 1 to 2^31 - 1 ticks.
     pub probe_interval: Ticks,
-    /// Round trip without other traffic ([`Policy::Hopper`]), 1 to 2^14 - 1 ticks.
+    /// Round trip without other traffic ([`Policy::Hopper`], [`Policy::Hp3`]), 1 to 2^14 - 1 ticks.
     pub base_rtt: Ticks,
     /// Congested rounds in a row before the path changes ([`Policy::FlowBender`]), 1 to 15.
     pub bend_after: u8,
@@ -70,6 +70,9 @@ pub enum SprayError {
     /// Probe interval.
     #[error("probe interval of {0} ticks; use 1 to 2147483647")]
     ProbeInterval(u32),
+    /// A policy that the card does not have.
+    #[error("policy {:?} is in the reference only: use it in clusters, or one of {} here", .0.name(), Policy::in_hardware().map(Policy::name).collect::<Vec<_>>().join(", "))]
+    ReferenceOnly(Policy),
     /// Base round trip.
     #[error("base round trip of {0} ticks; use 1 to 16383")]
     BaseRtt(u32),
@@ -115,5 +118,17 @@ impl SprayConfig {
             return Err(SprayError::BendAfter(self.bend_after));
         }
         Ok(())
+    }
+
+    /// Checks that the card has the policy.
+    ///
+    /// # Errors
+    /// [`SprayError::ReferenceOnly`].
+    pub fn check_hardware(&self) -> Result<(), SprayError> {
+        if self.policy.traits().in_hardware {
+            Ok(())
+        } else {
+            Err(SprayError::ReferenceOnly(self.policy))
+        }
     }
 }

@@ -16,6 +16,12 @@ pub struct Peth {
     pub timestamp: Tseth,
 }
 
+impl Peth {
+    /// Bit of `probe_id` by which a requester of ours tells the answers of its tail probes from those of its path policy's. The bits below are the index of the
+    /// entropy value.
+    pub const TAIL_PROBE: u16 = 1 << 8;
+}
+
 impl Header for Peth {
     const LEN: usize = 16;
     const NAME: &'static str = "PETH";

@@ -24,9 +24,10 @@ pub use address::{AddressRow, PortRow};
 pub use congestion::NsccRegisters;
 pub use control::{ControlPeerRow, PeerAddressRow};
 pub use policy::{
-    PolicyTraits, SprayPolicy, BASE_RTT_BITS, BEND_ONE_IN, EXPLORED_PACKETS, FREEZE_TICKS,
-    HOP_BETTER, HOP_EPOCHS, HOP_MOST_DELAY, HOP_PROBES, HOP_PROBE_HALVES, HOP_SWITCH_HALVES,
-    MARK_TURNS, MOST_TURNS, RECYCLED_BITS, TRIM_TURNS,
+    PolicyTraits, SprayPolicy, BASE_RTT_BITS, BEND_ONE_IN, DRAIN_PATIENCE, DRAIN_PROBES,
+    DRAIN_RAISE_HALVES, DRAIN_REST, DRAIN_ROUNDS, EXPLORED_PACKETS, FREEZE_TICKS, HOP_BETTER,
+    HOP_EPOCHS, HOP_MOST_DELAY, HOP_PROBES, HOP_PROBE_HALVES, HOP_SWITCH_HALVES, MARK_TURNS,
+    MOST_TURNS, RECYCLED_BITS, TRIM_TURNS,
 };
 pub use receive::{
     EmttRow, MrRow, Owner, PageSize, QpMode, QpRow, QpState, TableError, EMTT_INDEX_BITS, FIRST_QP,

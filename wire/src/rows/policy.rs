@@ -26,6 +26,9 @@ record_enum! {
         FlowBender,
         /// One path. When it is slow, others are probed; it is left for one that is much faster, after a delay that keeps packets in order (Hopper).
         Hopper,
+        /// One path. When it stays congested, data pauses while paths are probed; it is left for the one that answers first, once nothing is in flight (HP3). In the
+        /// reference only ([`PolicyTraits::in_hardware`]).
+        Hp3,
     }
 }
 
@@ -48,6 +51,10 @@ pub struct PolicyTraits {
     pub bends: bool,
     /// Round trips of probes move the queue pair to a faster path.
     pub hops: bool,
+    /// The queue pair moves to another path when nothing is in flight, and then changes its congestion window.
+    pub drains: bool,
+    /// The card has the policy; otherwise it is in the reference only, for clusters.
+    pub in_hardware: bool,
     /// A line for help texts.
     pub help: &'static str,
 }
@@ -57,20 +64,21 @@ const NO: bool = false;
 /// The table of policies, in the order of [`SprayPolicy`].
 #[rustfmt::skip]
 const TABLE: [PolicyTraits; SprayPolicy::COUNT] = [
-    //                  one path, permuted, states, counts, recycles, bends, hops
-    row("single",      [true,     NO,       NO,     NO,     NO,       NO,      NO  ], "One path"),
-    row("round-robin", [NO,       NO,       NO,     NO,     NO,       NO,      NO  ], "Paths in turn"),
-    row("obs",         [NO,       true,     NO,     NO,     NO,       NO,      NO  ], "Oblivious spraying in a pseudo-random order"),
-    row("ev-state",    [NO,       true,     true,   NO,     NO,       NO,      NO  ], "Oblivious order over the entropy values that feedback has not excluded"),
-    row("bitmap",      [NO,       true,     NO,     true,   NO,       NO,      NO  ], "Oblivious order, in which a path loses turns for marks, trims and timeouts"),
-    row("reps",        [NO,       true,     NO,     NO,     true,     NO,      NO  ], "Paths that were acknowledged without a mark, otherwise oblivious order"),
-    row("mixed",       [NO,       true,     NO,     true,   true,     NO,      NO  ], "Paths that were acknowledged without a mark, otherwise as bitmap"),
-    row("flow-bender", [true,     NO,       NO,     NO,     NO,       true,    NO  ], "One path, and another one when it is congested or lossy"),
-    row("hopper",      [true,     NO,       NO,     NO,     NO,       NO,    true], "One path, and another one when probes of that are much faster"),
+    //                  one path, permuted, states, counts, recycles, bends, hops, drains, in hardware
+    row("single",      [true,     NO,       NO,     NO,     NO,       NO,    NO,   NO,     true       ], "One path"),
+    row("round-robin", [NO,       NO,       NO,     NO,     NO,       NO,    NO,   NO,     true       ], "Paths in turn"),
+    row("obs",         [NO,       true,     NO,     NO,     NO,       NO,    NO,   NO,     true       ], "Oblivious spraying in a pseudo-random order"),
+    row("ev-state",    [NO,       true,     true,   NO,     NO,       NO,    NO,   NO,     true       ], "Oblivious order over the entropy values that feedback has not excluded"),
+    row("bitmap",      [NO,       true,     NO,     true,   NO,       NO,    NO,   NO,     true       ], "Oblivious order, in which a path loses turns for marks, trims and timeouts"),
+    row("reps",        [NO,       true,     NO,     NO,     true,     NO,    NO,   NO,     true       ], "Paths that were acknowledged without a mark, otherwise oblivious order"),
+    row("mixed",       [NO,       true,     NO,     true,   true,     NO,    NO,   NO,     true       ], "Paths that were acknowledged without a mark, otherwise as bitmap"),
+    row("flow-bender", [true,     NO,       NO,     NO,     NO,       true,  NO,   NO,     true       ], "One path, and another one when it is congested or lossy"),
+    row("hopper",      [true,     NO,       NO,     NO,     NO,       NO,    true, NO,     true       ], "One path, and another one when probes of that are much faster"),
+    row("hp3",         [true,     NO,       NO,     NO,     NO,       NO,    NO,   true,   NO         ], "One path, and another one that answers a probe first, once nothing is in flight; in clusters only"),
 ];
 
-const fn row(name: &'static str, traits: [bool; 7], help: &'static str) -> PolicyTraits {
-    let [one_path, permuted, states, counts, recycles, bends, hops] = traits;
+const fn row(name: &'static str, traits: [bool; 9], help: &'static str) -> PolicyTraits {
+    let [one_path, permuted, states, counts, recycles, bends, hops, drains, in_hardware] = traits;
     PolicyTraits {
         name,
         one_path,
@@ -80,6 +88,8 @@ const fn row(name: &'static str, traits: [bool; 7], help: &'static str) -> Polic
         recycles,
         bends,
         hops,
+        drains,
+        in_hardware,
         help,
     }
 }
@@ -87,12 +97,12 @@ const fn row(name: &'static str, traits: [bool; 7], help: &'static str) -> Polic
 impl PolicyTraits {
     /// Every acknowledgement matters to the policy, not only those with a mark.
     pub const fn hears_all(&self) -> bool {
-        self.recycles || self.bends || self.hops
+        self.recycles || self.bends || self.hops || self.drains
     }
 
     /// The policy sends probes of its own.
     pub const fn probes(&self) -> bool {
-        self.states || self.hops
+        self.states || self.hops || self.drains
     }
 }
 
@@ -110,6 +120,13 @@ impl SprayPolicy {
     /// The policy of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// The policies that the card has.
+    pub fn in_hardware() -> impl Iterator<Item = Self> {
+        Self::ALL
+            .into_iter()
+            .filter(|policy| policy.traits().in_hardware)
     }
 
     /// The policy with this encoding, if there is one.
@@ -148,5 +165,16 @@ pub const HOP_BETTER: u32 = 5;
 pub const HOP_PROBES: u8 = 2;
 /// Base round trips for which a hop is delayed at most.
 pub const HOP_MOST_DELAY: u32 = 2;
+/// [`PolicyTraits::drains`]: rounds in a row with a mark before data pauses. HP3's talk has no number.
+pub const DRAIN_ROUNDS: u8 = 3;
+/// Paths that are probed in a pause, with the one in use. HP3's talk has no number.
+pub const DRAIN_PROBES: u8 = 8;
+/// Base round trips after which a pause without an answer ends.
+pub const DRAIN_PATIENCE: u32 = 2;
+/// Rounds without another pause after one that was for nothing.
+pub const DRAIN_REST: u8 = 8;
+/// Halves of the window before the pause that the window is on a new path.
+pub const DRAIN_RAISE_HALVES: u32 = 3;
+
 /// log2 of the longest base round trip, in ticks, plus 1.
 pub const BASE_RTT_BITS: usize = 14;

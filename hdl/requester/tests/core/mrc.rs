@@ -4,7 +4,7 @@ use rust_hdl::prelude::*;
 use stellar_transport::requester::{MrcRequester, Requester, Sack};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxCcState, TxNeth, TxSeth};
-use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Seth};
+use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Peth, Seth};
 
 use crate::core::lockstep::Bench;
 use crate::core::peer::{InFlight, Receiver};
@@ -108,7 +108,9 @@ impl Bench {
             entropy: Entropy(0xbff8 + (dice >> 30) as u32 % 32),
             stamp: dice as u16,
             ack_req: true,
-            probe_id: (dice >> 11 & 3 == 0).then_some((dice >> 14) as u16 % 200),
+            probe_id: (dice >> 11 & 3 == 0).then_some(
+                (dice >> 14) as u16 % 200 | ((dice >> 22) as u16) << 8 & Peth::TAIL_PROBE,
+            ),
         };
         let mut receiver = pair.receiver.clone();
         let (mut seth, cc) = receiver.answer(&packet, PathHint::Good, 0, 0);

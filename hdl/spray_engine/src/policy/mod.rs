@@ -28,8 +28,7 @@ const TRAITS: [Trait; 9] = [
 
 /// Returns the policies with trait `number` of [`TRAITS`].
 fn policies_with(number: usize) -> impl Iterator<Item = SprayPolicy> {
-    let policies = SprayPolicy::ALL.into_iter();
-    policies.filter(move |policy| TRAITS[number](&policy.traits()))
+    SprayPolicy::in_hardware().filter(move |policy| TRAITS[number](&policy.traits()))
 }
 
 /// Returns whether a policy has trait `number` of [`TRAITS`]. A function of the four bits of the policy.

@@ -28,6 +28,7 @@ fn with_every_policy() {
         (Policy::Mixed, 16),
         (Policy::FlowBender, 16),
         (Policy::Hopper, 16),
+        (Policy::Hp3, 16),
     ];
     assert_eq!(policies.len(), Policy::COUNT);
     for (policy, paths) in policies {
@@ -234,6 +235,7 @@ proptest! {
             Just((Policy::Mixed, 8)),
             Just((Policy::FlowBender, 8)),
             Just((Policy::Hopper, 8)),
+            Just((Policy::Hp3, 8)),
         ],
         rc in proptest::bool::weighted(0.2),
     ) {

@@ -1,7 +1,7 @@
 //! Effects of SACKs and NACKs (hardware block `sack_flow`).
 
 use stellar_wire::host::WcStatus;
-use stellar_wire::mrc::{CcState, NackReason, Neth, PathHint, Seth};
+use stellar_wire::mrc::{CcState, NackReason, Neth, PathHint, Peth, Seth};
 
 use super::estimate::Answer;
 use super::{Card, MrcRequester};
@@ -42,9 +42,13 @@ impl MrcRequester {
             }
         }
         self.estimate.fold(self.config.rto);
+        let probe_id = seth.ack_psn_offset as u16;
         let (answered, at) = if seth.probe_response {
-            // The answer reflects when the probe left. It is no sample: it is short, and it may acknowledge what arrived long before.
-            (None, Some(now.since(now.round_trip(cc.tx_timestamp))))
+            // The answer reflects when the probe left. It is no sample: it is short, and it may acknowledge what arrived long before. A probe of the path policy
+            // overtakes the packets of a path that is slow, so what its answer shows to be missing is late and not lost.
+            let left = now.since(now.round_trip(cc.tx_timestamp));
+            let is_tail = probe_id & Peth::TAIL_PROBE != 0;
+            (None, is_tail.then_some(left))
         } else {
             let answered = self.answered(&view, cc.tx_timestamp);
             (answered, answered.map(|sent| sent.at))
@@ -60,11 +64,12 @@ impl MrcRequester {
         let round_trip = answered.map(|sent| now.since(sent.at));
         let reflected = if seth.probe_response {
             let round_trip = now.round_trip(cc.tx_timestamp);
-            self.probe_answered(seth.ack_psn_offset as u16, seth.path_hint, round_trip, now);
+            self.probe_answered(probe_id, seth.path_hint, round_trip, now);
             self.spray.index_of(seth.entropy)
         } else {
             self.path_ack(seth, packets, round_trip, now)
         };
+        self.change_window();
         if packets > 0 || known {
             self.last_rtt = round_trip.or(self.last_rtt);
             self.nscc.on_ack(
@@ -164,7 +169,8 @@ impl MrcRequester {
     /// A probe came back, so its path works. If the probe was marked, the path is congested too.
     fn probe_answered(&mut self, id: u16, hint: PathHint, round_trip: Ticks, now: Ticks) {
         self.counters.probe_answers += 1;
-        let Some(index) = u8::try_from(id).ok().and_then(EvIndex::new) else {
+        let index = u8::try_from(id & !Peth::TAIL_PROBE).ok();
+        let Some(index) = index.and_then(EvIndex::new) else {
             return;
         };
         if hint != PathHint::AlwaysSkip {

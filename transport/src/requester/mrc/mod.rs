@@ -8,6 +8,7 @@ mod timers;
 mod transmit;
 
 use stellar_wire::host::WcStatus;
+use stellar_wire::rows::DRAIN_RAISE_HALVES;
 
 use super::{
     CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
@@ -16,7 +17,7 @@ use super::{
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
 use crate::rx::{Psn, Tables};
-use crate::spray::{EvIndex, Spray, SprayError};
+use crate::spray::{EvIndex, Spray, SprayError, WindowChange};
 use crate::time::Ticks;
 use estimate::Estimate;
 
@@ -31,6 +32,14 @@ pub struct Card<'a> {
     pub pool: &'a mut WindowPool,
 }
 
+/// A probe that is due.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    index: EvIndex,
+    /// Its answer tells early loss detection what is lost.
+    is_tail: bool,
+}
+
 /// An MRC requester.
 #[derive(Clone, Debug)]
 pub struct MrcRequester {
@@ -41,6 +50,8 @@ pub struct MrcRequester {
     burst: Vec<(Message, u32)>,
     window: Window,
     nscc: Nscc,
+    /// The window that a path policy told to remember: bytes, 24.8.
+    saved_window: u32,
     spray: Spray,
     /// Window that the receiver advertised last, in packets.
     mpr: u32,
@@ -52,7 +63,7 @@ pub struct MrcRequester {
     last_rtt: Option<Ticks>,
     estimate: Estimate,
     /// A probe that is due, until the port of its plane can take it.
-    probe_waiting: Option<EvIndex>,
+    probe_waiting: Option<Probe>,
     /// By path; empty if they are not counted.
     path_loads: Box<[u64]>,
     counters: RequesterCounters,
@@ -77,6 +88,7 @@ impl MrcRequester {
             burst: Vec::new(),
             window: Window::new(first),
             nscc: Nscc::new(&config.nscc, now),
+            saved_window: 0,
             path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
             spray: Spray::new(config.spray.clone())?,
             mpr: config.mpr.into(),
@@ -90,6 +102,17 @@ impl MrcRequester {
             counters: RequesterCounters::default(),
             error: None,
         })
+    }
+
+    /// Does to the congestion window what the path policy tells.
+    fn change_window(&mut self) {
+        while let Some(change) = self.spray.window_change() {
+            match change {
+                WindowChange::Save => self.saved_window = self.nscc.window(),
+                WindowChange::Restore => self.nscc.resume(self.saved_window, 2),
+                WindowChange::Raise => self.nscc.resume(self.saved_window, DRAIN_RAISE_HALVES),
+            }
+        }
     }
 
     /// Advances the window and completes messages in order.

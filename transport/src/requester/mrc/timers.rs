@@ -2,7 +2,7 @@
 
 use stellar_wire::host::WcStatus;
 
-use super::{Card, MrcRequester};
+use super::{Card, MrcRequester, Probe};
 use crate::requester::Sent;
 use crate::rx::Psn;
 use crate::spray::{Feedback, PlaneMask};
@@ -59,7 +59,9 @@ impl MrcRequester {
         if !now.reached(probe_at) {
             return probe_at;
         }
-        if self.probe_waiting.is_none() {
+        if let Some(waiting) = &mut self.probe_waiting {
+            waiting.is_tail = true;
+        } else {
             let other = 1 - oldest.plane;
             let plane = if self.spray.planes_up().contains(other) {
                 other
@@ -67,7 +69,10 @@ impl MrcRequester {
                 oldest.plane
             };
             let path = self.spray.choose(Some(oldest.ev), PlaneMask::only(plane));
-            self.probe_waiting = path.map(|path| path.index);
+            self.probe_waiting = path.map(|path| Probe {
+                index: path.index,
+                is_tail: true,
+            });
         }
         self.estimate.probed(self.config.rto);
         self.estimate.tail_probe_after().map_or(due, |wait| {

@@ -7,7 +7,7 @@ use stellar_wire::mrc::{Meth, Peth, Tseth};
 use stellar_wire::{ImmDt, Opcode, Reth};
 
 use super::timers::earlier;
-use super::{Card, MrcRequester};
+use super::{Card, MrcRequester, Probe};
 use crate::requester::{
     locate_payload, segment, Message, Messages, Payload, RequestExt, RequestPacket, Segment, Sent,
     WindowPool, WriteExt,
@@ -51,18 +51,27 @@ impl MrcRequester {
         if self.error.is_some() {
             return;
         }
+        if self.window.is_empty() {
+            self.spray.on_empty();
+        }
         let held = self.spray.held_until(now);
+        self.change_window();
         if let Some(probe) = self.probe(port, now) {
             leave(probe);
-        } else if let Some(until) = held {
-            // The timer makes the ports ask again.
-            self.deadline = earlier(self.deadline, until);
-        } else if let Some(psn) = self.lost_for(port) {
-            if let Some(packet) = self.retransmit(psn, port, now, card) {
-                leave(packet);
-            }
         } else {
-            self.send_new(port, now, most, card, leave);
+            if let Some(until) = held {
+                // The timer makes the ports ask again.
+                self.deadline = earlier(self.deadline, until);
+            }
+            match self.lost_for(port) {
+                Some(psn) if held.is_none() || self.spray.resends_while_held() => {
+                    if let Some(packet) = self.retransmit(psn, port, now, card) {
+                        leave(packet);
+                    }
+                }
+                None if held.is_none() => self.send_new(port, now, most, card, leave),
+                _ => {}
+            }
         }
         self.complete(card);
     }
@@ -274,17 +283,23 @@ impl MrcRequester {
         let planes = self.spray.planes_up();
         self.probe_waiting = self
             .probe_waiting
-            .filter(|index| planes.contains(index.plane()));
+            .filter(|probe| planes.contains(probe.index.plane()));
         if self.probe_waiting.is_none() {
-            self.probe_waiting = self.spray.probe_due(now);
+            let due = self.spray.probe_due(now);
+            self.probe_waiting = due.map(|index| Probe {
+                index,
+                is_tail: false,
+            });
         }
-        let index = self.probe_waiting.filter(|index| index.plane() == port)?;
+        let Probe { index, is_tail } = self
+            .probe_waiting
+            .filter(|probe| probe.index.plane() == port)?;
         self.probe_waiting = None;
         let entropy = self.spray.entropy(index)?;
         self.counters.probes += 1;
         let peth = Peth {
             vendor_info: 0,
-            probe_id: index.value().into(),
+            probe_id: u16::from(index.value()) | if is_tail { Peth::TAIL_PROBE } else { 0 },
             src_context: self.qp.local as u16,
             dst_context: self.qp.peer as u16,
             timestamp: time_stamp(now),

@@ -4,6 +4,7 @@ mod bitmap;
 mod ev_state;
 mod flow_bender;
 mod hopper;
+mod hp3;
 mod in_order;
 mod mixed;
 mod recycled;
@@ -15,6 +16,17 @@ use stellar_wire::rows::PathAck;
 
 use super::{EvIndex, Feedback, Paths, PlaneMask, Policy, SprayConfig};
 use crate::time::Ticks;
+
+/// What a policy does to the congestion window of its queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowChange {
+    /// The window is remembered.
+    Save,
+    /// The window is the one that was remembered.
+    Restore,
+    /// The window is the one that was remembered, times [`stellar_wire::rows::DRAIN_RAISE_HALVES`] / 2.
+    Raise,
+}
 
 /// How a queue pair chooses among its paths, and what it learns from feedback. A policy has the state of one queue pair.
 ///
@@ -60,6 +72,19 @@ pub trait PathPolicy: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Everything that was sent is acknowledged. It is called before [`Self::held_until`].
+    fn on_empty(&mut self, _paths: &mut Paths) {}
+
+    /// While [`Self::held_until`] keeps data back, packets that are lost are sent again.
+    fn resends_while_held(&self) -> bool {
+        false
+    }
+
+    /// What happens to the congestion window now. It is asked after every acknowledgement, and after [`Self::held_until`], until there is nothing.
+    fn window_change(&mut self) -> Option<WindowChange> {
+        None
+    }
+
     /// A copy, for copies of the queue pair.
     fn copy(&self) -> Box<dyn PathPolicy>;
 }
@@ -80,5 +105,6 @@ pub(super) fn built_in(config: &SprayConfig) -> Box<dyn PathPolicy> {
         Policy::Mixed => Box::new(mixed::Mixed::default()),
         Policy::FlowBender => Box::new(flow_bender::FlowBender::new(config.bend_after)),
         Policy::Hopper => Box::new(hopper::Hopper::new(config.base_rtt)),
+        Policy::Hp3 => Box::new(hp3::Hp3::new(config.base_rtt)),
     }
 }

@@ -1,0 +1,284 @@
+//! When HP3 pauses, what ends the pause, and that no packet overtakes another one.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use stellar_transport::rx::Psn;
+use stellar_transport::spray::{
+    EvIndex, Feedback, PathAck, PlaneMask, Policy, Spray, WindowChange,
+};
+use stellar_transport::time::Ticks;
+
+use crate::spray::common::{spray, BASE_RTT};
+
+const BASE: u32 = BASE_RTT.0;
+
+/// A queue pair of 16 paths.
+struct Flow {
+    spray: Spray,
+    now: u32,
+    una: u32,
+    next: u32,
+}
+
+impl Flow {
+    fn new() -> Self {
+        Self {
+            spray: spray(Policy::Hp3, 16),
+            now: 1_000_000,
+            una: 0,
+            next: 0,
+        }
+    }
+
+    /// Acknowledges up to `una`, when the packets before `next` were sent.
+    fn ack(&mut self, una: u32, next: u32, hint: Feedback) {
+        let entropy = self.spray.entropy(self.spray.home()).expect("a path");
+        let ack = PathAck {
+            entropy: entropy.0,
+            hint,
+            sampled: false,
+            round_trip: 0,
+            packets: (una - self.una) as u16,
+            una: Psn::new(una),
+            next_psn: Psn::new(next),
+            in_flight: 0,
+        };
+        (self.una, self.next) = (una, next);
+        self.spray.on_ack(&ack, Ticks(self.now));
+    }
+
+    /// Rounds of ten packets, with these marks.
+    fn rounds(&mut self, marks: &[bool]) {
+        for &marked in marks {
+            let hint = if marked {
+                Feedback::Skip
+            } else {
+                Feedback::Good
+            };
+            self.ack(self.una + 5, self.una + 15, hint);
+            self.ack(self.una + 5, self.una + 15, Feedback::Good);
+        }
+    }
+
+    fn probes(&mut self) -> Vec<EvIndex> {
+        std::iter::from_fn(|| self.spray.probe_due(Ticks(self.now))).collect()
+    }
+
+    /// Ticks until data may be sent or the queue pair asks again.
+    fn held(&mut self) -> Option<u32> {
+        if self.una == self.next {
+            self.spray.on_empty();
+        }
+        let until = self.spray.held_until(Ticks(self.now))?;
+        Some(until.since(Ticks(self.now)).0)
+    }
+
+    fn answer(&mut self, passed: u32, index: EvIndex, marked: bool) {
+        self.now += passed;
+        let now = Ticks(self.now);
+        self.spray.on_probe(index, passed as u16, now);
+        if marked {
+            self.spray.on_feedback(index, Feedback::Skip, now);
+        }
+    }
+
+    /// In a pause, with the paths that are probed: that in use first.
+    fn paused() -> (Self, Vec<EvIndex>) {
+        let mut flow = Self::new();
+        flow.rounds(&[false, true, true, true, true]);
+        assert_eq!(flow.held(), Some(2 * BASE));
+        assert_eq!(flow.spray.window_change(), Some(WindowChange::Save));
+        let probes = flow.probes();
+        (flow, probes)
+    }
+}
+
+#[test]
+fn data_pauses_after_three_marked_rounds_in_a_row() {
+    let mut flow = Flow::new();
+    // The acknowledgement that begins the first round counts for none.
+    flow.rounds(&[true, true, true, false, true, true, false]);
+    assert_eq!((flow.held(), flow.probes()), (None, vec![]));
+    let (flow, probes) = Flow::paused();
+    assert_eq!(probes.len(), 8);
+    assert_eq!(probes[0], flow.spray.home());
+    let mut different = probes.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), 8);
+}
+
+#[test]
+fn the_path_changes_to_the_first_that_answers_when_nothing_is_in_flight() {
+    let (mut flow, probes) = Flow::paused();
+    let home = flow.spray.home();
+    flow.answer(600, probes[3], false);
+    flow.answer(10, probes[5], false);
+    assert!(flow.held().is_some());
+    flow.ack(flow.next - 1, flow.next, Feedback::Skip);
+    assert!(flow.held().is_some());
+    assert_eq!(
+        (flow.spray.home(), flow.spray.window_change()),
+        (home, None)
+    );
+    flow.ack(flow.next, flow.next, Feedback::Skip);
+    assert_eq!(flow.held(), None);
+    assert_eq!(flow.spray.home(), probes[3]);
+    assert_eq!(flow.spray.window_change(), Some(WindowChange::Raise));
+}
+
+#[test]
+fn the_path_stays_if_it_answers_first_or_the_first_answer_is_marked_or_none_comes() {
+    for case in 0..3 {
+        let (mut flow, probes) = Flow::paused();
+        let home = flow.spray.home();
+        match case {
+            0 => flow.answer(600, probes[0], false),
+            1 => flow.answer(600, probes[2], true),
+            _ => flow.now += 2 * BASE,
+        }
+        assert_eq!(flow.held(), None, "case {case}");
+        assert_eq!(flow.spray.window_change(), Some(WindowChange::Restore));
+        assert_eq!((flow.spray.home(), flow.probes()), (home, vec![]));
+        // What comes later changes nothing, and eight rounds pass without another pause.
+        flow.answer(10, probes[4], false);
+        flow.rounds(&[true; 8]);
+        assert_eq!(flow.held(), None);
+        flow.rounds(&[true; 2]);
+        assert!(flow.held().is_some(), "case {case}");
+    }
+}
+
+#[test]
+fn an_answer_to_a_probe_from_before_the_pause_does_not_count() {
+    let (mut flow, probes) = Flow::paused();
+    flow.now += 100;
+    flow.spray.on_probe(probes[1], 101, Ticks(flow.now));
+    flow.spray.on_probe(probes[0], 101, Ticks(flow.now));
+    assert_eq!(flow.held(), Some(2 * BASE - 100));
+}
+
+#[test]
+fn a_timeout_leaves_the_path_at_once() {
+    let (mut flow, probes) = Flow::paused();
+    flow.answer(600, probes[3], false);
+    let now = Ticks(flow.now);
+    let home = flow.spray.home();
+    flow.spray.on_feedback(home, Feedback::Timeout, now);
+    assert_eq!((flow.held(), flow.spray.home()), (None, probes[3]));
+    assert_eq!(flow.spray.window_change(), Some(WindowChange::Restore));
+}
+
+/// A packet or probe that was sent, by path, with its mark.
+#[derive(Clone, Copy)]
+struct Sent {
+    index: EvIndex,
+    at: u32,
+    arrives: u32,
+    marked: bool,
+}
+
+/// What comes back: the answer to a probe, or what had arrived when a packet did.
+enum Answer {
+    Probe(Sent),
+    Packet(usize),
+}
+
+/// Sends 1,500 packets over paths whose delays and marks change at random with time. Returns the packets.
+fn run(seed: u32, weather: &[(u32, bool)], gap: u32, window: usize) -> (Vec<Sent>, usize) {
+    let mut flow = Flow::new();
+    for _ in 0..seed % 7 {
+        flow.spray
+            .on_feedback(EvIndex::active(0, 0), Feedback::Timeout, Ticks(0));
+    }
+    let mut last_arrivals = [0; 16];
+    let (mut packets, mut acknowledged, mut known, mut moves) = (Vec::<Sent>::new(), 0, 0, 0);
+    let mut answers = BTreeMap::new();
+    let mut order = 0;
+    while packets.len() < 1_500 {
+        flow.now += gap;
+        let now = flow.now;
+        while let Some(entry) = answers.first_entry().filter(
+            |entry: &std::collections::btree_map::OccupiedEntry<'_, (u32, u32), Answer>| {
+                entry.key().0 <= now
+            },
+        ) {
+            match entry.remove() {
+                Answer::Probe(sent) => {
+                    flow.now = sent.at;
+                    flow.answer(now - sent.at, sent.index, sent.marked);
+                }
+                Answer::Packet(number) => {
+                    let arrived = packets
+                        .iter()
+                        .filter(|packet| packet.arrives <= packets[number].arrives);
+                    known = arrived.count().max(known);
+                    let in_order = |packet: &&Sent| packet.arrives <= packets[number].arrives;
+                    acknowledged += packets[acknowledged..].iter().take_while(in_order).count();
+                    let hint = if packets[number].marked {
+                        Feedback::Skip
+                    } else {
+                        Feedback::Good
+                    };
+                    flow.ack(acknowledged as u32, packets.len() as u32, hint);
+                }
+            }
+        }
+        let held = flow.held().is_some();
+        let mut send = |index: EvIndex| {
+            let (delay, marked) =
+                weather[(usize::from(index.value()) * 7 + (now / 3_000) as usize) % weather.len()];
+            let last: &mut u32 = &mut last_arrivals[usize::from(index.value())];
+            *last = (*last + 1).max(now + delay);
+            Sent {
+                index,
+                at: now,
+                arrives: *last,
+                marked,
+            }
+        };
+        for index in flow.probes() {
+            let sent = send(index);
+            order += 1;
+            answers.insert((sent.arrives + BASE / 2, order), Answer::Probe(sent));
+        }
+        if held || packets.len() - acknowledged >= window {
+            continue;
+        }
+        let path = flow.spray.choose(None, PlaneMask::BOTH).expect("a path");
+        let sent = send(path.index);
+        moves += usize::from(packets.last().is_some_and(|last| last.index != path.index));
+        order += 1;
+        answers.insert(
+            (sent.arrives + BASE / 2, order),
+            Answer::Packet(packets.len()),
+        );
+        packets.push(sent);
+    }
+    (packets, moves)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_packet_ever_overtakes_another_one(
+        seed in any::<u32>(),
+        weather in prop::collection::vec((BASE / 2..4 * BASE, prop::bool::weighted(0.6)), 3..20),
+        gap in 5..60u32,
+        window in 20..200usize,
+    ) {
+        let (packets, _) = run(seed, &weather, gap, window);
+        for pair in packets.windows(2) {
+            prop_assert!(pair[0].arrives < pair[1].arrives);
+        }
+    }
+}
+
+#[test]
+fn the_path_does_change_in_such_runs() {
+    let weather: Vec<(u32, bool)> = (0..11).map(|i| (BASE / 2 + i * 100, i % 3 != 0)).collect();
+    let moves: usize = (0..8).map(|seed| run(seed, &weather, 20, 80).1).sum();
+    assert!(moves >= 10, "{moves} changes of the path");
+}

@@ -12,6 +12,7 @@ use stellar_wire::Opcode;
 use crate::ports::of_port;
 use crate::records::{Op, RequesterState};
 use crate::segment::at_most_63;
+use crate::silent_plane::avoids;
 
 /// The choice, in the order of priority: a probe, a lost packet, or new packets.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -52,10 +53,12 @@ pub fn probe_packet(op: Op, window: WindowResponse, choice: Choice) -> TxRequest
     }
 }
 
-/// Selects what `port` sends. A packet lost on one plane is retransmitted on the other one, as long as that is usable. Levels: two carry chains and 4.
+/// Selects what `port` sends. A packet lost on one plane is retransmitted on the other one, as long as that is usable. A plane that is silent gets probes only. Levels:
+/// two carry chains and 5.
 #[hdl_fn]
 pub fn choose(
     state: RequesterState,
+    plane_up: Bits<2>,
     port: Bit,
     spray: SprayResponse,
     window: WindowResponse,
@@ -71,7 +74,8 @@ pub fn choose(
         spray.entropy
     };
     let probe = state.probe | spray.found;
-    let other_usable = of_port(spray.usable, !port);
+    let avoided = avoids(state, plane_up, port);
+    let other_usable = of_port(spray.usable, !port) & !avoids(state, plane_up, !port);
     let lost_here = of_port(window.lost, port);
     let lost_other = of_port(window.lost, !port);
     let from_plane_1 = lost_other ^ port;
@@ -81,7 +85,7 @@ pub fn choose(
         window.first_lost0
     };
     let window_left = bit_cast::<24, 13>(state.mpr) - (window.next_psn - window.una);
-    let window_space = if window_left.get_bit(23) {
+    let window_space = if window_left.get_bit(23) | avoided {
         bits::<6>(0)
     } else {
         at_most_63(window_left)
@@ -92,9 +96,9 @@ pub fn choose(
         probe_index,
         probe_is_tail: state.probe & state.probe_is_tail,
         probe_entropy,
-        is_retransmit: lost_other | (lost_here & !other_usable),
+        is_retransmit: (lost_other | (lost_here & !other_usable)) & !avoided,
         lost_psn,
         window_space,
-        starves: !window.room.any() & (window.una == window.next_psn),
+        starves: !window.room.any() & (window.una == window.next_psn) & !avoided,
     }
 }

@@ -24,6 +24,7 @@ mod requester_core;
 mod sack_flow;
 mod segment;
 mod sequencer;
+mod silent_plane;
 mod spray_feedback_fifo;
 pub mod tenant_limits;
 pub mod timer_scan;

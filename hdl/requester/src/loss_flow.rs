@@ -15,6 +15,7 @@ use crate::bundles::CallSrc;
 use crate::deadline::{earlier, longest_tail, reached, timeout};
 use crate::ports::of_port;
 use crate::records::{NextAction, Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
+use crate::silent_plane::{avoids, lost};
 
 /// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -32,7 +33,7 @@ enum Step {
     MarkLost,
     /// Reports the loss to congestion control, once that is free.
     ReportLossToCc,
-    /// A tail probe is due: requests a path for it, once the spray engine is free.
+    /// A tail probe is due, or a silent plane is asked: requests a path for the probe, once the spray engine is free.
     RequestPath,
     /// The probe waits for the port of its path.
     TakePath,
@@ -43,6 +44,7 @@ const MOST_SHIFT: u64 = 4;
 
 /// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
 /// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due.
+/// If none is, a plane that is silent is asked for a sign of life.
 #[derive(LogicBlock, Default)]
 pub struct LossFlow {
     pub clock: Signal<In, Clock>,
@@ -80,6 +82,8 @@ pub struct LossFlow {
     spends_retry: DFF<Bit>,
     /// If it does, the next one is spent from this time on.
     next_retry: DFF<Bits<32>>,
+    /// The probe asks a silent plane for a sign of life.
+    asks: DFF<Bit>,
     /// No packet was examined yet that is not late.
     may_probe: DFF<Bit>,
     /// A tail probe that asks for the packet is due.
@@ -105,6 +109,7 @@ impl Logic for LossFlow {
             timed_out,
             spends_retry,
             next_retry,
+            asks,
             may_probe,
             probe_at,
             next_probe_at
@@ -162,7 +167,8 @@ impl Logic for LossFlow {
             delays.shift
         };
         let here = sent.ev.get_bit(0);
-        let other_up = of_port(self.plane_up.val(), !here);
+        let plane_up = self.plane_up.val();
+        let other_up = of_port(plane_up, !here) & !avoids(state, plane_up, !here);
         let path = self.spray_response.val();
         let next_check = if delays.spent {
             expires_at
@@ -170,6 +176,19 @@ impl Logic for LossFlow {
             earlier(true, self.next_probe_at.q.val(), expires_at)
         };
         let takes_path = !state.probe;
+
+        // ask a silent plane, if no probe waits
+        let asks = self.asks.q.val();
+        let asks_plane_1 = avoids(state, plane_up, true) & plane_up.get_bit(1);
+        let asks_plane_0 = avoids(state, plane_up, false) & plane_up.get_bit(0);
+        let may_ask = (asks_plane_0 | asks_plane_1) & takes_path;
+        let asked = RequesterState {
+            probe: path.found,
+            probe_index: path.index,
+            probe_entropy: path.entropy,
+            probe_is_tail: false,
+            ..state
+        };
         // A probe that waits already serves as the tail probe.
         let rechecked = RequesterState {
             armed: true,
@@ -204,9 +223,9 @@ impl Logic for LossFlow {
                 SprayOp::Feedback
             },
             qp: op.qp,
-            plane: here ^ other_up,
+            plane: if asks { asks_plane_1 } else { here ^ other_up },
             count: bits::<6>(1),
-            avoid_valid: true,
+            avoid_valid: !asks,
             avoid: sent.ev,
             index: sent.ev,
             feedback: self.feedback.q.val(),
@@ -261,6 +280,7 @@ impl Logic for LossFlow {
             Step::Idle => {
                 if self.start.val() {
                     self.state.d.next = op.state;
+                    self.asks.d.next = false;
                     self.may_probe.d.next = timer & op.settings.early_loss.any();
                     if timer {
                         self.state.d.next.armed = false;
@@ -336,6 +356,10 @@ impl Logic for LossFlow {
                     self.may_probe.d.next = false;
                     self.state.d.next = rearmed;
                     self.step.d.next = Step::FindInFlight;
+                } else if may_ask {
+                    self.asks.d.next = true;
+                    self.state.d.next = rearmed;
+                    self.step.d.next = Step::RequestPath;
                 } else {
                     self.done.next = true;
                     self.result.next.state = rearmed;
@@ -354,6 +378,9 @@ impl Logic for LossFlow {
                             self.state.d.next.retries = state.retries + 1;
                             self.state.d.next.next_retry = self.next_retry.q.val();
                         }
+                        if timer {
+                            self.state.d.next.losses = lost(state.losses, plane_up, here);
+                        }
                         self.window.start.next = true;
                         self.step.d.next = Step::ReportLossToCc;
                     }
@@ -366,7 +393,11 @@ impl Logic for LossFlow {
                 }
             }
             Step::TakePath => {
-                if !self.spray.busy.val() {
+                if !self.spray.busy.val() & asks {
+                    self.done.next = true;
+                    self.result.next.state = asked;
+                    self.step.d.next = Step::Idle;
+                } else if !self.spray.busy.val() {
                     self.state.d.next = probed;
                     if sent.is_retransmit {
                         self.step.d.next = Step::FindInFlight;

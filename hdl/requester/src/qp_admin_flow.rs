@@ -15,6 +15,7 @@ use crate::records::{
     ConfigureKind, DelayState, NextAction, Op, OpKind, OpResult, PathPolicy, RcState,
     RequesterState,
 };
+use crate::silent_plane::PlaneLosses;
 
 /// Step of the flow. A step that issues a request is followed by one that waits for the response.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -207,6 +208,7 @@ impl Logic for QpAdminFlow {
                                 deadline: bits(0),
                                 retries: bits(0),
                                 next_retry: bits(0),
+                                losses: PlaneLosses::default(),
                                 probe: false,
                                 probe_index: bits(0),
                                 probe_is_tail: false,

@@ -5,6 +5,8 @@ use stellar_wire::hw::requester::{ControlPacket, RequesterConfig};
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 use stellar_wire::mtu::LENGTH_BITS;
 
+use crate::silent_plane::PlaneLosses;
+
 /// Width of the time before a tail probe, which is at most half of a timeout.
 pub const TAIL_BITS: usize = 20;
 
@@ -106,6 +108,8 @@ pub struct RequesterState {
     pub retries: Bits<8>,
     /// MRC: if there were retries, no further one is spent before this time.
     pub next_retry: Bits<32>,
+    /// MRC.
+    pub losses: PlaneLosses,
     /// MRC: a probe is due, and waits for the port of its plane.
     pub probe: Bit,
     pub probe_index: Bits<8>,

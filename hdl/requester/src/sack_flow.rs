@@ -20,6 +20,7 @@ use crate::bundles::CallSrc;
 use crate::deadline::reached;
 use crate::delay_estimate::{DelayEstimate, REORDERING_BITS};
 use crate::records::{NextAction, Op, OpResult, RequesterState, StatPulses};
+use crate::silent_plane::{heard, lost};
 
 /// Step of the flow.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -100,6 +101,9 @@ pub struct SackFlow {
     pub messages_response: Signal<In, MessageResponse>,
     /// The message table still processes the previous SACK. If that moves the queue pair to the error state, this SACK changes nothing.
     pub completing: Signal<In, Bit>,
+
+    /// Bit p: port p can send.
+    pub plane_up: Signal<In, Bits<2>>,
 
     /// A burst of the queue pair is sent in the background, from this PSN on. The records of its packets are not written yet.
     pub burst_active: Signal<In, Bit>,
@@ -420,6 +424,10 @@ impl Logic for SackFlow {
                         if moves {
                             self.state.d.next.retries = bits::<8>(0);
                         }
+                        if window.answered & !seth.probe_response {
+                            self.state.d.next.losses =
+                                heard(state.losses, window.sent.ev.get_bit(0));
+                        }
                         self.state.d.next.delays = folded;
                         self.state.d.next.delays.spurious =
                             window.spurious.any() | (not_last & !seth.probe_response);
@@ -442,6 +450,7 @@ impl Logic for SackFlow {
                     self.reverse_ev.valid.next = good & accepted;
                     self.nscc.start.next = accepted;
                     if probe_works & probe_known {
+                        self.state.d.next.losses = heard(state.losses, probe_index.get_bit(0));
                         self.step.d.next = Step::ReportProbe;
                     } else if checks_early_loss {
                         self.step.d.next = Step::FindInFlight;
@@ -484,6 +493,8 @@ impl Logic for SackFlow {
                         self.window.start.next = true;
                         self.stats.next.early_loss = true;
                         self.state.d.next.delays.shift = bits::<3>(0);
+                        self.state.d.next.losses =
+                            lost(state.losses, self.plane_up.val(), window.sent.ev.get_bit(0));
                         self.step.d.next = Step::MarkLost;
                     } else if is_told & is_old & skips {
                         // Nothing between this packet and the bitmap is told.

@@ -546,6 +546,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.sack.nscc.busy.next = self.nscc.busy.val();
         self.loss.spray_response.next = self.spray.response.val();
         self.loss.plane_up.next = self.plane_up.val();
+        self.sack.plane_up.next = self.plane_up.val();
         self.loss.nscc.busy.next = self.nscc.busy.val();
         self.admin.nscc.busy.next = self.nscc.busy.val();
         self.transmit.nscc_response.next = self.nscc.response.val();

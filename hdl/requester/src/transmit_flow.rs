@@ -244,7 +244,7 @@ impl Logic for TransmitFlow {
         let units_ready = !self.window.busy.val()
             & !needs_spray_query
             & !(spray_requested & self.spray.busy.val());
-        let choice = choose(state, port, query_response, window);
+        let choice = choose(state, self.plane_up.val(), port, query_response, window);
         let rc_space = rc_space(op.settings, op.state);
         let sends_nothing = rc & ((op.settings.plane != port) | op.state.rc.waits);
 

@@ -36,14 +36,14 @@ pub struct MrcPlan {
     pub rto: Ticks,
     /// Growth of the timeout with each retry.
     pub backoff: Backoff,
-    /// Retries of a packet.
+    /// Retries without progress.
     pub retry_budget: u8,
     /// One SACK covers this number of packets that do not request one, 1 to 63. With `None` it follows from the path MTU ([`default_sack_every`]).
     pub sack_every: Option<u8>,
 }
 
 impl Default for MrcPlan {
-    /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us, 7 retries, early loss detection at a distance of 128 packets,
+    /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us that doubles, 7 retries, early loss detection at a distance of 128 packets,
     /// SACKs by path MTU.
     fn default() -> Self {
         Self {

@@ -19,4 +19,5 @@ mod retries;
 mod rnr;
 mod sack_contents;
 mod sharing;
+mod silent_plane;
 mod work_requests;

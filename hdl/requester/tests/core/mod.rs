@@ -15,6 +15,7 @@ mod reach;
 mod reuse;
 mod rig;
 mod setup;
+mod silent_plane;
 mod tail_probe;
 mod transmissions;
 mod unreadable;

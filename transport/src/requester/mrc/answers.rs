@@ -53,6 +53,9 @@ impl MrcRequester {
             let answered = self.answered(&view, cc.tx_timestamp);
             (answered, answered.map(|sent| sent.at))
         };
+        if let Some(sent) = answered {
+            self.losses.heard(sent.plane);
+        }
         let overtaken = view.cack.is_behind(self.window.una().previous());
         let before = self.window.state(view.acked);
         let known = before != SlotState::Free;
@@ -174,6 +177,7 @@ impl MrcRequester {
             return;
         };
         if hint != PathHint::AlwaysSkip {
+            self.losses.heard(index.plane());
             self.spray.on_probe(index, round_trip.stamp(), now);
         }
         if hint == PathHint::SkipOnce {
@@ -209,6 +213,7 @@ impl MrcRequester {
             if view.shows_missing(psn, threshold) {
                 self.counters.early_losses += 1;
                 self.estimate.lost();
+                self.losses.lost(sent.plane, self.spray.planes_up());
                 self.lose(psn, sent.retries);
             } else if psn.is_behind(view.base) && view.base.is_behind(self.window.next()) {
                 // Nothing between this packet and the bitmap is told.

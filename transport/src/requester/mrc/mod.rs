@@ -1,9 +1,11 @@
 //! The MRC requester of one queue pair: its state, and its end.
 //!
-//! `transmit` has what it sends, `answers` the effects of acknowledgements, `timers` the effects of time, `estimate` the delays of its paths.
+//! `transmit` has what it sends, `answers` the effects of acknowledgements, `timers` the effects of time, `estimate` the delays of its paths,
+//! `silence` planes that do not answer.
 
 mod answers;
 mod estimate;
+mod silence;
 mod timers;
 mod transmit;
 
@@ -20,6 +22,7 @@ use crate::rx::{Psn, Tables};
 use crate::spray::{EvIndex, Spray, SprayError, WindowChange};
 use crate::time::Ticks;
 use estimate::Estimate;
+use silence::PlaneLosses;
 
 pub use answers::Sack;
 
@@ -60,6 +63,8 @@ pub struct MrcRequester {
     /// Retries since the last progress. If there are some, no further one is spent before `next_retry`.
     retries: u8,
     next_retry: Ticks,
+    /// Says which plane is silent.
+    losses: PlaneLosses,
     last_rtt: Option<Ticks>,
     estimate: Estimate,
     /// A probe that is due, until the port of its plane can take it.
@@ -97,6 +102,7 @@ impl MrcRequester {
             deadline: None,
             retries: 0,
             next_retry: now,
+            losses: PlaneLosses::default(),
             last_rtt: None,
             probe_waiting: None,
             counters: RequesterCounters::default(),

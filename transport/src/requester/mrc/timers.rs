@@ -29,14 +29,17 @@ impl MrcRequester {
             let timeout = self.config.backoff.timeout(self.config.rto, sent.retries);
             let due = sent.at.plus(timeout);
             if !now.reached(due) {
-                let next = if std::mem::take(&mut may_probe) {
+                let (next, probes) = if std::mem::take(&mut may_probe) {
                     self.tail_probe(&sent, due, now)
                 } else {
-                    due
+                    (due, false)
                 };
                 self.deadline = earlier(self.deadline, next);
                 if sent.again {
                     continue;
+                }
+                if !probes {
+                    self.ask_silent_plane();
                 }
                 return;
             }
@@ -45,25 +48,26 @@ impl MrcRequester {
             if !self.spend_retry(&sent, now, card) {
                 return;
             }
+            self.losses.lost(sent.plane, self.spray.planes_up());
             self.lose(psn, sent.retries.saturating_add(1));
         }
     }
 
     /// Sends a tail probe if it is due. `oldest` is the lowest packet in flight that is not late, and expires at `due`. Returns when the timers are to be examined
-    /// again.
-    fn tail_probe(&mut self, oldest: &Sent, due: Ticks, now: Ticks) -> Ticks {
+    /// again, and whether a probe was due.
+    fn tail_probe(&mut self, oldest: &Sent, due: Ticks, now: Ticks) -> (Ticks, bool) {
         let Some(wait) = self.estimate.tail_probe_after() else {
-            return due;
+            return (due, false);
         };
         let probe_at = oldest.at.plus(wait);
         if !now.reached(probe_at) {
-            return probe_at;
+            return (probe_at, false);
         }
         if let Some(waiting) = &mut self.probe_waiting {
             waiting.is_tail = true;
         } else {
             let other = 1 - oldest.plane;
-            let plane = if self.spray.planes_up().contains(other) {
+            let plane = if self.spray.planes_up().contains(other) && !self.avoids(other) {
                 other
             } else {
                 oldest.plane
@@ -75,9 +79,10 @@ impl MrcRequester {
             });
         }
         self.estimate.probed(self.config.rto);
-        self.estimate.tail_probe_after().map_or(due, |wait| {
+        let next = self.estimate.tail_probe_after().map_or(due, |wait| {
             earlier(Some(now.plus(wait)), due).unwrap_or(due)
-        })
+        });
+        (next, true)
     }
 
     /// How long after a transmission the timers are examined for the first time.

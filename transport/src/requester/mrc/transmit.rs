@@ -76,8 +76,11 @@ impl MrcRequester {
         self.complete(card);
     }
 
-    /// The lost packet that a port sends next. A packet lost on one plane leaves on the other, while that one works.
+    /// The lost packet that a port sends next. A packet lost on one plane leaves on the other, while that one works and is not silent.
     fn lost_for(&self, port: u8) -> Option<Psn> {
+        if self.avoids(port) {
+            return None;
+        }
         let other = 1 - port;
         self.window.first_lost(other).or_else(|| {
             let psn = self.window.first_lost(port)?;
@@ -117,7 +120,7 @@ impl MrcRequester {
         Some(packet)
     }
 
-    /// Whether a retransmission can be left to a plane: its port is up and it has a path that is not out of use.
+    /// Whether a retransmission can be left to a plane: its port is up, and it has a path that is not out of use and is not silent.
     fn plane_usable(&self, plane: u8) -> bool {
         let good = |index: EvIndex| {
             index.plane() == plane
@@ -125,6 +128,7 @@ impl MrcRequester {
         };
         !self.config.spray.policy.traits().one_path
             && self.spray.planes_up().contains(plane)
+            && !self.avoids(plane)
             && (0..=u8::MAX).map_while(EvIndex::new).any(good)
     }
 
@@ -143,6 +147,9 @@ impl MrcRequester {
         let Some(message) = self.messages.current(first, self.qp.mtu, card.memory) else {
             return;
         };
+        if self.avoids(port) {
+            return;
+        }
         let (limit, only_short) = Messages::burst_limit(&message, self.qp.mtu);
         let allowed = self
             .allowed(&message, first, card.pool)

@@ -73,6 +73,7 @@ def test_files_and_every_pattern_run() -> None:
         cluster.incast(bytes=10_000, ranks=3),
         cluster.all_to_all(bytes=10_000, ranks=3),
         cluster.ring(bytes=10_000, ranks=3),
+        cluster.tree(bytes=10_000, ranks=3),
         cluster.matrix("Nodes 8\nConnections 1\n0->5 id 1 start 0 size 5000\n"),
         cluster.flow_file("1\n0 5 3 5000 0.000001\n"),
     ):

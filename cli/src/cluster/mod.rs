@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Flows to generate
     #[arg(long, default_value = "permutation")]
     pattern: Pattern,
-    /// Bytes of a generated flow; of a rank's buffer in the ring
+    /// Bytes of a generated flow; of a rank's buffer in ring and tree
     #[arg(long, default_value_t = 2_000_000)]
     bytes: u64,
     /// Hosts that take part: of each leaf in a permutation, senders of an incast, ranks of the others [default: all]
@@ -100,6 +100,8 @@ enum Pattern {
     AllToAll,
     /// AllReduce in a ring, step by step
     Ring,
+    /// AllReduce in a binary tree, up and down
+    Tree,
 }
 
 /// Transport.
@@ -229,5 +231,6 @@ fn workload(arguments: &Arguments) -> Result<WorkloadSource, FileError> {
         Pattern::Incast => WorkloadSource::Incast { bytes, ranks },
         Pattern::AllToAll => WorkloadSource::AllToAll { bytes, ranks },
         Pattern::Ring => WorkloadSource::Ring { bytes, ranks },
+        Pattern::Tree => WorkloadSource::Tree { bytes, ranks },
     })
 }

@@ -10,7 +10,9 @@ use stellar_wire::mtu;
 
 use crate::files::{read_connection_matrix, read_conweave_flows, read_text, FileError};
 use crate::topology::{built_in_spec, fat_tree};
-use crate::workload::{all_to_all, incast, permutation, ring_all_reduce, Workload};
+use crate::workload::{
+    all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Workload,
+};
 use crate::{ClusterError, QueuePairs, Sampling, Settings, Transport};
 
 /// Picoseconds of a microsecond.
@@ -147,6 +149,14 @@ pub enum WorkloadSource {
     },
     /// [`ring_all_reduce`] among `ranks` hosts.
     Ring {
+        /// Bytes of a rank's buffer.
+        bytes: u64,
+        /// Hosts that take part.
+        #[serde(default)]
+        ranks: Option<usize>,
+    },
+    /// [`tree_all_reduce`] among `ranks` hosts.
+    Tree {
         /// Bytes of a rank's buffer.
         bytes: u64,
         /// Hosts that take part.
@@ -304,6 +314,9 @@ impl WorkloadSource {
             }
             &Self::Ring { bytes, ranks } => {
                 ring_all_reduce(topology, ranks.unwrap_or(hosts), bytes, seed)?
+            }
+            &Self::Tree { bytes, ranks } => {
+                tree_all_reduce(topology, ranks.unwrap_or(hosts), bytes, seed)?
             }
             Self::Matrix(NamedText { file, text }) => read_connection_matrix(file, text, hosts)?,
             Self::Flows(NamedText { file, text }) => read_conweave_flows(file, text, hosts)?,

@@ -47,6 +47,7 @@ __all__ = [
     "run",
     "sources",
     "topology_file",
+    "tree",
 ]
 
 Description = dict[str, Any]
@@ -127,6 +128,11 @@ def all_to_all(*, bytes: int, ranks: int | None = None) -> Description:
 def ring(*, bytes: int, ranks: int | None = None) -> Description:
     """An AllReduce of `bytes` per rank in a ring of `ranks` hosts (None: all)."""
     return {"ring": {"bytes": bytes, "ranks": ranks}}
+
+
+def tree(*, bytes: int, ranks: int | None = None) -> Description:
+    """An AllReduce of `bytes` per rank in a binary tree of `ranks` hosts (None: all)."""
+    return {"tree": {"bytes": bytes, "ranks": ranks}}
 
 
 def matrix(text: str, *, file: str = "matrix") -> Description:

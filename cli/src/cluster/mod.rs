@@ -28,6 +28,9 @@ pub struct Arguments {
     /// Flow file of ConWeave's simulator
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "bytes", "ranks"])]
     flows: Option<PathBuf>,
+    /// Schedule in GOAL, as ATLAHS and LogGOPSim read it: sends, receives and computations of each rank
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["matrix", "flows", "pattern", "bytes", "ranks"])]
+    goal: Option<PathBuf>,
     /// Flows to generate
     #[arg(long, default_value = "permutation")]
     pattern: Pattern,
@@ -224,6 +227,9 @@ fn workload(arguments: &Arguments) -> Result<WorkloadSource, FileError> {
     }
     if let Some(path) = &arguments.flows {
         return Ok(WorkloadSource::Flows(NamedText::read(path)?));
+    }
+    if let Some(path) = &arguments.goal {
+        return Ok(WorkloadSource::Goal(NamedText::read(path)?));
     }
     let (bytes, ranks) = (arguments.bytes, arguments.ranks);
     Ok(match arguments.pattern {

@@ -8,7 +8,7 @@ use sim_net::{Balancer, Time, Topology};
 use stellar_transport::spray::Policy;
 use stellar_wire::mtu;
 
-use crate::files::{read_connection_matrix, read_conweave_flows, read_text, FileError};
+use crate::files::{read_connection_matrix, read_conweave_flows, read_goal, read_text, FileError};
 use crate::topology::{built_in_spec, fat_tree};
 use crate::workload::{
     all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Workload,
@@ -167,6 +167,8 @@ pub enum WorkloadSource {
     Matrix(NamedText),
     /// A flow file of ConWeave's simulator.
     Flows(NamedText),
+    /// A schedule in GOAL.
+    Goal(NamedText),
 }
 
 /// What cards, queue pairs and the run have, in the units of the command line.
@@ -320,6 +322,7 @@ impl WorkloadSource {
             }
             Self::Matrix(NamedText { file, text }) => read_connection_matrix(file, text, hosts)?,
             Self::Flows(NamedText { file, text }) => read_conweave_flows(file, text, hosts)?,
+            Self::Goal(NamedText { file, text }) => read_goal(file, text, hosts)?,
         })
     }
 }

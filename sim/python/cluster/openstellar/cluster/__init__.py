@@ -38,6 +38,7 @@ __all__ = [
     "execute",
     "fat_tree",
     "flow_file",
+    "goal",
     "incast",
     "leaf_spine",
     "matrix",
@@ -138,6 +139,11 @@ def tree(*, bytes: int, ranks: int | None = None) -> Description:
 def matrix(text: str, *, file: str = "matrix") -> Description:
     """The text of a connection matrix of htsim (`.cm`), with triggers: flows of any start and order. Errors call it `file`."""
     return {"matrix": {"file": file, "text": text}}
+
+
+def goal(text: str, *, file: str = "schedule") -> Description:
+    """The text of a schedule in GOAL, as ATLAHS and LogGOPSim read it. Rank i is host i. Errors call it `file`."""
+    return {"goal": {"file": file, "text": text}}
 
 
 def flow_file(text: str, *, file: str = "flows") -> Description:

@@ -73,8 +73,10 @@ def test_files_and_every_pattern_run() -> None:
         cluster.incast(bytes=10_000, ranks=3),
         cluster.all_to_all(bytes=10_000, ranks=3),
         cluster.ring(bytes=10_000, ranks=3),
+        cluster.tree(bytes=10_000, ranks=3),
         cluster.matrix("Nodes 8\nConnections 1\n0->5 id 1 start 0 size 5000\n"),
         cluster.flow_file("1\n0 5 3 5000 0.000001\n"),
+        cluster.goal("num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 0\n}\nrank 1 {\nl1: recv 10b from 0 tag 0\n}\n"),
     ):
         totals = run(workload=workload).totals["flows"]
         assert totals["finished"] == totals["total"] > 0

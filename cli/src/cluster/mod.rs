@@ -28,10 +28,13 @@ pub struct Arguments {
     /// Flow file of ConWeave's simulator
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "bytes", "ranks"])]
     flows: Option<PathBuf>,
+    /// Schedule in GOAL, as ATLAHS and LogGOPSim read it: sends, receives and computations of each rank
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["matrix", "flows", "pattern", "bytes", "ranks"])]
+    goal: Option<PathBuf>,
     /// Flows to generate
     #[arg(long, default_value = "permutation")]
     pattern: Pattern,
-    /// Bytes of a generated flow; of a rank's buffer in the ring
+    /// Bytes of a generated flow; of a rank's buffer in ring and tree
     #[arg(long, default_value_t = 2_000_000)]
     bytes: u64,
     /// Hosts that take part: of each leaf in a permutation, senders of an incast, ranks of the others [default: all]
@@ -100,6 +103,8 @@ enum Pattern {
     AllToAll,
     /// AllReduce in a ring, step by step
     Ring,
+    /// AllReduce in a binary tree, up and down
+    Tree,
 }
 
 /// Transport.
@@ -223,11 +228,15 @@ fn workload(arguments: &Arguments) -> Result<WorkloadSource, FileError> {
     if let Some(path) = &arguments.flows {
         return Ok(WorkloadSource::Flows(NamedText::read(path)?));
     }
+    if let Some(path) = &arguments.goal {
+        return Ok(WorkloadSource::Goal(NamedText::read(path)?));
+    }
     let (bytes, ranks) = (arguments.bytes, arguments.ranks);
     Ok(match arguments.pattern {
         Pattern::Permutation => WorkloadSource::Permutation { bytes, ranks },
         Pattern::Incast => WorkloadSource::Incast { bytes, ranks },
         Pattern::AllToAll => WorkloadSource::AllToAll { bytes, ranks },
         Pattern::Ring => WorkloadSource::Ring { bytes, ranks },
+        Pattern::Tree => WorkloadSource::Tree { bytes, ranks },
     })
 }

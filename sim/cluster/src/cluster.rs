@@ -12,13 +12,14 @@ use crate::carrier::CardOf;
 use crate::connect::Connector;
 use crate::host::Host;
 use crate::topology::uplinks;
-use crate::workload::{Flow, Start, TriggerId, Triggers, Workload};
+use crate::workload::{Fired, Flow, Start, TriggerId, Triggers, Workload};
 use crate::{Carrier, ClusterError, QueuePairs, Record, RunHash, Settings};
 
 /// Occurrences between two reports of progress.
 const WATCH_EVERY: u64 = 1 << 16;
-/// Alarms of hosts have this bit; those of flows do not.
+/// Alarms of hosts have this bit, and those of triggers the other one; those of flows have neither.
 const HOST_ALARM: u64 = 1 << 63;
+const TRIGGER_ALARM: u64 = 1 << 62;
 
 /// What became of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +91,7 @@ impl<C: Carrier> Cluster<C> {
             }
             fabric.sample_every(period, uplinks(&topology))?;
         }
-        Ok(Self {
+        let mut cluster = Self {
             fabric,
             hosts,
             connector,
@@ -103,7 +104,12 @@ impl<C: Carrier> Cluster<C> {
             hash: RunHash::default(),
             damaged: 0,
             occurrences: 0,
-        })
+        };
+        for trigger in workload.first {
+            let fired = cluster.triggers.activate(trigger);
+            cluster.set_alarms(fired)?;
+        }
+        Ok(cluster)
     }
 
     /// The fabric, to interfere with it or to observe it.
@@ -141,6 +147,12 @@ impl<C: Carrier> Cluster<C> {
                 }
                 Occurrence::Alarm(token) if token & HOST_ALARM != 0 => {
                     self.expire(HostId((token ^ HOST_ALARM) as u32))?;
+                }
+                Occurrence::Alarm(token) if token & TRIGGER_ALARM != 0 => {
+                    let fired = self
+                        .triggers
+                        .fire(TriggerId((token ^ TRIGGER_ALARM) as u32));
+                    self.set_alarms(fired)?;
                 }
                 Occurrence::Alarm(flow) => self.start(flow as usize)?,
                 Occurrence::Link(link, up) => self.change_link(link, up)?,
@@ -292,12 +304,23 @@ impl<C: Carrier> Cluster<C> {
     /// Takes the completions of a queue pair.
     fn complete(&mut self, id: HostId, qp: u32) -> Result<(), ClusterError> {
         while let Some(cqe) = self.hosts[id.0 as usize].endpoint.poll_cq(qp) {
-            let trigger = self.note(&cqe);
-            let starting = trigger.map(|trigger| self.triggers.activate(trigger));
-            for flow in starting.into_iter().flatten() {
-                // As an occurrence of its own: the calls that led here are not done with their host yet.
-                self.fabric.set_alarm(self.fabric.now(), flow as u64)?;
+            if let Some(trigger) = self.note(&cqe) {
+                let fired = self.triggers.activate(trigger);
+                self.set_alarms(fired)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Sets the alarms of what triggers start. They are occurrences of their own: the calls that led here are not done with their host yet.
+    fn set_alarms(&mut self, fired: Fired) -> Result<(), ClusterError> {
+        let now = self.fabric.now();
+        for flow in fired.flows {
+            self.fabric.set_alarm(now, flow as u64)?;
+        }
+        for (delay, TriggerId(trigger)) in fired.later {
+            let token = TRIGGER_ALARM | u64::from(trigger);
+            self.fabric.set_alarm(now.saturating_add(delay), token)?;
         }
         Ok(())
     }

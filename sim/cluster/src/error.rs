@@ -1,5 +1,6 @@
 //! Why a cluster cannot be built or run.
 
+use sim_net::workload::{GenerateError, WorkloadError};
 use sim_net::{FabricError, TopologyError};
 use stellar_transport::congestion::ParamError;
 use stellar_transport::endpoint::{ConfigError, PostError};
@@ -8,7 +9,6 @@ use stellar_wire::mtu::BadMtu;
 use thiserror::Error;
 
 use crate::files::FileError;
-use crate::workload::GenerateError;
 
 /// Why a cluster cannot be built or run.
 #[derive(Debug, Error)]
@@ -30,30 +30,9 @@ pub enum ClusterError {
         /// Its ports.
         ports: usize,
     },
-    /// A flow names a host that is not there.
-    #[error("flow {flow} names host {host}; the topology has {hosts}, numbered from 0")]
-    NoHost {
-        /// The flow.
-        flow: u64,
-        /// The host.
-        host: u32,
-        /// Hosts of the topology.
-        hosts: usize,
-    },
-    /// A flow from a host to itself.
-    #[error("flow {0} goes from a host to itself; name two hosts")]
-    ToItself(u64),
-    /// A flow of no bytes or too many.
-    #[error("flow {flow} has {bytes} bytes; give 1 to 68719476736 (64 GiB)")]
-    Bytes {
-        /// The flow.
-        flow: u64,
-        /// Its bytes.
-        bytes: u64,
-    },
-    /// There is nothing to run.
-    #[error("there is no flow; give at least one")]
-    NoFlows,
+    /// The flows.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
     /// A host has more queue pairs than there are numbers.
     #[error("host {0} has more than 16777214 queue pairs; let flows share them (--queue-pairs per-pair)")]
     QueuePairs(u32),

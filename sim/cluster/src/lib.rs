@@ -35,7 +35,6 @@ mod round_trip;
 mod run_spec;
 mod settings;
 mod topology;
-pub mod workload;
 
 pub use carrier::Carrier;
 pub use cluster::{Cluster, Progress};
@@ -49,4 +48,5 @@ pub use report::{
 };
 pub use run_spec::{BuiltIn, NamedText, Options, Parts, RunSpec, TopologySource, WorkloadSource};
 pub use settings::{QueuePairs, Sampling, Settings, Transport};
+pub use sim_net::workload;
 pub use topology::leaf_spine;

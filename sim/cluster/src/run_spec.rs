@@ -8,9 +8,11 @@ use sim_net::{Balancer, Time, Topology};
 use stellar_transport::spray::Policy;
 use stellar_wire::mtu;
 
-use crate::files::{read_connection_matrix, read_conweave_flows, read_text, FileError};
+use crate::files::{read_connection_matrix, read_conweave_flows, read_goal, read_text, FileError};
 use crate::topology::{built_in_spec, fat_tree};
-use crate::workload::{all_to_all, incast, permutation, ring_all_reduce, Workload};
+use crate::workload::{
+    all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Workload,
+};
 use crate::{ClusterError, QueuePairs, Sampling, Settings, Transport};
 
 /// Picoseconds of a microsecond.
@@ -153,10 +155,20 @@ pub enum WorkloadSource {
         #[serde(default)]
         ranks: Option<usize>,
     },
+    /// [`tree_all_reduce`] among `ranks` hosts.
+    Tree {
+        /// Bytes of a rank's buffer.
+        bytes: u64,
+        /// Hosts that take part.
+        #[serde(default)]
+        ranks: Option<usize>,
+    },
     /// A connection matrix of htsim.
     Matrix(NamedText),
     /// A flow file of ConWeave's simulator.
     Flows(NamedText),
+    /// A schedule in GOAL.
+    Goal(NamedText),
 }
 
 /// What cards, queue pairs and the run have, in the units of the command line.
@@ -305,8 +317,12 @@ impl WorkloadSource {
             &Self::Ring { bytes, ranks } => {
                 ring_all_reduce(topology, ranks.unwrap_or(hosts), bytes, seed)?
             }
+            &Self::Tree { bytes, ranks } => {
+                tree_all_reduce(topology, ranks.unwrap_or(hosts), bytes, seed)?
+            }
             Self::Matrix(NamedText { file, text }) => read_connection_matrix(file, text, hosts)?,
             Self::Flows(NamedText { file, text }) => read_conweave_flows(file, text, hosts)?,
+            Self::Goal(NamedText { file, text }) => read_goal(file, text, hosts)?,
         })
     }
 }

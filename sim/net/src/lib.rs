@@ -52,6 +52,7 @@ mod stats;
 mod switch;
 pub mod topology;
 mod trim;
+pub mod workload;
 
 pub use ahead::Coming;
 pub use balance::Balancer;

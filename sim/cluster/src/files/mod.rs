@@ -3,11 +3,13 @@
 mod connection_matrix;
 mod conweave;
 mod fat_tree;
+mod goal;
 mod lines;
 
 pub use connection_matrix::read_connection_matrix;
 pub use conweave::read_conweave_flows;
 pub use fat_tree::{read_fat_tree, FatTreeSettings};
+pub use goal::read_goal;
 pub use lines::{FileError, LineProblem};
 
 use std::path::Path;

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use sim_cluster::workload::{
-    all_to_all, incast, permutation, ring_all_reduce, Flow, GenerateError, Start, Workload,
+    all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Flow, GenerateError, Start,
+    TriggerKind, Workload,
 };
-use sim_cluster::{leaf_spine, Cluster, ClusterError, Record, Sampling, Settings};
+use sim_cluster::{leaf_spine, Cluster, ClusterError, FlowResult, Record, Sampling, Settings};
 use sim_net::{HostId, Topology};
 use stellar_transport::spray::Policy;
 
-use crate::common::{clos, run};
+use crate::common::{clos, run, run_both};
 
 fn pairs(workload: &Workload) -> Vec<(u32, u32)> {
     let flows = workload.flows.iter();
@@ -83,6 +84,62 @@ fn a_ring_moves_every_part_twice_around() {
         let arrival = before.start_us.unwrap() + before.received_us.unwrap();
         assert!((flow.start_us.unwrap() - arrival).abs() < 1e-6);
     }
+}
+
+#[test]
+fn a_tree_goes_up_when_children_have_sent_and_down_when_the_sum_is_there() {
+    let topology = clos(1, 4, "");
+    for ranks in [2, 3, 7, 8] {
+        let workload = tree_all_reduce(&topology, ranks, 50_000, 1).unwrap();
+        assert_eq!(workload.flows.len(), 2 * (ranks - 1));
+        let report = run::<Record>(&topology, &workload, &Settings::default());
+        let flows = &report.flow_results;
+        assert_eq!(report.flows.finished, flows.len());
+        let (up, down) = flows.split_at(ranks - 1);
+        let arrival = |flow: &FlowResult| flow.start_us.unwrap() + flow.received_us.unwrap();
+        for flow in up {
+            let of_children = up.iter().filter(|other| other.dst == flow.src);
+            let ready = of_children.map(arrival).fold(0.0, f64::max);
+            assert!((flow.start_us.unwrap() - ready).abs() < 1e-6);
+        }
+        let sum = up.iter().map(arrival).fold(0.0, f64::max);
+        for flow in down {
+            let mut from_parent = down.iter().filter(|other| other.dst == flow.src);
+            let ready = from_parent.next().map_or(sum, arrival);
+            assert!((flow.start_us.unwrap() - ready).abs() < 1e-6);
+        }
+        let sent_up: BTreeSet<_> = up.iter().map(|flow| (flow.src, flow.dst)).collect();
+        let sent_down: BTreeSet<_> = down.iter().map(|flow| (flow.dst, flow.src)).collect();
+        assert_eq!(sent_up, sent_down);
+    }
+}
+
+/// Trigger 0 is a computation of 7 us, which starts at 0; it activates one that starts the flow when the other flow is sent, too.
+#[test]
+fn triggers_take_time_and_activate_others() {
+    let topology = clos(1, 2, "");
+    let mut workload = all_to_all(&topology, 2, 1000).unwrap();
+    let both = workload.add_trigger(TriggerKind::Barrier(2));
+    let computed = workload.add_trigger(TriggerKind::OneShot);
+    workload.triggers[computed.0 as usize].delay = 7_000_000;
+    workload.triggers[computed.0 as usize].then.push(both);
+    workload.first.push(computed);
+    workload.flows[0].on_sent = Some(both);
+    let flow = Flow {
+        id: 3,
+        start: Start::Trigger(both),
+        on_sent: None,
+        ..workload.flows[0]
+    };
+    workload.add_flow(flow);
+    let of = |workload: &Workload| run_both(&topology, workload, &Settings::default()).flow_results;
+    let early = of(&workload);
+    assert!(early[0].fct_us.unwrap() < 7.0);
+    assert_eq!(early[2].start_us, Some(7.0));
+    workload.flows[0].bytes = 1_000_000;
+    let late = of(&workload);
+    assert!(late[0].fct_us.unwrap() > 7.0);
+    assert_eq!(late[2].start_us, late[0].fct_us);
 }
 
 #[test]

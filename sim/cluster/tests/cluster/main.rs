@@ -4,6 +4,7 @@ mod bad_files;
 mod common;
 mod files;
 mod flows;
+mod goal;
 mod records;
 mod results;
 mod run_spec;

@@ -38,6 +38,7 @@ __all__ = [
     "execute",
     "fat_tree",
     "flow_file",
+    "goal",
     "incast",
     "leaf_spine",
     "matrix",
@@ -47,6 +48,7 @@ __all__ = [
     "run",
     "sources",
     "topology_file",
+    "tree",
 ]
 
 Description = dict[str, Any]
@@ -129,9 +131,19 @@ def ring(*, bytes: int, ranks: int | None = None) -> Description:
     return {"ring": {"bytes": bytes, "ranks": ranks}}
 
 
+def tree(*, bytes: int, ranks: int | None = None) -> Description:
+    """An AllReduce of `bytes` per rank in a binary tree of `ranks` hosts (None: all)."""
+    return {"tree": {"bytes": bytes, "ranks": ranks}}
+
+
 def matrix(text: str, *, file: str = "matrix") -> Description:
     """The text of a connection matrix of htsim (`.cm`), with triggers: flows of any start and order. Errors call it `file`."""
     return {"matrix": {"file": file, "text": text}}
+
+
+def goal(text: str, *, file: str = "schedule") -> Description:
+    """The text of a schedule in GOAL, as ATLAHS and LogGOPSim read it. Rank i is host i. Errors call it `file`."""
+    return {"goal": {"file": file, "text": text}}
 
 
 def flow_file(text: str, *, file: str = "flows") -> Description:

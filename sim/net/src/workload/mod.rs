@@ -1,12 +1,15 @@
-//! What the hosts of a cluster send to each other, and when.
+//! What hosts send to each other, and when: flows, and what starts them. Clusters (`sim-cluster`) and worlds of many hosts (`sim-world`) execute it.
 
+mod error;
 mod generate;
+mod reduce;
+mod triggers;
 
-pub use generate::{all_to_all, incast, permutation, ring_all_reduce, GenerateError};
+pub use error::{GenerateError, WorkloadError};
+pub use generate::{all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Pattern};
+pub use triggers::{Fired, Triggers};
 
-use sim_net::{HostId, Time};
-
-use crate::ClusterError;
+use crate::{HostId, Time};
 
 /// Index of a trigger of a [`Workload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,11 +53,11 @@ impl Flow {
 /// What activations of a trigger do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerKind {
-    /// The first activation starts all its flows.
+    /// The first activation fires it: all its flows start.
     OneShot,
     /// Every activation starts the next one of its flows.
     MultiShot,
-    /// This many activations start all its flows.
+    /// This many activations fire it.
     Barrier(u32),
 }
 
@@ -65,98 +68,71 @@ pub struct Trigger {
     pub kind: TriggerKind,
     /// Indices of the flows that it starts.
     pub flows: Vec<usize>,
+    /// Triggers that it activates when it fires. A [`TriggerKind::MultiShot`] activates none.
+    pub then: Vec<TriggerId>,
+    /// Time from the activation that fires it until it fires, in picoseconds: a computation.
+    pub delay: Time,
 }
 
-/// Flows between the hosts of a cluster.
+/// Flows between hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workload {
     /// Every flow.
     pub flows: Vec<Flow>,
     /// What [`Start::Trigger`] refers to.
     pub triggers: Vec<Trigger>,
+    /// Triggers that are activated at time 0.
+    pub first: Vec<TriggerId>,
 }
 
 impl Workload {
     /// Adds a trigger that no flow waits for yet.
-    pub(crate) fn add_trigger(&mut self, kind: TriggerKind) -> TriggerId {
-        let flows = Vec::new();
-        self.triggers.push(Trigger { kind, flows });
+    pub fn add_trigger(&mut self, kind: TriggerKind) -> TriggerId {
+        self.triggers.push(Trigger {
+            kind,
+            flows: Vec::new(),
+            then: Vec::new(),
+            delay: 0,
+        });
         TriggerId(self.triggers.len() as u32 - 1)
     }
 
     /// Adds a flow, and to the trigger that starts it, if one does.
-    pub(crate) fn add_flow(&mut self, flow: Flow) {
+    pub fn add_flow(&mut self, flow: Flow) {
         if let Start::Trigger(TriggerId(trigger)) = flow.start {
             self.triggers[trigger as usize].flows.push(self.flows.len());
         }
         self.flows.push(flow);
     }
-}
 
-impl Workload {
     /// Checks that a topology with so many hosts can run it.
     ///
     /// # Errors
-    /// [`ClusterError`], for the first flow that it cannot run.
-    pub(crate) fn check(&self, hosts: usize) -> Result<(), ClusterError> {
+    /// [`WorkloadError`], for the first flow that it cannot run.
+    pub fn check(&self, hosts: usize) -> Result<(), WorkloadError> {
         if self.flows.is_empty() {
-            return Err(ClusterError::NoFlows);
+            return Err(WorkloadError::NoFlows);
         }
         for flow in &self.flows {
             let missing = [flow.src, flow.dst].into_iter();
             let mut missing = missing.filter(|host| host.0 as usize >= hosts);
             if let Some(host) = missing.next() {
-                return Err(ClusterError::NoHost {
+                return Err(WorkloadError::NoHost {
                     flow: flow.id,
                     host: host.0,
                     hosts,
                 });
             }
             if flow.src == flow.dst {
-                return Err(ClusterError::ToItself(flow.id));
+                return Err(WorkloadError::ToItself(flow.id));
             }
             if !(1..=Flow::MAX_BYTES).contains(&flow.bytes) {
-                return Err(ClusterError::Bytes {
+                return Err(WorkloadError::Bytes {
                     flow: flow.id,
                     bytes: flow.bytes,
                 });
             }
         }
         Ok(())
-    }
-}
-
-/// The triggers of a run.
-#[derive(Debug)]
-pub(crate) struct Triggers {
-    triggers: Vec<Trigger>,
-    activations: Vec<u32>,
-}
-
-impl Triggers {
-    pub(crate) fn new(triggers: Vec<Trigger>) -> Self {
-        let activations = vec![0; triggers.len()];
-        Self {
-            triggers,
-            activations,
-        }
-    }
-
-    /// Activates a trigger; returns the flows that start now.
-    pub(crate) fn activate(&mut self, TriggerId(id): TriggerId) -> Vec<usize> {
-        let (trigger, count) = (
-            &self.triggers[id as usize],
-            &mut self.activations[id as usize],
-        );
-        *count = count.saturating_add(1);
-        match trigger.kind {
-            TriggerKind::OneShot if *count == 1 => trigger.flows.clone(),
-            TriggerKind::Barrier(needed) if *count == needed => trigger.flows.clone(),
-            TriggerKind::MultiShot => {
-                let next = trigger.flows.get(*count as usize - 1);
-                next.copied().into_iter().collect()
-            }
-            TriggerKind::OneShot | TriggerKind::Barrier(_) => Vec::new(),
-        }
     }
 }

@@ -24,12 +24,12 @@ use crate::output_fifos::OutputFifos;
 use crate::records::{LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg};
 use crate::update_state::update_state;
 
-/// Cycles from an outcome to its acknowledgement, if the packet does not concern the stash and no output stalls.
+/// Cycles from an outcome to its acknowledgement, if the packet does not wait for the stash and no output stalls.
 pub const LATENCY: usize = 5;
 /// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash
-/// is empty, only a packet with immediate looks it up; behind other MRC packets the next operation follows in the next cycle.
+/// is empty, packets do not look it up; behind them the next operation follows in the next cycle.
 pub const SPACING: usize = 2;
-/// Cycles from an operation other than an MRC packet (an RC packet, a configuration, an arming) to the next operation of its queue pair.
+/// Cycles from any other operation (a packet with immediate, an RC packet, a configuration, an arming) to the next operation of its queue pair.
 pub const OTHER_SPACING: usize = 3;
 
 /// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + [`RECEIVE_RING_BITS`].

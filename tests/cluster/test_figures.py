@@ -12,7 +12,7 @@ import numpy
 import pandas
 import pytest
 
-from figures import hopper, hopper_06, output, pvdma, stellar_09, stellar_10, stellar_12, workloads
+from figures import hopper, hopper_06, hp3, output, pvdma, stellar_09, stellar_10, stellar_12, workloads
 from figures.__main__ import main
 from figures.catalogue import ALL
 from figures.figure import Band, Figure, Findings, Scale
@@ -113,6 +113,14 @@ def test_hopper_stays_away_from_slow_uplinks() -> None:
     share = measured.set_index("scheme").on_1g
     assert share.hopper < 0.06
     assert 0.25 < share.obs < 0.4
+
+
+def test_flows_that_collide_part_with_hp3() -> None:
+    measured = rows(hp3.COLLISION, Scale("quick", range(2, 4)))
+    at = measured.groupby("scheme")[["uneven", "fct_us", "retransmitted", "unfinished"]].mean()
+    assert at.loc["ecmp"].uneven > 0.9, "both flows of both runs are on one spine"
+    assert at.loc["hp3"].fct_us < 0.7 * at.loc["ecmp"].fct_us
+    assert at.loc["hp3"][["retransmitted", "unfinished"]].tolist() == [0, 0]
 
 
 def test_pins_are_those_of_this_machine() -> None:

@@ -270,7 +270,7 @@ fn srv6_paths_follow_from_plane_and_entropy() {
     }
 }
 
-/// HP3: the first path is marked without end. Data pauses, eight paths are probed, and another one carries the rest, in order.
+/// HP3: the first path is marked without end. Data pauses, paths are probed, and another one carries the rest, in order.
 #[test]
 fn a_path_that_stays_congested_is_left_when_nothing_is_in_flight() {
     let mut pair = with_policy(Policy::Hp3, 32);
@@ -317,6 +317,8 @@ fn a_path_that_stays_congested_is_left_when_nothing_is_in_flight() {
     );
     pair.finish(QP, 0..8);
     let counters = *pair.cards[0].qp_counters(QP).expect("counters");
-    assert_eq!((counters.probes, counters.retransmissions), (8, 0));
+    // Probes that have not left when the first one is answered are dropped.
+    assert!((2..=8).contains(&counters.probes), "{counters:?}");
+    assert_eq!(counters.retransmissions, 0);
     assert_eq!(paths(&pair).len(), 2, "one change of the path");
 }

@@ -1,15 +1,17 @@
-//! `./stellar world`: two NICs on a fabric, Verilated or the software reference of the transport.
+//! `./stellar world`: two NICs on a fabric, or many, Verilated or the software reference of the transport.
 
+mod group;
 mod show;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::builder::PossibleValue;
-use sim_nic::{MixedNic, RtlNic};
+use sim_net::Topology;
+use sim_nic::{CardReceives, CardSends, MixedNic, RtlNic};
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{check_bytes, Addressing, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
+use sim_world::{check_bytes, Addressing, MrcPlan, NicKind, Plan, ReferenceNic, TransportPlan};
 use stellar_transport::spray::Policy;
 
 use crate::board::{host_ports, BoardOption};
@@ -54,7 +56,7 @@ pub struct Arguments {
     addressing: AddressingName,
     /// Kind of the NICs
     #[arg(long, default_value = "reference")]
-    nic: NicKind,
+    nic: NicOption,
     /// Bytes that each queue pair writes, as one message
     #[arg(long, default_value_t = 8 << 20)]
     bytes: u64,
@@ -85,6 +87,8 @@ pub struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    group: group::GroupOptions,
     #[command(flatten)]
     pcie: PcieOptions,
     #[command(flatten)]
@@ -148,7 +152,7 @@ impl AddressingName {
 
 /// Kind of the NICs.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum NicKind {
+enum NicOption {
     /// Software reference of the transport
     Reference,
     /// The Verilated NIC
@@ -170,8 +174,8 @@ enum Mode {
 
 /// Runs the chosen mode.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if arguments.nic == NicKind::Reference {
-        let needs = "--nic rtl, rtl-sender or rtl-receiver";
+    if arguments.nic == NicOption::Reference && !arguments.group.has_card() {
+        let needs = "--nic rtl, rtl-sender or rtl-receiver, or a card of --nics";
         arguments.sim_mode.check_unused(needs)?;
     }
     arguments.sim_mode.choose();
@@ -180,6 +184,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let why =
             "with --list, --sweep and --scenario, which have hosts of their own: leave them out";
         arguments.pcie.check_unused(why)?;
+    }
+    if arguments.group.is_chosen() {
+        return group::run(arguments);
     }
     if arguments.list {
         show::scenarios();
@@ -190,19 +197,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let rows = sim_world::sweep::sweep(&file, &text, arguments.seed)?;
         return show::sweep(&rows, arguments.json);
     }
-    if arguments.nic != NicKind::Reference {
+    if arguments.nic != NicOption::Reference {
         progress::building("the card", RtlNic::prepare)?;
     }
     match arguments.nic {
-        NicKind::Reference => with::<ReferenceNic>(arguments, 1),
-        NicKind::Rtl => with::<RtlNic>(arguments, RTL_SHRINK),
-        NicKind::RtlSender => with::<MixedNic<true>>(arguments, RTL_SHRINK),
-        NicKind::RtlReceiver => with::<MixedNic<false>>(arguments, RTL_SHRINK),
+        NicOption::Reference => with::<ReferenceNic>(arguments, 1),
+        NicOption::Rtl => with::<RtlNic>(arguments, RTL_SHRINK),
+        NicOption::RtlSender => with::<MixedNic<CardSends>>(arguments, RTL_SHRINK),
+        NicOption::RtlReceiver => with::<MixedNic<CardReceives>>(arguments, RTL_SHRINK),
     }
 }
 
 /// The chosen scenario or transfer, with this kind of NIC. Messages of scenarios are `shrink` times shorter by default.
-fn with<N: Nic>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
+fn with<N: NicKind>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
     if let Some(name) = &arguments.scenario {
         return play::<N>(arguments, name, shrink);
     }
@@ -211,7 +218,7 @@ fn with<N: Nic>(arguments: &Arguments, shrink: u32) -> anyhow::Result<()> {
 }
 
 /// Runs one scenario; writes report and captures.
-fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Result<()> {
+fn play<N: NicKind>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Result<()> {
     let scenario = Scenario::<N>::find(name)?;
     let progress = progress::Clock::show(scenario.name)?;
     let mut outcome = scenario.run(&Setup {
@@ -233,7 +240,7 @@ fn play<N: Nic>(arguments: &Arguments, name: &str, shrink: u32) -> anyhow::Resul
 }
 
 /// Runs one transfer; writes report and captures.
-pub fn exchange<N: Nic>(plan: &Plan, bytes: u32, out: &Path, json: bool) -> anyhow::Result<()> {
+pub fn exchange<N: NicKind>(plan: &Plan, bytes: u32, out: &Path, json: bool) -> anyhow::Result<()> {
     let watched = progress::Transfer::new(u64::from(bytes) * u64::from(plan.qps));
     let run = run_watched::<N>(plan, Transfer::whole(bytes), |world| watched.see(world))?;
     watched.finish();
@@ -290,6 +297,15 @@ fn loss(arguments: &Arguments) -> anyhow::Result<Option<(&str, f64)>> {
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let (file, text) = topology_text(arguments)?;
     let topology = host_ports().lossy_topology(&file, &text, loss(arguments)?)?;
+    let mut plan = plan_on(arguments, topology, arguments.nic != NicOption::Reference)?;
+    plan.qps = arguments.qps;
+    plan.capture = captured(arguments.bytes * u64::from(arguments.qps));
+    plan.check()?;
+    Ok(plan)
+}
+
+/// The transport, the addressing and the PCIe of the arguments, on a topology. `has_card` says whether a NIC is a Verilated card.
+fn plan_on(arguments: &Arguments, topology: Topology, has_card: bool) -> anyhow::Result<Plan> {
     let mut plan = Plan::new(topology, arguments.seed)?;
     let sprayed = sprayed(arguments.paths);
     plan.transport = match arguments.mode {
@@ -304,12 +320,10 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     };
     plan.addressing = arguments.addressing.addressing();
     plan.mtu_log2 = arguments.mtu.log2;
-    plan.qps = arguments.qps;
-    plan.pcie = match arguments.nic {
-        NicKind::Reference => arguments.pcie.reads()?.into(),
-        _ => arguments.pcie.settings()?,
+    plan.pcie = if has_card {
+        arguments.pcie.settings()?
+    } else {
+        arguments.pcie.reads()?.into()
     };
-    plan.capture = captured(arguments.bytes * u64::from(arguments.qps));
-    plan.check()?;
     Ok(plan)
 }

@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use sim_nic::{MixedNic, RtlNic};
+use sim_nic::{CardReceives, CardSends, Mix, MixedNic, RtlNic};
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{lossy_topology, MrcPlan, Plan, TransportPlan, WorldError, MAX_PATHS};
 use stellar_transport::spray::Policy;
@@ -21,7 +21,7 @@ fn processor_time() -> Result<f64, Box<dyn Error>> {
 const MESSAGE_PACKETS: u32 = 32;
 const LIMIT: u64 = 1_000_000_000_000;
 
-fn transfer<const SENDS: bool>(mtu_log2: u8, qps: u32, packets: u32) -> Result<(), WorldError> {
+fn transfer<M: Mix>(mtu_log2: u8, qps: u32, packets: u32) -> Result<(), WorldError> {
     let topology = lossy_topology(LEAF_SPINE_FILE, LEAF_SPINE, None)?;
     let mut plan = Plan::new(topology, 1)?;
     plan.transport = TransportPlan::Mrc(MrcPlan {
@@ -39,8 +39,8 @@ fn transfer<const SENDS: bool>(mtu_log2: u8, qps: u32, packets: u32) -> Result<(
         interval: 0,
         limit: LIMIT,
     };
-    let run = run::<MixedNic<SENDS>>(&plan, transfer)?;
-    if let Some(card) = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic().rtl() {
+    let run = run::<MixedNic<M>>(&plan, transfer)?;
+    if let Some(card) = run.world.host(MixedNic::<M>::RTL_HOST).nic().rtl() {
         let rate = card.rate();
         println!("{} cycles, {:.0}/s", rate.clocks, rate.clocks_per_second());
     }
@@ -58,8 +58,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     RtlNic::prepare()?;
     let before = processor_time()?;
     match direction.as_str() {
-        "send" => transfer::<true>(mtu_log2, qps, packets)?,
-        "receive" => transfer::<false>(mtu_log2, qps, packets)?,
+        "send" => transfer::<CardSends>(mtu_log2, qps, packets)?,
+        "receive" => transfer::<CardReceives>(mtu_log2, qps, packets)?,
         _ => return Err("the direction is send or receive".into()),
     }
     let taken = processor_time()? - before;

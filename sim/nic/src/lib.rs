@@ -22,7 +22,7 @@ mod times;
 pub use error::NicError;
 pub use hdl_nic::Shape;
 pub use host::{CardPair, ConfigEffect, FabricPair, Hosts, Line, LoneCard, SentFrame, SimHosts};
-pub use mixed_nic::MixedNic;
+pub use mixed_nic::{AsPlanned, CardReceives, CardSends, Mix, MixedNic};
 pub use model::{CqBeat, NicInputs, NicModel, NicOutputs, PortInputs, PortOutputs, RqBeat};
 pub use pcie::{
     stream_rates, write_latency, AcsSettings, Credits, HostSide, IommuSettings, PcieSettings,

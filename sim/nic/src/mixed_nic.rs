@@ -1,9 +1,13 @@
-//! Worlds of one Verilated card and one software reference.
+//! Worlds of Verilated cards and software references.
+
+use std::marker::PhantomData;
 
 use sim_net::Time;
+use sim_world::group::{GroupNic, HostNic};
 use sim_world::pair::{RECEIVER, SENDER};
 use sim_world::{
-    CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, ReferenceNic, WorldError,
+    CongestionState, HostMemory, Nic, NicKind, Outgoing, PcieReads, PcieSettings, ReferenceNic,
+    WorldError,
 };
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
@@ -14,53 +18,112 @@ use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounters};
 use crate::rtl_nic::flush_delay;
 use crate::RtlNic;
 
-/// A NIC of a world of two hosts, one of which has a Verilated card: the sender (`SENDS`) or the receiver. The other one has the software reference.
-pub enum MixedNic<const SENDS: bool> {
-    /// The Verilated card.
+/// Which of two hosts has the Verilated card; the other one has the software reference.
+pub trait Mix {
+    /// Name in reports.
+    const KIND: &'static str;
+    /// Host with the Verilated card.
+    const RTL_HOST: usize;
+}
+
+/// The Verilated card sends.
+pub struct CardSends;
+
+impl Mix for CardSends {
+    const KIND: &'static str = "Verilated RTL to software reference";
+    const RTL_HOST: usize = SENDER;
+}
+
+/// The Verilated card receives.
+pub struct CardReceives;
+
+impl Mix for CardReceives {
+    const KIND: &'static str = "software reference to Verilated RTL";
+    const RTL_HOST: usize = RECEIVER;
+}
+
+/// Every host of a group has the NIC that its plan says.
+pub struct AsPlanned;
+
+/// A NIC of a world with both kinds: of two hosts, one of which has a Verilated card ([`Mix`]), or of a group ([`AsPlanned`]).
+pub struct MixedNic<M> {
+    nic: Either,
+    mix: PhantomData<M>,
+}
+
+enum Either {
     Rtl(Box<RtlNic>),
-    /// The software reference of the transport.
     Reference(Box<ReferenceNic>),
 }
 
 /// Calls a method of either kind.
 macro_rules! either {
     ($self:expr, $nic:ident => $call:expr) => {
-        match $self {
-            MixedNic::Rtl($nic) => $call,
-            MixedNic::Reference($nic) => $call,
+        match &mut $self.nic {
+            Either::Rtl($nic) => $call,
+            Either::Reference($nic) => $call,
+        }
+    };
+    (shared $self:expr, $nic:ident => $call:expr) => {
+        match &$self.nic {
+            Either::Rtl($nic) => $call,
+            Either::Reference($nic) => $call,
         }
     };
 }
 
-impl<const SENDS: bool> MixedNic<SENDS> {
-    /// Host with the Verilated card.
-    pub const RTL_HOST: usize = if SENDS { SENDER } else { RECEIVER };
+/// The smaller of the two numbers.
+const MAX_WIMM: u16 = if RtlNic::MAX_WIMM < ReferenceNic::MAX_WIMM {
+    RtlNic::MAX_WIMM
+} else {
+    ReferenceNic::MAX_WIMM
+};
 
+impl<M> MixedNic<M> {
     /// The Verilated card, if this host has it.
     pub const fn rtl(&self) -> Option<&RtlNic> {
-        match self {
-            Self::Rtl(nic) => Some(nic),
-            Self::Reference(_) => None,
+        match &self.nic {
+            Either::Rtl(nic) => Some(nic),
+            Either::Reference(_) => None,
         }
+    }
+
+    fn of_kind(
+        kind: HostNic,
+        host: usize,
+        config: EndpointConfig,
+        memory: HostMemory,
+        pcie: &PcieSettings,
+    ) -> Result<Self, WorldError> {
+        let nic = match kind {
+            HostNic::Card => Either::Rtl(Box::new(RtlNic::build(host, config, memory, pcie)?)),
+            HostNic::Reference => {
+                let nic = ReferenceNic::build(host, config, memory, pcie)?;
+                Either::Reference(Box::new(nic))
+            }
+        };
+        let mix = PhantomData;
+        Ok(Self { nic, mix })
     }
 }
 
-impl<const SENDS: bool> Nic for MixedNic<SENDS> {
-    const KIND: &'static str = if SENDS {
-        "Verilated RTL to software reference"
-    } else {
-        "software reference to Verilated RTL"
-    };
-    const MAX_WIMM: u16 = if RtlNic::MAX_WIMM < ReferenceNic::MAX_WIMM {
-        RtlNic::MAX_WIMM
-    } else {
-        ReferenceNic::MAX_WIMM
-    };
-    const SHOWS_EVERY_PACKET: bool = !SENDS;
+impl<M: Mix> MixedNic<M> {
+    /// Host with the Verilated card.
+    pub const RTL_HOST: usize = M::RTL_HOST;
+}
+
+impl<M: Mix> NicKind for MixedNic<M> {
+    const KIND: &'static str = M::KIND;
+    const MAX_WIMM: u16 = MAX_WIMM;
+    const SHOWS_EVERY_PACKET: bool = M::RTL_HOST != SENDER;
 
     /// Each of two cards adds about half of the delay of both; the receiver adds its flush read.
     fn base_delay(payload: usize, reads: PcieReads) -> Time {
-        let flush = if SENDS { 0 } else { flush_delay(reads) };
+        let flush = if M::RTL_HOST == SENDER {
+            0
+        } else {
+            flush_delay(reads)
+        };
         RtlNic::lanes_delay(payload) / 2 + flush
     }
 
@@ -70,13 +133,49 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
         memory: HostMemory,
         pcie: &PcieSettings,
     ) -> Result<Self, WorldError> {
-        Ok(if host == Self::RTL_HOST {
-            Self::Rtl(Box::new(RtlNic::build(host, config, memory, pcie)?))
+        let kind = if host == M::RTL_HOST {
+            HostNic::Card
         } else {
-            Self::Reference(Box::new(ReferenceNic::build(host, config, memory, pcie)?))
-        })
+            HostNic::Reference
+        };
+        Self::of_kind(kind, host, config, memory, pcie)
+    }
+}
+
+impl GroupNic for MixedNic<AsPlanned> {
+    fn make(
+        kind: HostNic,
+        host: usize,
+        config: EndpointConfig,
+        memory: HostMemory,
+        pcie: &PcieSettings,
+    ) -> Result<Self, WorldError> {
+        Self::of_kind(kind, host, config, memory, pcie)
     }
 
+    fn max_wimm(kind: HostNic) -> u16 {
+        match kind {
+            HostNic::Card => RtlNic::MAX_WIMM,
+            HostNic::Reference => ReferenceNic::MAX_WIMM,
+        }
+    }
+
+    fn lanes_delay(kind: HostNic, payload: usize) -> Time {
+        match kind {
+            HostNic::Card => RtlNic::lanes_delay(payload) / 2,
+            HostNic::Reference => 0,
+        }
+    }
+
+    fn receiver_delay(kind: HostNic, reads: PcieReads) -> Time {
+        match kind {
+            HostNic::Card => flush_delay(reads),
+            HostNic::Reference => 0,
+        }
+    }
+}
+
+impl<M> Nic for MixedNic<M> {
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         either!(self, nic => nic.receive(port, frame, now));
     }
@@ -86,7 +185,7 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
     }
 
     fn next_deadline(&self, now: Time) -> Option<Time> {
-        either!(self, nic => nic.next_deadline(now))
+        either!(shared self, nic => nic.next_deadline(now))
     }
 
     fn on_timer(&mut self, now: Time) {
@@ -106,7 +205,7 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
     }
 
     fn is_fenced(&self) -> bool {
-        either!(self, nic => nic.is_fenced())
+        either!(shared self, nic => nic.is_fenced())
     }
 
     fn create_qp(&mut self, config: QpConfig, now: Time) -> Result<(), ConfigError> {
@@ -130,7 +229,7 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
     }
 
     fn memory(&self) -> &HostMemory {
-        either!(self, nic => nic.memory())
+        either!(shared self, nic => nic.memory())
     }
 
     fn memory_mut(&mut self) -> &mut HostMemory {
@@ -142,14 +241,14 @@ impl<const SENDS: bool> Nic for MixedNic<SENDS> {
     }
 
     fn rx_counters(&self) -> &Counters {
-        either!(self, nic => nic.rx_counters())
+        either!(shared self, nic => nic.rx_counters())
     }
 
     fn path_loads(&self, qp: u32) -> Vec<u64> {
-        either!(self, nic => nic.path_loads(qp))
+        either!(shared self, nic => nic.path_loads(qp))
     }
 
     fn congestion(&self, qp: u32) -> Option<CongestionState> {
-        either!(self, nic => nic.congestion(qp))
+        either!(shared self, nic => nic.congestion(qp))
     }
 }

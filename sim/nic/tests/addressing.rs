@@ -3,13 +3,13 @@
 use sim_net::Topology;
 use sim_nic::RtlNic;
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{Addressing, MrcPlan, Nic, Plan, ReferenceNic, TransportPlan};
+use sim_world::{Addressing, MrcPlan, NicKind, Plan, ReferenceNic, TransportPlan};
 
 /// Three rounds of 128 paths.
 const PACKETS: u32 = 3 * 128;
 
 /// Number of data packets on each uplink of the sender's leaves: 8 of plane 0, 8 of plane 1.
-fn uplinks<N: Nic>(addressing: Addressing, transport: TransportPlan) -> Vec<u64> {
+fn uplinks<N: NicKind>(addressing: Addressing, transport: TransportPlan) -> Vec<u64> {
     let topology = Topology::from_toml(LEAF_SPINE_FILE, LEAF_SPINE).expect("the topology");
     let mut plan = Plan::new(topology, 7).expect("a plan");
     plan.addressing = addressing;
@@ -30,7 +30,7 @@ fn uplinks<N: Nic>(addressing: Addressing, transport: TransportPlan) -> Vec<u64>
         .collect()
 }
 
-fn sprayed<N: Nic>(addressing: Addressing) -> Vec<u64> {
+fn sprayed<N: NicKind>(addressing: Addressing) -> Vec<u64> {
     uplinks::<N>(addressing, TransportPlan::Mrc(MrcPlan::default()))
 }
 

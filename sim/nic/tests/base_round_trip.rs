@@ -3,10 +3,10 @@
 use sim_nic::{chosen_shape, host_ports, RtlNic};
 use sim_world::pair::base_round_trip;
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{Nic, Plan, ReferenceNic};
+use sim_world::{NicKind, Plan, ReferenceNic};
 
 /// Longest round trip of packets that are alone, and the base round trip; in picoseconds.
-fn round_trips<N: Nic>(mtu_log2: u8, read_latency: u64) -> (u64, u64) {
+fn round_trips<N: NicKind>(mtu_log2: u8, read_latency: u64) -> (u64, u64) {
     let ports = host_ports(chosen_shape());
     let topology = ports
         .topology(LEAF_SPINE_FILE, LEAF_SPINE)

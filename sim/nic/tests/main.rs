@@ -3,6 +3,7 @@
 mod addressing;
 mod base_round_trip;
 mod counters;
+mod group;
 mod large_mtu;
 mod mixed;
 mod model_spec;

@@ -1,14 +1,14 @@
 //! Every scenario between a Verilated card and the software reference, in both directions.
 
-use sim_nic::{chosen_shape, host_ports, MixedNic};
+use sim_nic::{chosen_shape, host_ports, CardReceives, CardSends, MixedNic};
 use sim_world::scenario::{Scenario, Setup};
-use sim_world::Nic;
+use sim_world::NicKind;
 
 /// Messages are shorter by this factor than between reference NICs.
 const SHRINK: u32 = 16;
 
 /// Scenarios contain their own checks; every one also ends with `sim_world::verify`.
-fn every_scenario_ends_as_it_must<N: Nic>() {
+fn every_scenario_ends_as_it_must<N: NicKind>() {
     let setup = Setup {
         ports: host_ports(chosen_shape()),
         ..Setup::shrunk(1, SHRINK)
@@ -25,10 +25,10 @@ fn every_scenario_ends_as_it_must<N: Nic>() {
 
 #[test]
 fn a_card_sends_to_the_reference() {
-    every_scenario_ends_as_it_must::<MixedNic<true>>();
+    every_scenario_ends_as_it_must::<MixedNic<CardSends>>();
 }
 
 #[test]
 fn the_reference_sends_to_a_card() {
-    every_scenario_ends_as_it_must::<MixedNic<false>>();
+    every_scenario_ends_as_it_must::<MixedNic<CardReceives>>();
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sim_net::Time;
 use sim_nic::RtlNic;
 use sim_world::{
-    CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, ReferenceNic, WorldError,
+    CongestionState, HostMemory, Nic, NicKind, Outgoing, PcieReads, PcieSettings, ReferenceNic,
+    WorldError,
 };
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
@@ -88,7 +89,7 @@ impl<const CASE: usize> Twin<CASE> {
     }
 }
 
-impl<const CASE: usize> Nic for Twin<CASE> {
+impl<const CASE: usize> NicKind for Twin<CASE> {
     const KIND: &'static str = "Verilated RTL beside its reference";
     const MAX_WIMM: u16 = RtlNic::MAX_WIMM;
     const SHOWS_EVERY_PACKET: bool = RtlNic::SHOWS_EVERY_PACKET;
@@ -111,7 +112,9 @@ impl<const CASE: usize> Nic for Twin<CASE> {
             seen: BTreeMap::new(),
         })
     }
+}
 
+impl<const CASE: usize> Nic for Twin<CASE> {
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         if let Ok(parsed) = RoceFrame::parse(frame) {
             let seen = self.seen.get(&parsed.bth.dest_qp);

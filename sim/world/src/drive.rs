@@ -65,7 +65,7 @@ impl<N: Nic> World<N> {
     }
 
     /// Advances to the next event and executes it; `false` if there is none until `limit`, inclusive.
-    fn step(&mut self, limit: Time) -> Result<bool, WorldError> {
+    pub(crate) fn step(&mut self, limit: Time) -> Result<bool, WorldError> {
         let Some(time) = self.next_time().filter(|&time| time <= limit) else {
             return Ok(false);
         };

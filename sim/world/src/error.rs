@@ -1,5 +1,6 @@
 //! Errors of a world.
 
+use sim_net::workload::GenerateError;
 use sim_net::{FabricError, TopologyError};
 use stellar_transport::congestion::ParamError;
 use stellar_transport::endpoint::{ConfigError, DoorbellError, TableWriteError};
@@ -32,6 +33,44 @@ pub enum WorldError {
     /// The topology has fewer than two hosts.
     #[error("the topology has {0} host(s); a transfer needs two")]
     TooFewHosts(usize),
+    /// Too few or too many NICs for the topology.
+    #[error("{nics} NIC(s); the topology has {hosts} hosts, so name 2 to {hosts}")]
+    NicCount {
+        /// NICs.
+        nics: usize,
+        /// Hosts of the topology.
+        hosts: usize,
+    },
+    /// A tenant uses a host that has no NIC.
+    #[error("no host {name:?} has a NIC; closest: {closest}")]
+    NoNic {
+        /// The given name.
+        name: String,
+        /// Similar names.
+        closest: String,
+    },
+    /// A tenant lists a host twice.
+    #[error("tenant {tenant:?} has host {host:?} twice; name it once")]
+    HostTwice {
+        /// The tenant.
+        tenant: String,
+        /// The host.
+        host: String,
+    },
+    /// There is nothing to run.
+    #[error("there is no tenant; give at least one")]
+    NoTenant,
+    /// Invalid number of rounds.
+    #[error("tenant {tenant:?} has {rounds} rounds; use 1 to 1000")]
+    Rounds {
+        /// The tenant.
+        tenant: String,
+        /// Its rounds.
+        rounds: u32,
+    },
+    /// A pattern that does not fit its hosts.
+    #[error(transparent)]
+    Pattern(#[from] GenerateError),
     /// A scenario that fails one of two ports.
     #[error("the scenario {0} needs NICs with two ports")]
     OnePort(&'static str),

@@ -148,8 +148,8 @@ impl<N: Nic> Host<N> {
         first
     }
 
-    /// Registers memory: pages in random places, translations, region.
-    pub(crate) fn register(&mut self, spec: RegionSpec) -> Result<RegionId, WorldError> {
+    /// Registers memory in a protection domain: pages in random places, translations, region.
+    pub(crate) fn register(&mut self, pd: u32, spec: RegionSpec) -> Result<RegionId, WorldError> {
         let size = spec.page_size.bytes();
         let index = self.regions.len() as u32;
         let count = (spec.skew + spec.length.max(1)).div_ceil(size);
@@ -178,6 +178,7 @@ impl<N: Nic> Host<N> {
             key: index << 8 | u32::from(key),
             va: (u64::from(index) + 1) * VA_STRIDE + spec.skew,
             length: spec.length,
+            pd,
             page_size: spec.page_size,
             pages,
             first_emtt,

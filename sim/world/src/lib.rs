@@ -1,7 +1,7 @@
-//! Two NICs with the memory of their hosts on a fabric: time in picoseconds, transfers, faults, captures, reports.
+//! NICs with the memory of their hosts on a fabric: time in picoseconds, transfers, faults, captures, reports.
 //!
 //! A [`World`] moves frames between a [`sim_net::Fabric`] and types with the trait [`Nic`]. [`ReferenceNic`] is the software reference of the
-//! transport. [`pair::connect`] builds a world of two from a [`Plan`]; [`scenario`] has the named scenarios; [`verify()`] compares every byte.
+//! transport. [`pair::connect`] builds a world of two from a [`Plan`], [`group::run`] one of many hosts; [`scenario`] has the named scenarios; [`verify()`] compares every byte.
 //! `docs/world.md` describes model and limits.
 
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod capture;
 mod config;
 mod drive;
 mod error;
+pub mod group;
 mod host;
 mod memory;
 mod names;
@@ -41,7 +42,7 @@ pub use error::{CheckError, WorldError};
 pub use host::{Completed, Host, RingSpace, RING_PAGE};
 pub use memory::{Backing, BadAccess, HostMemory, MappingChange};
 pub use names::closest;
-pub use nic::{CongestionState, Nic, Outgoing, ReferenceNic};
+pub use nic::{CongestionState, Nic, NicKind, Outgoing, ReferenceNic};
 pub use pcapng::{Direction, PortCapture};
 pub use record::{ArrivalOrder, Record, Sample};
 pub use region::{Region, RegionId, RegionSpec};

@@ -33,30 +33,7 @@ pub struct CongestionState {
 }
 
 /// A NIC with two ports, and the memory of its host. Times are picoseconds and never decrease.
-pub trait Nic: Sized {
-    /// The name of this kind of NIC in reports.
-    const KIND: &'static str;
-    /// Maximum number of outstanding WRITEs with immediate in each direction of a queue pair (MAX_WIMM).
-    const MAX_WIMM: u16;
-    /// Whether [`Self::congestion`] returns the present state; otherwise it returns that of the latest SACK.
-    const SHOWS_EVERY_PACKET: bool;
-
-    /// Returns the delay that two of these NICs add, in picoseconds. It is the round trip of a single packet with `payload` bytes and its SACK,
-    /// without the time in the fabric and the time of reading the payload. A read of the receiver's memory costs `reads`.
-    fn base_delay(payload: usize, reads: PcieReads) -> Time;
-
-    /// Makes a NIC without queue pairs and with both ports up. `host` is the number of its host in the world; of two hosts, 0 is the sender. `memory`
-    /// is behind the PCIe fabric of `pcie`.
-    ///
-    /// # Errors
-    /// [`WorldError::Config`] for a configuration that the NIC does not support, [`WorldError::Nic`] if the NIC cannot be made.
-    fn build(
-        host: usize,
-        config: EndpointConfig,
-        memory: HostMemory,
-        pcie: &PcieSettings,
-    ) -> Result<Self, WorldError>;
-
+pub trait Nic {
     /// Accepts a frame that arrived at `port`.
     fn receive(&mut self, port: usize, frame: &[u8], now: Time);
     /// Requests a frame for `port`. `None`: there is nothing to send until another call changes something.
@@ -109,6 +86,32 @@ pub trait Nic: Sized {
     fn congestion(&self, qp: u32) -> Option<CongestionState>;
 }
 
+/// NICs of which a world of two is made by their type alone.
+pub trait NicKind: Nic + Sized {
+    /// The name of this kind of NIC in reports.
+    const KIND: &'static str;
+    /// Maximum number of outstanding WRITEs with immediate in each direction of a queue pair (MAX_WIMM).
+    const MAX_WIMM: u16;
+    /// Whether [`Self::congestion`] returns the present state; otherwise it returns that of the latest SACK.
+    const SHOWS_EVERY_PACKET: bool;
+
+    /// Returns the delay that two of these NICs add, in picoseconds. It is the round trip of a single packet with `payload` bytes and its SACK,
+    /// without the time in the fabric and the time of reading the payload. A read of the receiver's memory costs `reads`.
+    fn base_delay(payload: usize, reads: PcieReads) -> Time;
+
+    /// Makes a NIC without queue pairs and with both ports up. `host` is the number of its host in the world; of two hosts, 0 is the sender. `memory`
+    /// is behind the PCIe fabric of `pcie`.
+    ///
+    /// # Errors
+    /// [`WorldError::Config`] for a configuration that the NIC does not support, [`WorldError::Nic`] if the NIC cannot be made.
+    fn build(
+        host: usize,
+        config: EndpointConfig,
+        memory: HostMemory,
+        pcie: &PcieSettings,
+    ) -> Result<Self, WorldError>;
+}
+
 /// The software reference, with the time that its reads of payload take.
 ///
 /// The reference has the complete frame when it decides to send it, but a NIC has to read the payload over PCIe first. So a frame with payload leaves
@@ -138,7 +141,7 @@ impl ReferenceNic {
     }
 }
 
-impl Nic for ReferenceNic {
+impl NicKind for ReferenceNic {
     const KIND: &'static str = "software reference";
     const MAX_WIMM: u16 = 256;
     const SHOWS_EVERY_PACKET: bool = true;
@@ -156,7 +159,9 @@ impl Nic for ReferenceNic {
     ) -> Result<Self, WorldError> {
         Ok(Self::new(Endpoint::new(config, memory)?, pcie.reads))
     }
+}
 
+impl Nic for ReferenceNic {
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         self.endpoint.receive(port, frame, Ticks::from_ps(now));
     }

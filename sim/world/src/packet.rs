@@ -1,11 +1,17 @@
 //! The headers that a world parses in passing frames; it does not check the iCRC.
 
+use stellar_wire::ethernet::ETHERTYPE_IPV6;
+use stellar_wire::ip::PROTO_IPV6;
 use stellar_wire::{Bth, Ethernet, Header, Ip, Udp};
 
-/// Transport header of a RoCEv2 frame without encapsulation or tag, and the UDP payload length behind it.
+/// Transport header of a RoCEv2 frame without tag, which may be encapsulated in IPv6, and the UDP payload length behind it.
 fn transport(frame: &[u8]) -> Option<(Bth, usize)> {
     let (ethernet, packet) = Ethernet::parse(frame).ok()?;
-    let (_, datagram) = Ip::parse(ethernet.ethertype, packet).ok()?;
+    let (outer, inside) = Ip::parse(ethernet.ethertype, packet).ok()?;
+    let datagram = match outer.protocol() {
+        PROTO_IPV6 => Ip::parse(ETHERTYPE_IPV6, inside).ok()?.1,
+        _ => inside,
+    };
     let (_, segment) = Udp::parse(datagram).ok()?;
     let (bth, after) = Bth::parse(segment).ok()?;
     Some((bth, after.len()))

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use sim_net::{Fabric, Frame, HostId, Time};
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{EndpointConfig, ImmConfig, Peer, QpConfig, TransportConfig};
-use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig};
+use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig, SqRing};
 use stellar_transport::rx::{Psn, RxConfig};
 use stellar_transport::spray::{
-    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig,
+    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig, Srv6Template,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::mrc::{CcState, Meth, Seth};
@@ -16,7 +16,7 @@ use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, Opcode, Reth, RoceFrame}
 
 use crate::config::{MrcPlan, TransportPlan};
 use crate::region::PD;
-use crate::{HostMemory, Nic, Plan, ReferenceNic, World, WorldError};
+use crate::{HostMemory, NicKind, Plan, ReferenceNic, World, WorldError};
 
 /// Number of the first queue pair at both hosts; the others follow.
 pub const FIRST_QP: u32 = 2;
@@ -43,20 +43,14 @@ pub type PairWorld<N = ReferenceNic> = World<N>;
 ///
 /// # Errors
 /// The errors of [`Plan::check`], [`WorldError::Unreachable`], and those of the endpoints.
-pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
+pub fn connect<N: NicKind>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     plan.check()?;
     let fabric = Fabric::new(Arc::clone(&plan.topology), plan.seed);
     let mut world = World::new(fabric, plan.seed);
     for (host, id) in [(SENDER, plan.sender), (RECEIVER, plan.receiver)] {
         let memory = HostMemory::new(plan.seed.wrapping_mul(2).wrapping_add(host as u64));
-        let config = EndpointConfig {
-            planes: plan.addressing.planes(&plan.topology, id),
-            rx: RxConfig::default(),
-            data_dscp: DATA_DSCP,
-            control_dscp: CONTROL_DSCP,
-            event_entries: 4096,
-        };
-        world.add_host(id, N::build(host, config, memory, &plan.pcie)?)?;
+        let nic = N::build(host, card_config(plan, id), memory, &plan.pcie)?;
+        world.add_host(id, nic)?;
     }
     if plan.capture {
         world.capture()?;
@@ -64,7 +58,8 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     if let Some(clock) = &plan.clock {
         world.show_time(Arc::clone(clock));
     }
-    let transport = Transport::new::<N>(plan)?;
+    let rtt = base_round_trip::<N>(plan)?;
+    let transport = Transport::new(plan, rtt)?;
     let route = |to| plan.addressing.source_route(&plan.topology, to);
     let (there, back) = (route(plan.receiver)?, route(plan.sender)?);
     for number in FIRST_QP..FIRST_QP + plan.qps {
@@ -74,37 +69,74 @@ pub fn connect<N: Nic>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
         ] {
             let host = world.host_mut(host);
             let sq = host.add_ring(number, number, plan.sq_log2);
-            let config = QpConfig {
+            let end = End {
                 number,
-                page: number,
-                peer: Peer {
-                    qp: number,
-                    planes: plan.addressing.planes(&plan.topology, peer),
-                },
+                peer,
                 pd: PD,
-                pkey: 0xffff,
-                mtu_log2: plan.mtu_log2,
-                sq_psn: Psn::new(plan.first_psn),
-                rq_psn: Psn::new(plan.first_psn),
-                remote_write: true,
-                sq: Some(sq),
-                cq_entries: 2 << plan.sq_log2,
-                imm: ImmConfig {
-                    max_wimm: N::MAX_WIMM,
-                    completions: true,
-                },
-                sack_every: plan.transport.sack_every(1 << plan.mtu_log2),
+                sq,
                 srv6,
-                transport: transport.of(number, plan.seed, plan.planes() as u32),
+                max_wimm: N::MAX_WIMM,
             };
-            host.nic.create_qp(config, 0)?;
+            host.nic.create_qp(end.config(plan, &transport), 0)?;
         }
     }
     Ok(world)
 }
 
+/// Configuration of the card of a host.
+pub(crate) fn card_config(plan: &Plan, id: HostId) -> EndpointConfig {
+    EndpointConfig {
+        planes: plan.addressing.planes(&plan.topology, id),
+        rx: RxConfig::default(),
+        data_dscp: DATA_DSCP,
+        control_dscp: CONTROL_DSCP,
+        event_entries: 4096,
+    }
+}
+
+/// What distinguishes one end of a connection. Both ends have the same number.
+pub(crate) struct End {
+    pub number: u32,
+    /// Host of the other end.
+    pub peer: HostId,
+    pub pd: u32,
+    pub sq: SqRing,
+    /// Source routes to the peer.
+    pub srv6: Option<Srv6Template>,
+    pub max_wimm: u16,
+}
+
+impl End {
+    /// The queue pair of this end, with a doorbell page of its own, which has the same number.
+    pub fn config(&self, plan: &Plan, transport: &Transport) -> QpConfig {
+        QpConfig {
+            number: self.number,
+            page: self.number,
+            peer: Peer {
+                qp: self.number,
+                planes: plan.addressing.planes(&plan.topology, self.peer),
+            },
+            pd: self.pd,
+            pkey: 0xffff,
+            mtu_log2: plan.mtu_log2,
+            sq_psn: Psn::new(plan.first_psn),
+            rq_psn: Psn::new(plan.first_psn),
+            remote_write: true,
+            sq: Some(self.sq),
+            cq_entries: 2 << plan.sq_log2,
+            imm: ImmConfig {
+                max_wimm: self.max_wimm,
+                completions: true,
+            },
+            sack_every: plan.transport.sack_every(1 << plan.mtu_log2),
+            srv6: self.srv6,
+            transport: transport.of(self.number, plan.seed, plan.planes() as u32),
+        }
+    }
+}
+
 /// Registers shared by the queue pairs of a plan.
-enum Transport {
+pub(crate) enum Transport {
     Mrc {
         plan: MrcPlan,
         nscc: NsccParams,
@@ -115,12 +147,12 @@ enum Transport {
 }
 
 impl Transport {
-    fn new<N: Nic>(plan: &Plan) -> Result<Self, WorldError> {
+    /// Registers for a path with this base round trip, in picoseconds.
+    pub fn new(plan: &Plan, rtt: Time) -> Result<Self, WorldError> {
         let TransportPlan::Mrc(mrc) = plan.transport else {
             return Ok(Self::Rc);
         };
         let mtu = 1 << plan.mtu_log2;
-        let rtt = base_round_trip::<N>(plan)?;
         let gbps = rate_gbps(plan) * plan.usable_planes() as u32;
         let profile = GeneratedEntropy {
             base: FIRST_ENTROPY,
@@ -192,7 +224,13 @@ pub fn rate_gbps(plan: &Plan) -> u32 {
 ///
 /// # Errors
 /// [`WorldError::Unreachable`] if no SACK arrives.
-pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
+pub fn base_round_trip<N: NicKind>(plan: &Plan) -> Result<Time, WorldError> {
+    let mtu = 1 << plan.mtu_log2;
+    Ok(idle_round_trip(plan)? + N::base_delay(mtu, plan.pcie.reads))
+}
+
+/// The part of [`base_round_trip`] outside the NICs: the fabric and the read of the payload.
+pub(crate) fn idle_round_trip(plan: &Plan) -> Result<Time, WorldError> {
     let mtu = 1usize << plan.mtu_log2;
     let read = plan.pcie.reads.latency + plan.pcie.reads.transfer_time(mtu as u64);
     let mut slowest = 0;
@@ -218,7 +256,7 @@ pub fn base_round_trip<N: Nic>(plan: &Plan) -> Result<Time, WorldError> {
             plane,
         })?);
     }
-    Ok(slowest + read + N::base_delay(mtu, plan.pcie.reads))
+    Ok(slowest + read)
 }
 
 /// A data packet of the sender, or the receiver's SACK.

@@ -2,8 +2,9 @@
 
 use stellar_transport::rx::{MrRow, Owner, PageSize, TableWrite};
 
-/// Protection domain of all memory of a world.
+/// Protection domain of memory and queue pairs that name none.
 pub(crate) const PD: u32 = 1;
+
 /// Memory to register.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionSpec {
@@ -28,6 +29,7 @@ pub struct Region {
     pub va: u64,
     /// Bytes.
     pub length: u64,
+    pub(crate) pd: u32,
     pub(crate) page_size: PageSize,
     /// Bus address of each page, in random order, as an operating system allocates them.
     pub(crate) pages: Vec<u64>,
@@ -57,7 +59,7 @@ pub(crate) fn region_write(region: &Region, valid: bool) -> TableWrite {
         entry: MrRow {
             valid,
             key: region.key as u8,
-            pd: PD,
+            pd: region.pd,
             remote_write: true,
             remote_read: false,
             remote_atomic: false,

@@ -7,7 +7,7 @@ use stellar_transport::spray::Policy;
 use crate::config::{lossy_topology, MrcPlan, TransportPlan};
 use crate::pair::SENDER;
 use crate::transfer::{run, Run, Transfer};
-use crate::{Nic, Plan, ReferenceNic, WorldError};
+use crate::{NicKind, Plan, ReferenceNic, WorldError};
 
 /// Loss probabilities of the swept link.
 pub const LOSSES: [f64; 4] = [0.0, 0.001, 0.01, 0.03];
@@ -116,7 +116,7 @@ fn paced(limit_gbps: f64) -> Transfer {
 
 /// Returns the switch link that carried most in one direction, and its share of the data packets. Without a switch link, returns the sender's own
 /// link.
-pub fn busiest<N: Nic>(run: &Run<N>) -> (String, f64) {
+pub fn busiest<N: NicKind>(run: &Run<N>) -> (String, f64) {
     let fabric = run.world.fabric();
     let topology = fabric.topology();
     let is_switch = |node| matches!(node, Node::Switch(_));

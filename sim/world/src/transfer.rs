@@ -5,7 +5,7 @@ use stellar_transport::rx::{Owner, PageSize};
 
 use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
-use crate::{verify, Nic, Plan, ReferenceNic, RegionSpec, World, WorldError, Write};
+use crate::{verify, NicKind, Plan, ReferenceNic, RegionSpec, World, WorldError, Write};
 
 /// Default topology of a run: two planes of leaves and spines.
 pub const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
@@ -54,7 +54,7 @@ pub struct Run<N = ReferenceNic> {
 ///
 /// # Errors
 /// The errors of [`connect`]; [`WorldError::Stalled`]; [`WorldError::Check`] if the outcome is wrong.
-pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError> {
+pub fn run<N: NicKind>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError> {
     run_watched(plan, transfer, |_| {})
 }
 
@@ -62,7 +62,7 @@ pub fn run<N: Nic>(plan: &Plan, transfer: Transfer) -> Result<Run<N>, WorldError
 ///
 /// # Errors
 /// The errors of [`run`].
-pub fn run_watched<N: Nic>(
+pub fn run_watched<N: NicKind>(
     plan: &Plan,
     transfer: Transfer,
     watch: impl FnMut(&World<N>),

@@ -13,6 +13,7 @@ use stellar_wire::host::{Doorbell, QpCounters, Wqe, WqeOpcode};
 use crate::capture::Recorder;
 use crate::host::Host;
 use crate::record::Record;
+use crate::region::PD;
 use crate::{Nic, RegionId, RegionSpec, WorldError};
 
 /// An action of an application or a fault at some time.
@@ -204,7 +205,20 @@ impl<N: Nic> World<N> {
     /// # Errors
     /// [`WorldError::TableFull`].
     pub fn register(&mut self, host: usize, spec: RegionSpec) -> Result<RegionId, WorldError> {
-        self.hosts[host].register(spec)
+        self.register_in(host, PD, spec)
+    }
+
+    /// Registers memory at a host, in this protection domain.
+    ///
+    /// # Errors
+    /// [`WorldError::TableFull`].
+    pub fn register_in(
+        &mut self,
+        host: usize,
+        pd: u32,
+        spec: RegionSpec,
+    ) -> Result<RegionId, WorldError> {
+        self.hosts[host].register(pd, spec)
     }
 
     /// Deregisters a region and unmaps its pages.

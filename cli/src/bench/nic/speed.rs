@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use sim_nic::{MixedNic, RtlNic, SimRate};
+use sim_nic::{CardReceives, CardSends, Mix, MixedNic, RtlNic, SimRate};
 use sim_verilated::Profile;
 use sim_world::pair::{RECEIVER, SENDER};
 use sim_world::transfer::{run, run_watched, Run, Transfer};
@@ -42,13 +42,9 @@ struct Timed {
 
 impl Timed {
     /// Adds a transfer of the only Verilated card of a world to or from the software reference.
-    fn add<const SENDS: bool>(
-        &mut self,
-        plan: &Plan,
-        transfer: Transfer,
-    ) -> Result<(), WorldError> {
-        let run = run::<MixedNic<SENDS>>(plan, transfer)?;
-        if let Some(card) = run.world.host(MixedNic::<SENDS>::RTL_HOST).nic().rtl() {
+    fn add<M: Mix>(&mut self, plan: &Plan, transfer: Transfer) -> Result<(), WorldError> {
+        let run = run::<MixedNic<M>>(plan, transfer)?;
+        if let Some(card) = run.world.host(MixedNic::<M>::RTL_HOST).nic().rtl() {
             self.rate.add(card.rate());
             self.last = card.profile().map(|profile| (card.rate(), profile));
         }
@@ -104,8 +100,8 @@ impl Speed {
             });
         }
         let of_mtu = self.lone.entry(1 << plan.mtu_log2).or_default();
-        of_mtu.sender.add::<true>(plan, transfer)?;
-        of_mtu.receiver.add::<false>(plan, transfer)?;
+        of_mtu.sender.add::<CardSends>(plan, transfer)?;
+        of_mtu.receiver.add::<CardReceives>(plan, transfer)?;
         Ok(run)
     }
 

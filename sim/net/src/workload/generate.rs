@@ -149,6 +149,15 @@ fn by_leaf(topology: &Topology, hosts: &[usize]) -> Vec<Vec<usize>> {
     leaves.into_iter().map(|(_, hosts)| hosts).collect()
 }
 
+/// All hosts by the switch of their first port.
+pub fn hosts_by_leaf(topology: &Topology) -> Vec<Vec<HostId>> {
+    let all: Vec<usize> = (0..topology.hosts().len()).collect();
+    let leaves = by_leaf(topology, &all).into_iter();
+    leaves
+        .map(|hosts| hosts.into_iter().map(|host| HostId(host as u32)).collect())
+        .collect()
+}
+
 /// Every host sends one flow to a host of another switch and receives one, in a random order. `active` hosts of every switch take part, all with
 /// `None`: with as many uplinks as hosts at a switch, the load of the uplinks is `active` divided by the hosts.
 ///

@@ -6,7 +6,9 @@ mod reduce;
 mod triggers;
 
 pub use error::{GenerateError, WorkloadError};
-pub use generate::{all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Pattern};
+pub use generate::{
+    all_to_all, hosts_by_leaf, incast, permutation, ring_all_reduce, tree_all_reduce, Pattern,
+};
 pub use triggers::{Fired, Triggers};
 
 use crate::{HostId, Time};

@@ -5,7 +5,9 @@ use std::time::Instant;
 use hdl_nic::Shape;
 use sim_bfm::CLOCK_PS;
 use sim_net::Time;
-use sim_world::{CongestionState, HostMemory, Nic, Outgoing, PcieReads, PcieSettings, WorldError};
+use sim_world::{
+    CongestionState, HostMemory, Nic, NicKind, Outgoing, PcieReads, PcieSettings, WorldError,
+};
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError, TransportConfig,
 };
@@ -67,7 +69,7 @@ impl RtlNic {
     }
 }
 
-impl Nic for RtlNic {
+impl NicKind for RtlNic {
     const KIND: &'static str = "Verilated RTL";
     const MAX_WIMM: u16 = 16;
     const SHOWS_EVERY_PACKET: bool = false;
@@ -86,7 +88,9 @@ impl Nic for RtlNic {
         let library = NicModel::shared().map_err(failed)?;
         Self::new(library, config, memory, pcie).map_err(failed)
     }
+}
 
+impl Nic for RtlNic {
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         self.coming[port].push_back((now, frame.to_vec()));
     }

@@ -6,7 +6,7 @@ use sim_nic::RtlNic;
 use sim_world::pair::{connect, FIRST_QP};
 use sim_world::report::Report;
 use sim_world::{
-    verify, Host, Nic, Plan, ReferenceNic, Region, RegionId, RegionSpec, World, Write,
+    verify, Host, Nic, NicKind, Plan, ReferenceNic, Region, RegionId, RegionSpec, World, Write,
 };
 use stellar_transport::requester::RequesterCounters;
 use stellar_transport::rx::DropReason;
@@ -380,6 +380,6 @@ fn names<N: Nic>(world: &World<N>) -> Vec<String> {
         .collect()
 }
 
-fn kind<N: Nic>(_: &World<N>) -> &'static str {
+fn kind<N: NicKind>(_: &World<N>) -> &'static str {
     N::KIND
 }

@@ -5,7 +5,7 @@ use sim_nic::RtlNic;
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
 use sim_world::{
-    check_bytes, lossy_topology, MrcPlan, Nic, Plan, Recorder, ReferenceNic, TransportPlan,
+    check_bytes, lossy_topology, MrcPlan, NicKind, Plan, Recorder, ReferenceNic, TransportPlan,
     WorldError,
 };
 use stellar_transport::spray::Policy;
@@ -49,7 +49,7 @@ pub fn run_pair(
     .map_err(failed)
 }
 
-fn transfer<N: Nic>(plan: &Plan, bytes: u32) -> Result<Outcome, WorldError> {
+fn transfer<N: NicKind>(plan: &Plan, bytes: u32) -> Result<Outcome, WorldError> {
     let run = run::<N>(plan, Transfer::whole(bytes))?;
     Ok((run.report.json(), files(run.world.captures())?))
 }
@@ -99,7 +99,7 @@ pub fn run_scenario(
     }
 }
 
-fn play<N: Nic>(py: Python<'_>, name: &str, setup: &Setup) -> PyResult<Outcome> {
+fn play<N: NicKind>(py: Python<'_>, name: &str, setup: &Setup) -> PyResult<Outcome> {
     let scenario = Scenario::<N>::find(name).map_err(invalid)?;
     py.detach(|| {
         let mut outcome = scenario.run(setup)?;

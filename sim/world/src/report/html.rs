@@ -7,22 +7,33 @@ use super::Report;
 use crate::record::bin_name;
 use crate::WorldError;
 
-const TIME: &str = "time (us)";
+pub(crate) const TIME: &str = "time (us)";
 /// How to read the table.
 const GOOD: &str = "<p>A good run has a ratio near 1 (one message of 8 MiB loses about 0.04 to its first round trip), no failed completion, no more retransmissions than \
      frames that the fabric lost, no timeout, and packets spread evenly over the paths. Packets out of order are normal with more than one path.</p>";
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
 
-fn line<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Line {
+pub(crate) fn line<T: Copy + Into<f64>>(name: &str, values: &[T]) -> Line {
     Line {
         name: name.into(),
         values: values.iter().map(|&value| value.into()).collect(),
     }
+}
+
+/// A page with this title around its contents.
+pub(crate) fn page(title: &str, seed: u64, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>OpenStellar: {title}</title>\n\
+         <style>body{{font-family:sans-serif;max-width:60em;margin:2em auto}}table{{border-collapse:collapse;margin:1em 0}}\
+         th,td{{border:1px solid #ccc;padding:.3em .8em;text-align:left}}svg{{display:block;margin:1em 0}}</style></head>\n\
+         <body><h1>{title}</h1>\n<p>Simulated; seed {seed}.</p>\n{body}</body></html>\n"
+    )
 }
 
 impl Report {
@@ -53,21 +64,15 @@ impl Report {
             },
             &self.path_loads,
         )?);
-        Ok(format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>OpenStellar: {from} to {to}</title>\n\
-             <style>body{{font-family:sans-serif;max-width:60em;margin:2em auto}}table{{border-collapse:collapse;margin:1em 0}}\
-             th,td{{border:1px solid #ccc;padding:.3em .8em;text-align:left}}svg{{display:block;margin:1em 0}}</style></head>\n\
-             <body><h1>{from} to {to}</h1>\n<p>NICs: {nics}, no hardware; the fabric is simulated. Seed {seed}.</p>\n\
-             <table>\n{rows}</table>\n{good}\n{plots}\n<h2>Order of arrival</h2>\n\
+        let body = format!(
+            "<p>NICs: {}, no hardware; the fabric is simulated.</p>\n<table>\n{rows}</table>\n{GOOD}\n{}\n<h2>Order of arrival</h2>\n\
              <p>Data packets by distance below the highest PSN that had arrived (0: in order; a retransmission counts where it arrives).</p>\n\
-             <table>\n<tr><th>distance</th><th>packets</th></tr>\n{bins}</table>\n</body></html>\n",
-            from = escape(&self.hosts[0]),
-            to = escape(&self.hosts[1]),
-            nics = self.nics,
-            seed = self.seed,
-            good = GOOD,
-            plots = plots.join("\n"),
-        ))
+             <table>\n<tr><th>distance</th><th>packets</th></tr>\n{bins}</table>\n",
+            self.nics,
+            plots.join("\n"),
+        );
+        let title = format!("{} to {}", self.hosts[0], self.hosts[1]);
+        Ok(page(&title, self.seed, &body))
     }
 
     fn time_plots(&self) -> Result<Vec<String>, WorldError> {

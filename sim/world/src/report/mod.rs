@@ -16,8 +16,12 @@ use stellar_wire::{icrc, Bth, Ethernet, Header, Ipv4, Reth, Udp};
 
 use crate::config::TransportPlan;
 use crate::pair::{FIRST_QP, RECEIVER, SENDER};
-use crate::{ArrivalOrder, Completed, Nic, PcieReads, Plan, Record, Verified, World, WorldError};
+use crate::{
+    ArrivalOrder, Completed, NicKind, PcieReads, Plan, Record, Verified, World, WorldError,
+};
 
+pub(crate) use html::{escape, line, page, TIME};
+pub(crate) use plots::{lines, Labels, Line};
 pub use series::{QueueSeries, Series};
 
 /// Bytes an RC WRITE Middle packet takes on the line besides its payload: Ethernet, IPv4, UDP, BTH, iCRC, FCS, preamble and
@@ -168,7 +172,7 @@ impl Report {
     }
 
     /// The report of a world of two hosts whose run has ended.
-    pub fn of<N: Nic>(plan: &Plan, world: &mut World<N>, verified: Verified) -> Self {
+    pub fn of<N: NicKind>(plan: &Plan, world: &mut World<N>, verified: Verified) -> Self {
         let counters = qp_counters(plan, world);
         let start = world.posted().iter().map(|posted| posted.time).min();
         let sent = world.host(SENDER).completions();
@@ -205,7 +209,7 @@ impl Report {
     }
 }
 
-fn gigabits_per_second(bytes: u64, duration: Time) -> f64 {
+pub(crate) fn gigabits_per_second(bytes: u64, duration: Time) -> f64 {
     if duration == 0 {
         0.0
     } else {
@@ -239,13 +243,13 @@ fn completions(mut latencies: Vec<Time>, verified: Verified) -> Completions {
     }
 }
 
-fn qp_counters<N: Nic>(plan: &Plan, world: &mut World<N>) -> Vec<QpCounters> {
+fn qp_counters<N: NicKind>(plan: &Plan, world: &mut World<N>) -> Vec<QpCounters> {
     let nic = &mut world.host_mut(SENDER).nic;
     let qps = FIRST_QP..FIRST_QP + plan.qps;
     qps.filter_map(|qp| nic.qp_counters(qp)).collect()
 }
 
-fn requester_sums(counters: &[QpCounters]) -> RequesterSums {
+pub(crate) fn requester_sums(counters: &[QpCounters]) -> RequesterSums {
     let mut sums = RequesterSums::default();
     for c in counters.iter().map(RequesterCounters::from) {
         sums.packets += c.packets;
@@ -261,7 +265,7 @@ fn requester_sums(counters: &[QpCounters]) -> RequesterSums {
     sums
 }
 
-fn path_loads<N: Nic>(plan: &Plan, world: &World<N>) -> Vec<u64> {
+fn path_loads<N: NicKind>(plan: &Plan, world: &World<N>) -> Vec<u64> {
     let mut sums: Vec<u64> = Vec::new();
     for qp in FIRST_QP..FIRST_QP + plan.qps {
         let loads = world.host(SENDER).nic().path_loads(qp);

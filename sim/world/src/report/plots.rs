@@ -11,14 +11,14 @@ use crate::WorldError;
 const SIZE: (u32, u32) = (900, 300);
 
 /// A line: name and one value per time.
-pub(super) struct Line {
+pub(crate) struct Line {
     pub name: String,
     pub values: Vec<f64>,
 }
 
 /// Labels of a plot.
 #[derive(Clone, Copy)]
-pub(super) struct Labels {
+pub(crate) struct Labels {
     pub title: &'static str,
     pub x: &'static str,
     pub y: &'static str,
@@ -53,7 +53,7 @@ fn from_zero(values: impl Iterator<Item = f64>) -> Range<f64> {
 }
 
 /// Lines over time in microseconds.
-pub(super) fn lines(labels: Labels, time_ns: &[u64], lines: &[Line]) -> Result<String, WorldError> {
+pub(crate) fn lines(labels: Labels, time_ns: &[u64], lines: &[Line]) -> Result<String, WorldError> {
     let us = |ns: &u64| *ns as f64 / 1e3;
     let x = from_zero(time_ns.iter().map(us));
     let y = from_zero(lines.iter().flat_map(|line| line.values.iter().copied()));

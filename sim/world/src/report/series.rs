@@ -38,7 +38,7 @@ pub struct Series {
 }
 
 impl Series {
-    pub(super) fn of(samples: &[Sample], fabric: &Fabric) -> Self {
+    pub(crate) fn of(samples: &[Sample], fabric: &Fabric) -> Self {
         let (mut time_before, mut placed_before) = (0, 0);
         let goodput = samples.iter().map(|sample| {
             let placed = sample.placed.get(RECEIVER).copied().unwrap_or(0);

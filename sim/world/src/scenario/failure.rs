@@ -7,7 +7,7 @@ use stellar_wire::host::{Doorbell, EventKind, WcStatus};
 
 use super::*;
 
-impl<N: Nic> Scenario<N> {
+impl<N: NicKind> Scenario<N> {
     pub(super) const PLANE_DEAD: Self = Self {
         name: "plane-dead-and-back",
         what: "the hosts' links of one plane go down in the middle of a transfer and come back",
@@ -37,7 +37,7 @@ impl<N: Nic> Scenario<N> {
 const DIES: Time = 60 * US;
 const BACK: Time = 160 * US;
 
-fn plane_dead<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn plane_dead<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(LEAF_SPINE, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
     for host in [plan.sender, plan.receiver] {
@@ -76,7 +76,7 @@ fn plane_dead<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn retry_exhausted<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn retry_exhausted<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     const FAILING: u32 = FIRST_QP + 1;
     let mut plan = mrc_plan(BACK_TO_BACK, setup, |mrc| {
         mrc.rto = Ticks::from_us(50);
@@ -110,7 +110,7 @@ fn retry_exhausted<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn deregistration<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn deregistration<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
     let buffers = buffers(&mut world, 2 << 20)?;
@@ -130,7 +130,7 @@ fn deregistration<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn foreign_doorbell<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn foreign_doorbell<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let mut plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     plan.qps = 2;
     let mut world = connect::<N>(&plan)?;
@@ -156,13 +156,13 @@ fn foreign_doorbell<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
 }
 
 /// Statuses of a queue pair's completions at the sender, in order.
-fn statuses<N: Nic>(world: &PairWorld<N>, qp: u32) -> Vec<WcStatus> {
+fn statuses<N: NicKind>(world: &PairWorld<N>, qp: u32) -> Vec<WcStatus> {
     let completions = world.host(SENDER).completions().iter();
     let of_qp = completions.filter(|done| done.cqe.qp == qp);
     of_qp.map(|done| done.cqe.status).collect()
 }
 
-fn require_event<N: Nic>(
+fn require_event<N: NicKind>(
     world: &PairWorld<N>,
     kind: EventKind,
     source: u32,

@@ -7,7 +7,7 @@ use stellar_wire::Opcode;
 
 use super::*;
 
-impl<N: Nic> Scenario<N> {
+impl<N: NicKind> Scenario<N> {
     pub(super) const LOST_SACKS: Self = Self {
         name: "lost-sacks",
         what: "half of all SACKs are lost, at random",
@@ -33,7 +33,7 @@ impl<N: Nic> Scenario<N> {
     };
 }
 
-fn lost_sacks<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn lost_sacks<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
     let mut rng = rng(setup.seed);
@@ -57,7 +57,7 @@ fn lost_sacks<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn lost_last<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn lost_last<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
     on_packets_of(&mut world, plan.sender, |bth, _| {
@@ -79,7 +79,7 @@ fn lost_last<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn every_packet_once<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn every_packet_once<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(BACK_TO_BACK, setup, |mrc| mrc.rto = Ticks::from_us(50))?;
     let mut world = connect::<N>(&plan)?;
     on_packets_of(&mut world, plan.sender, |bth, _| {
@@ -101,7 +101,7 @@ fn every_packet_once<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn go_back_n<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn go_back_n<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let mut plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     plan.transport = TransportPlan::Rc;
     let mut world = connect::<N>(&plan)?;

@@ -23,7 +23,7 @@ use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
 use crate::report::Report;
 use crate::transfer::LEAF_SPINE;
 use crate::{
-    packet, verify, CheckError, Nic, Plan, ReferenceNic, RegionId, RegionSpec, Verified,
+    packet, verify, CheckError, NicKind, Plan, ReferenceNic, RegionId, RegionSpec, Verified,
     WorldError, Write,
 };
 
@@ -95,14 +95,14 @@ pub struct Outcome<N = ReferenceNic> {
     pub verified: Verified,
 }
 
-impl<N: Nic> Outcome<N> {
+impl<N: NicKind> Outcome<N> {
     /// The scenario's numbers.
     pub fn report(&mut self) -> Report {
         Report::of(&self.plan, &mut self.world, self.verified)
     }
 }
 
-impl<N: Nic> Scenario<N> {
+impl<N: NicKind> Scenario<N> {
     /// Every scenario.
     pub const ALL: [Self; 17] = [
         Self::PERMUTATION,
@@ -170,7 +170,7 @@ fn mrc_plan(
 }
 
 /// GPU memory at both hosts, in pages of 4 KiB, at an odd offset.
-fn buffers<N: Nic>(
+fn buffers<N: NicKind>(
     world: &mut PairWorld<N>,
     length: u64,
 ) -> Result<(RegionId, RegionId), WorldError> {
@@ -198,7 +198,7 @@ fn write((local, remote): (RegionId, RegionId), qp: u32, offset: u64, length: u3
 }
 
 /// Makes the buffers and posts a WRITE of each length on the first queue pair, each behind the previous one.
-fn post_in_turn<N: Nic>(world: &mut PairWorld<N>, lengths: &[u32]) -> Result<(), WorldError> {
+fn post_in_turn<N: NicKind>(world: &mut PairWorld<N>, lengths: &[u32]) -> Result<(), WorldError> {
     let total = lengths.iter().map(|&length| u64::from(length)).sum();
     let buffers = buffers(world, total)?;
     let mut offset = 0;
@@ -211,7 +211,7 @@ fn post_in_turn<N: Nic>(world: &mut PairWorld<N>, lengths: &[u32]) -> Result<(),
 
 /// Installs a filter for every packet that `host` sends, on all of its ports, by its transport header. Packets are numbered over all ports in the
 /// order in which they are sent.
-fn on_packets_of<N: Nic>(
+fn on_packets_of<N: NicKind>(
     world: &mut PairWorld<N>,
     host: HostId,
     decide: impl FnMut(&Bth, u64) -> Fate + Send + 'static,
@@ -239,7 +239,7 @@ fn on_packets_of<N: Nic>(
 }
 
 /// Runs to the end and checks everything.
-fn finish<N: Nic>(
+fn finish<N: NicKind>(
     setup: &Setup,
     plan: Plan,
     mut world: PairWorld<N>,
@@ -263,7 +263,7 @@ fn require(met: bool, otherwise: impl FnOnce() -> String) -> Result<(), WorldErr
 }
 
 /// Checks that every work request completed with success.
-fn all_succeeded<N: Nic>(outcome: Outcome<N>) -> Result<Outcome<N>, WorldError> {
+fn all_succeeded<N: NicKind>(outcome: Outcome<N>) -> Result<Outcome<N>, WorldError> {
     let (posted, done) = (
         outcome.world.posted().len() as u64,
         outcome.verified.succeeded,

@@ -6,7 +6,7 @@ use stellar_transport::rx::DropReason;
 
 use super::*;
 
-impl<N: Nic> Scenario<N> {
+impl<N: NicKind> Scenario<N> {
     pub(super) const PERMUTATION: Self = Self {
         name: "permutation",
         what: "every block of 1,024 packets arrives in a random order",
@@ -27,7 +27,7 @@ const BLOCK: usize = 1024;
 /// Time between two arrivals. It decides the order, because a NIC sends packets faster and the line carries one in an eighth of this time.
 const SLOT: Time = 200_000;
 
-fn permutation<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn permutation<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let mut plan = mrc_plan(LONG_CABLES, setup, |mrc| {
         mrc.early_loss = 0;
         mrc.rto = stellar_transport::time::Ticks::from_us(1_000);
@@ -57,7 +57,7 @@ fn permutation<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn duplicates<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn duplicates<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
     for host in [plan.sender, plan.receiver] {

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use super::*;
 
-impl<N: Nic> Scenario<N> {
+impl<N: NicKind> Scenario<N> {
     pub(super) const ALL_QPS: Self = Self {
         name: "all-queue-pairs",
         what: "1,022 queue pairs at once: all that the table has besides the two of management",
@@ -30,7 +30,7 @@ impl<N: Nic> Scenario<N> {
     };
 }
 
-fn all_qps<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn all_qps<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let mut plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     plan.qps = crate::MAX_QPS;
     plan.sq_log2 = 2;
@@ -44,14 +44,14 @@ fn all_qps<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     all_succeeded(finish(setup, plan, world)?)
 }
 
-fn tiny<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn tiny<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
     post_in_turn(&mut world, &[0, 1, 0, 0, 4097, 1, 1, 8192, 0, 1])?;
     all_succeeded(finish(setup, plan, world)?)
 }
 
-fn gibibyte<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn gibibyte<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     const LENGTH: u32 = 1 << 30;
     let plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
@@ -85,7 +85,7 @@ fn gibibyte<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     })
 }
 
-fn unaligned<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn unaligned<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     const STRIDE: u64 = 40_000;
     let messages = u64::from(48 / setup.shrink).max(12);
     let mut plan = mrc_plan(LEAF_SPINE, setup, |_| {})?;

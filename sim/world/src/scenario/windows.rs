@@ -8,7 +8,7 @@ use sim_net::Fate;
 
 use super::*;
 
-impl<N: Nic> Scenario<N> {
+impl<N: NicKind> Scenario<N> {
     pub(super) const PSN_WRAP: Self = Self {
         name: "psn-wrap",
         what: "PSNs pass 2^24 in the middle of a message, with 2 % loss",
@@ -31,7 +31,7 @@ impl<N: Nic> Scenario<N> {
 /// Number of packets that the receiver allows in [`WINDOW_FULL`].
 const MPR: u16 = 16;
 
-fn psn_wrap<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn psn_wrap<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let mut plan = mrc_plan(BACK_TO_BACK, setup, |_| {})?;
     plan.first_psn = (1 << 24) - 100;
     plan.mtu_log2 = 10;
@@ -51,7 +51,7 @@ fn psn_wrap<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     Ok(outcome)
 }
 
-fn window_full<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn window_full<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(LONG_CABLES, setup, |mrc| mrc.mpr = MPR)?;
     let mut world = connect::<N>(&plan)?;
     let unanswered = count_unanswered(&mut world, &plan)?;
@@ -66,7 +66,7 @@ fn window_full<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
 }
 
 /// Data packets that have left the sender when the first acknowledgement leaves the receiver. On this long link that is a whole window.
-fn count_unanswered<N: Nic>(
+fn count_unanswered<N: NicKind>(
     world: &mut PairWorld<N>,
     plan: &Plan,
 ) -> Result<Arc<OnceLock<u64>>, WorldError> {
@@ -85,7 +85,7 @@ fn count_unanswered<N: Nic>(
 }
 
 /// The window was full and never exceeded. Only a NIC that reports its bytes in flight can prove this.
-fn require_full_flight<N: Nic>(outcome: &Outcome<N>) -> Result<(), WorldError> {
+fn require_full_flight<N: NicKind>(outcome: &Outcome<N>) -> Result<(), WorldError> {
     if !N::SHOWS_EVERY_PACKET {
         return Ok(());
     }
@@ -97,7 +97,7 @@ fn require_full_flight<N: Nic>(outcome: &Outcome<N>) -> Result<(), WorldError> {
     })
 }
 
-fn ecn_everywhere<N: Nic>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
+fn ecn_everywhere<N: NicKind>(setup: &Setup) -> Result<Outcome<N>, WorldError> {
     let plan = mrc_plan(LEAF_SPINE, setup, |_| {})?;
     let mut world = connect::<N>(&plan)?;
     on_packets_of(&mut world, plan.sender, |_, _| Fate::MarkCe)?;

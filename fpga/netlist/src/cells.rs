@@ -26,8 +26,8 @@ fn cell(line: &str) -> Option<&str> {
         && name
             .chars()
             .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    (is_cell && rest.starts_with(['#', '\\', '_', '(']) || is_cell && rest.ends_with('('))
-        .then_some(name)
+    let begins = rest.starts_with(['#', '\\', '_', '(']) || rest.ends_with('(');
+    (is_cell && begins).then_some(name)
 }
 
 /// The netlist with a model of each kind of cell in it. `library` is Yosys' `cells_sim.v`.

@@ -11,6 +11,7 @@ use sim_world::{
 use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
+use stellar_transport::responder::Responder;
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounter, QpCounters};
 use stellar_wire::{Opcode, RoceFrame};
@@ -31,6 +32,11 @@ pub struct Seen {
     last: Option<RoceFrame>,
 }
 
+/// Time in picoseconds in which the answer to a duplicate is given once (`Responder::REPEATED`).
+const EPOCH: Time = (Responder::REPEATED.0 as Time) * 8_000;
+/// Picoseconds after its arrival at which the card decides on an answer at the latest.
+const DECIDES: Time = 1_000_000;
+
 /// The card decides everything; the reference only receives, and counts.
 pub struct Twin<const CASE: usize> {
     rtl: RtlNic,
@@ -38,6 +44,8 @@ pub struct Twin<const CASE: usize> {
     host: usize,
     received: u64,
     pub seen: BTreeMap<u32, Seen>,
+    /// Duplicates for which the card may have decided in the epoch after that of the reference.
+    pub in_either_epoch: BTreeMap<u32, u64>,
 }
 
 /// The intruders of each case.
@@ -54,7 +62,18 @@ impl<const CASE: usize> Twin<CASE> {
 
     fn give(&mut self, port: usize, frame: &[u8], now: Time) {
         self.rtl.receive(port, frame, now);
+        let qp = RoceFrame::parse(frame).map_or(0, |frame| frame.bth.dest_qp);
+        let before = self.duplicates(qp);
         self.reference.receive(port, frame, now);
+        if now % EPOCH > EPOCH - DECIDES {
+            *self.in_either_epoch.entry(qp).or_default() += self.duplicates(qp) - before;
+        }
+    }
+
+    /// Duplicates that the reference has counted.
+    fn duplicates(&self, qp: u32) -> u64 {
+        let counters = self.reference.endpoint().all_qp_counters(qp);
+        counters.map_or(0, |counters| counters.get(QpCounter::Duplicates))
     }
 
     /// Notes a frame that this host sends.
@@ -110,6 +129,7 @@ impl<const CASE: usize> NicKind for Twin<CASE> {
             host,
             received: 0,
             seen: BTreeMap::new(),
+            in_either_epoch: BTreeMap::new(),
         })
     }
 }

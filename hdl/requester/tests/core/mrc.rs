@@ -109,7 +109,7 @@ impl Bench {
             stamp: dice as u16,
             ack_req: true,
             probe_id: (dice >> 11 & 3 == 0).then_some(
-                (dice >> 14) as u16 % 200 | ((dice >> 22) as u16) << 8 & Peth::TAIL_PROBE,
+                ((dice >> 14) as u16 % 200) | ((((dice >> 22) as u16) << 8) & Peth::TAIL_PROBE),
             ),
         };
         let mut receiver = pair.receiver.clone();

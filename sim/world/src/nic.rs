@@ -92,7 +92,7 @@ pub trait NicKind: Nic + Sized {
     const KIND: &'static str;
     /// Maximum number of outstanding WRITEs with immediate in each direction of a queue pair (MAX_WIMM).
     const MAX_WIMM: u16;
-    /// Whether [`Self::congestion`] returns the present state; otherwise it returns that of the latest SACK.
+    /// Whether [`Nic::congestion`] returns the present state; otherwise it returns that of the latest SACK.
     const SHOWS_EVERY_PACKET: bool;
 
     /// Returns the delay that two of these NICs add, in picoseconds. It is the round trip of a single packet with `payload` bytes and its SACK,

@@ -34,7 +34,7 @@ fn cell(line: &str) -> Option<&str> {
 ///
 /// # Errors
 /// When there is no model of a cell.
-pub fn with_models(netlist: &str, library: &str) -> anyhow::Result<String> {
+pub(crate) fn with_models(netlist: &str, library: &str) -> anyhow::Result<String> {
     let mut text = String::from("`default_nettype wire\n");
     let mut needs_block_ram = false;
     for name in count(netlist).keys() {

@@ -1,4 +1,4 @@
-//! Netlists that simulate: a block's Verilog becomes cells of UltraScale+ ([`Synthesis`]), and models of the cells are added ([`with_models`]), so that
+//! Netlists that simulate: a block's Verilog becomes cells of UltraScale+ ([`Synthesis`]), and models of the cells are added ([`Synthesis::with_models`]), so that
 //! what drives a block's model can drive its netlist.
 //!
 //! LUTs, registers, carries, LUT RAM and shift registers are the models that Yosys brings. Block RAM, UltraRAM and DSP slices are those of `cells`,
@@ -10,5 +10,5 @@ mod block_ram;
 mod cells;
 mod synthesis;
 
-pub use cells::{count, with_models, Count};
+pub use cells::{count, Count};
 pub use synthesis::Synthesis;

@@ -85,15 +85,7 @@ impl Synthesis {
         fs::read_to_string(&result).context("yosys wrote no netlist")
     }
 
-    /// The netlist of module `top` with models of its cells: Verilog with the same ports and behaviour, for a simulator.
-    ///
-    /// # Errors
-    /// The errors of [`netlist`](Self::netlist), and when there is no model of a cell.
-    pub fn model(&self, verilog: &str, top: &str) -> anyhow::Result<String> {
-        with_models(&self.netlist(verilog, top)?, &self.library).with_context(|| top.to_owned())
-    }
-
-    /// A netlist with models of its cells.
+    /// A netlist with models of its cells: Verilog with the same ports and behaviour, for a simulator.
     ///
     /// # Errors
     /// When there is no model of a cell.

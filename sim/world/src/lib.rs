@@ -23,6 +23,7 @@ mod pcapng;
 mod record;
 mod region;
 pub mod report;
+mod samples;
 pub mod scenario;
 pub mod sweep;
 pub mod transfer;

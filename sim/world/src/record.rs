@@ -6,12 +6,9 @@ use serde::Serialize;
 use sim_net::{ChannelId, Fabric, Time, Topology};
 use stellar_wire::Bth;
 
+use crate::samples::Samples;
 use crate::CongestionState;
 
-/// Initial period of the samples, in picoseconds: 0.5 us.
-const FIRST_PERIOD: Time = 500_000;
-/// If there are more samples than this, every other one is removed and the period doubles.
-const MOST_SAMPLES: usize = 1024;
 /// Bins of the arrival distance: 0, 1, 2-3, 4-7, ... up to half the PSN space.
 const BINS: usize = 24;
 
@@ -48,9 +45,7 @@ pub struct ArrivalOrder {
 #[derive(Clone, Debug)]
 pub struct Record {
     channels: Vec<ChannelId>,
-    period: Time,
-    next: Time,
-    samples: Vec<Sample>,
+    samples: Samples<Sample>,
     /// Arrivals by receiving host.
     arrivals: BTreeMap<usize, ArrivalOrder>,
     /// Highest PSN by receiving host and queue pair.
@@ -62,9 +57,7 @@ impl Record {
     pub fn new(topology: &Topology) -> Self {
         Self {
             channels: topology.channels().collect(),
-            period: FIRST_PERIOD,
-            next: 0,
-            samples: Vec::new(),
+            samples: Samples::new(),
             arrivals: BTreeMap::new(),
             highest: BTreeMap::new(),
         }
@@ -78,36 +71,21 @@ impl Record {
         fabric: &Fabric,
         state: impl Fn() -> (Vec<u64>, CongestionState),
     ) {
-        while self.next < time {
+        while self.samples.next_time() < time {
             let (placed, congestion) = state();
             let depth = |&channel: &ChannelId| {
                 let stats = fabric.stats(channel).expect("channels are the topology's");
                 stats.data.bytes as u32
             };
             self.samples.push(Sample {
-                time: self.next,
+                time: self.samples.next_time(),
                 placed,
                 cwnd: congestion.cwnd,
                 in_flight: congestion.in_flight,
                 rtt: congestion.rtt.unwrap_or(0),
                 queues: self.channels.iter().map(depth).collect(),
             });
-            self.next += self.period;
-            if self.samples.len() > MOST_SAMPLES {
-                self.thin();
-            }
         }
-    }
-
-    fn thin(&mut self) {
-        let mut keep = false;
-        self.samples.retain(|_| {
-            keep = !keep;
-            keep
-        });
-        self.period *= 2;
-        let last = self.samples.last().map_or(0, |sample| sample.time);
-        self.next = last + self.period;
     }
 
     /// Records a packet that arrived at a host.
@@ -135,7 +113,7 @@ impl Record {
 
     /// Samples, in order of time.
     pub fn samples(&self) -> &[Sample] {
-        &self.samples
+        self.samples.kept()
     }
 
     /// Order of arrival at a host.

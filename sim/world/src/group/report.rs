@@ -9,15 +9,17 @@ use stellar_wire::host::QpCounters;
 use super::run::{FlowTimes, RunningTenant, WindowSample};
 use super::{jain, GroupNic, GroupPlan};
 use crate::report::{
-    gigabits_per_second, requester_sums, write_file, QueueSeries, RequesterSums, Series,
+    gigabits_per_second, percentile_ns, requester_sums, write_file, QueueSeries, RequesterSums,
+    Series,
 };
+use crate::samples::Samples;
 use crate::{Verified, World, WorldError};
 
 /// What was observed.
 pub(super) struct Observed {
     pub verified: Verified,
     pub tenants: Vec<RunningTenant>,
-    pub samples: Vec<WindowSample>,
+    pub samples: Samples<WindowSample>,
 }
 
 /// A flow of the first round of a tenant.
@@ -122,10 +124,10 @@ impl GroupReport {
         let queues = Series::of(world.record().samples(), world.fabric());
         let tenants = seen.tenants.iter().enumerate();
         let tenants =
-            tenants.map(|(index, tenant)| tenant_report(plan, index, tenant, &seen.samples));
+            tenants.map(|(index, tenant)| tenant_report(plan, index, tenant, seen.samples.kept()));
         let flows = |index: usize| seen.tenants[index].workload.flows.len();
         let series = |index: usize, flow: usize| {
-            let samples = seen.samples.iter();
+            let samples = seen.samples.kept().iter();
             samples.map(|at| at.windows[index][flow]).collect()
         };
         Self {
@@ -144,7 +146,12 @@ impl GroupReport {
             requester: requester_sums(&counters),
             fabric: world.fabric().totals(),
             series: GroupSeries {
-                time_ns: seen.samples.iter().map(|at| at.time / 1000).collect(),
+                time_ns: seen
+                    .samples
+                    .kept()
+                    .iter()
+                    .map(|at| at.time / 1000)
+                    .collect(),
                 windows: (0..seen.tenants.len())
                     .map(|index| (0..flows(index)).map(|flow| series(index, flow)).collect())
                     .collect(),
@@ -243,7 +250,6 @@ fn tenant_report(
     let duration = end.unwrap_or(0) - described.start;
     let mut fcts: Vec<Time> = tenant.times.iter().map(fct).collect();
     fcts.sort_unstable();
-    let percentile = |percent: usize| fcts[(fcts.len() * percent).div_ceil(100).max(1) - 1] / 1000;
     TenantReport {
         name: described.name.clone(),
         pattern: described.pattern.name(),
@@ -258,7 +264,7 @@ fn tenant_report(
         goodput_gbps: gigabits_per_second(bytes, duration),
         fairness: index_of(|flow| flow.share_bytes as f64),
         window_fairness: index_of(|flow| flow.window_late[1].into()),
-        fct_ns: [50, 99, 100].map(percentile),
+        fct_ns: [50, 99, 100].map(|percent| percentile_ns(&fcts, percent)),
         flows: reports,
     }
 }

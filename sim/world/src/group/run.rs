@@ -9,12 +9,8 @@ use stellar_wire::host::WcStatus;
 use super::connect::{connect, workloads, Connected};
 use super::report::{GroupReport, Observed};
 use super::{GroupNic, GroupPlan};
+use crate::samples::Samples;
 use crate::{verify, CheckError, TransportPlan, World, WorldError, Write};
-
-/// First period of the samples of windows, in picoseconds: 0.5 us.
-const FIRST_PERIOD: Time = 500_000;
-/// If there are more samples than this, every other one is removed and the period doubles.
-const MOST_SAMPLES: usize = 1024;
 
 /// A run that succeeded.
 pub struct GroupRun<N> {
@@ -105,9 +101,7 @@ struct Group<N> {
     next_due: u64,
     /// Completions of each host that were followed.
     followed: Vec<usize>,
-    samples: Vec<WindowSample>,
-    period: Time,
-    next_sample: Time,
+    samples: Samples<WindowSample>,
 }
 
 impl<N: GroupNic> Group<N> {
@@ -138,9 +132,7 @@ impl<N: GroupNic> Group<N> {
             posted: Vec::new(),
             due: BTreeMap::new(),
             next_due: 0,
-            samples: Vec::new(),
-            period: FIRST_PERIOD,
-            next_sample: 0,
+            samples: Samples::new(),
         };
         for (index, tenant) in plan.tenants.iter().enumerate() {
             group.at(tenant.start, Due::Round(index));
@@ -312,21 +304,11 @@ impl<N: GroupNic> Group<N> {
     }
 
     fn sample(&mut self) {
-        while self.next_sample <= self.world.now() {
+        while self.samples.next_time() <= self.world.now() {
             let windows = self.tenants.iter().map(|tenant| self.windows(tenant));
             let windows = windows.collect();
-            let time = self.next_sample;
+            let time = self.samples.next_time();
             self.samples.push(WindowSample { time, windows });
-            self.next_sample += self.period;
-            if self.samples.len() > MOST_SAMPLES {
-                let mut keep = false;
-                self.samples.retain(|_| {
-                    keep = !keep;
-                    keep
-                });
-                self.period *= 2;
-                self.next_sample = self.samples.last().map_or(0, |last| last.time) + self.period;
-            }
         }
     }
 

@@ -230,17 +230,19 @@ fn line_rate_gbps(plan: &Plan) -> f64 {
 
 fn completions(mut latencies: Vec<Time>, verified: Verified) -> Completions {
     latencies.sort_unstable();
-    let percentile = |percent: usize| {
-        let rank = (latencies.len() * percent).div_ceil(100).max(1);
-        latencies.get(rank - 1).map_or(0, |time| time / 1000)
-    };
     Completions {
         succeeded: verified.succeeded,
         failed: verified.failed,
-        p50_ns: percentile(50),
-        p99_ns: percentile(99),
-        max_ns: percentile(100),
+        p50_ns: percentile_ns(&latencies, 50),
+        p99_ns: percentile_ns(&latencies, 99),
+        max_ns: percentile_ns(&latencies, 100),
     }
+}
+
+/// A percentile of times in order, by the nearest rank: nanoseconds, 0 if there are none.
+pub(crate) fn percentile_ns(times: &[Time], percent: usize) -> u64 {
+    let rank = (times.len() * percent).div_ceil(100).max(1);
+    times.get(rank - 1).map_or(0, |time| time / 1000)
 }
 
 fn qp_counters<N: NicKind>(plan: &Plan, world: &mut World<N>) -> Vec<QpCounters> {

@@ -15,8 +15,10 @@
 #![warn(missing_docs)]
 
 mod blocks;
+mod carried;
 mod copies;
 mod dispatch;
+mod locals;
 mod marks;
 mod rewrite;
 mod runner;
@@ -168,20 +170,24 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
     };
     let bodies = calls.iter().map(body).collect::<Option<Vec<&str>>>()?;
     let unread = unread(&bodies, &ports.flags);
+    let everywhere = locals::mentions(files.values().map(String::as_str));
+    let ports = source::ports(header);
     let mut functions = Vec::new();
     for (call, body) in calls.iter().zip(bodies) {
         let (_, definition) = definitions.get(call.function)?;
         let body = without(body, &unread);
+        let mut usage = usage::usage(&body, &members)?;
+        let private = locals::private(&body, &usage, &everywhere, &ports);
+        let localized = locals::localized(&body, &private, &members);
+        usage.array_writes = usage::usage(&localized.body, &members)?.array_writes;
+        let of_verilator = definition.wide_locals.iter().map(|&name| name.to_owned());
         let of_call = call.events.iter().map(|event| events.get(*event).copied());
         functions.push(rewrite::Function {
-            usage: usage::usage(&body, &members)?,
+            usage,
             combinational: definition.combinational,
-            wide_locals: definition
-                .wide_locals
-                .iter()
-                .map(|&name| name.to_owned())
-                .collect(),
-            body,
+            wide_locals: of_verilator.chain(localized.wide).collect(),
+            declarations: localized.declarations,
+            body: localized.body,
             events: of_call.collect::<Option<_>>()?,
         });
     }

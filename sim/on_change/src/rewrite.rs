@@ -15,6 +15,8 @@ const WORTH_ASKING: usize = 17;
 
 /// A function that Verilator runs at events.
 pub(crate) struct Function {
+    /// Its signals that are local variables.
+    pub declarations: String,
     pub body: String,
     pub wide_locals: BTreeSet<String>,
     pub usage: Usage,
@@ -195,7 +197,7 @@ impl<'a> Plan<'a> {
             }
         }
         let (before, after) = comparisons(by_readers, members);
-        before + &with_parts(&function.body, parts) + &after
+        function.declarations.clone() + &before + &with_parts(&function.body, parts) + &after
     }
 
     /// Returns the functions that have to run again after function `number` changed `signal`. The function itself is among them only if it is code of

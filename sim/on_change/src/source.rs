@@ -72,11 +72,21 @@ pub(crate) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
 
 /// Returns the inputs of the model, which are ports in the header.
 pub(crate) fn inputs(header: &str) -> BTreeSet<&str> {
+    declared(header, "VL_IN").collect()
+}
+
+/// Returns all ports of the model.
+pub(crate) fn ports(header: &str) -> BTreeSet<&str> {
+    let outputs = declared(header, "VL_OUT");
+    outputs.chain(declared(header, "VL_IN")).collect()
+}
+
+/// Returns the names in declarations by a macro whose name begins with `direction`.
+fn declared<'a>(header: &'a str, direction: &'static str) -> impl Iterator<Item = &'a str> {
     let ports = header
         .lines()
-        .filter_map(|line| line.trim().strip_prefix("VL_IN"));
-    let names = ports.filter_map(|port| port.split_once('(')?.1.split(',').next());
-    names.collect()
+        .filter_map(move |line| line.trim().strip_prefix(direction));
+    ports.filter_map(|port| port.split_once('(')?.1.split(',').next())
 }
 
 /// If this file contains the list of clocks, returns them in the order of Verilator's event numbers.
@@ -263,6 +273,7 @@ mod tests {
     fn clocks_and_inputs_are_found() {
         let header = "    VL_IN8(clock,0,0);\n    VL_OUT8(out,0,0);\n    VL_INW(data,95,0,3);\n    CData/*0:0*/ a;\n";
         assert_eq!(inputs(header), ["clock", "data"].into());
+        assert_eq!(ports(header), ["clock", "data", "out"].into());
         let text = "\nvoid Vmodel___024root___eval_triggers__act(Vmodel___024root* vlSelf) {\n    // Body\n    \
                     vlSelf->__VactTriggered.at(0U) = ((IData)(vlSelf->one) \n      ^ (IData)(vlSelf->__Vtrigrprev__TOP__one));\n    \
                     vlSelf->__VactTriggered.at(1U) = ((IData)(vlSelf->two) \n      ^ (IData)(vlSelf->__Vtrigrprev__TOP__two));\n    \

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::carried::carried;
 use crate::source::{identifier, names, number, statements, Member, Members, Statement, STATE};
 
 /// The signals that a function reads and writes. Both sets may contain signals that the function does not actually use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
+    /// Signals that may be read before they are assigned. What a function assigns first is not among them: it does not depend on the old value.
     pub reads: BTreeSet<String>,
     /// For each signal that is read, the lowest bit on which the function depends.
     pub lowest_bits: BTreeMap<String, usize>,
@@ -66,6 +68,8 @@ pub(crate) fn usage(body: &str, members: &Members) -> Option<Usage> {
     for statement in statements(body) {
         usage.statement(&statement, members)?;
     }
+    let carried = carried(body, members);
+    usage.reads.retain(|signal| carried.contains(signal));
     Some(usage)
 }
 
@@ -94,7 +98,7 @@ impl Usage {
         match end {
             Some('{') if text == "else" || heads.iter().any(|head| text.starts_with(head)) => {}
             Some(';') if text.starts_with("VL_") => {
-                for name in names(results(text)) {
+                for name in names(result(text).unwrap_or(text)) {
                     self.write(name, start, members)?;
                 }
             }
@@ -151,17 +155,16 @@ const RESULTS: [(&str, usize); 4] = [
     ("VL_SHIFTR_WWI(", 3),
 ];
 
-/// Returns the arguments of the call `text` among which the wide result is: the known one, or all of them.
-fn results(text: &str) -> &str {
-    let known = RESULTS.iter().find_map(|(name, place)| {
+/// Returns the argument of the call `text` that is its wide result, if it is known which one that is.
+pub(crate) fn result(text: &str) -> Option<&str> {
+    RESULTS.iter().find_map(|(name, place)| {
         let arguments = text.strip_prefix(name)?;
         arguments.split(',').nth(*place)
-    });
-    known.unwrap_or(text)
+    })
 }
 
 /// Splits an assignment at the `=` that is outside of all parentheses and brackets. Returns `None` if there is none.
-fn assignment(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn assignment(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0usize;
     for (i, c) in text.char_indices() {
         match c {
@@ -204,7 +207,7 @@ mod tests {
         let body = "    vlSelf->a = (1U & (vlSelf->b == 2U));\n    if (vlSelf->c) {\n        VL_SHIFTL_WWI(128,128,3, __Vtemp_1, vlSelf->w, 3U);\n        \
                     vlSelf->m\n            [(3U & vlSelf->a)] = 1U;\n    } else {\n        __Vtemp_1[0U] = vlSelf->w[0U];\n    }\n";
         let usage = usage(body, &members()).unwrap();
-        assert_eq!(usage.reads, set(&["a", "b", "c", "w"]));
+        assert_eq!(usage.reads, set(&["b", "c", "w"]));
         let writes = ["a", "m"].map(|name| (name.to_owned(), 1));
         assert_eq!(usage.writes, writes.into());
         let (&at, name) = usage.array_writes.first_key_value().unwrap();

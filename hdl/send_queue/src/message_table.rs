@@ -120,6 +120,8 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     fresh: DFF<Bit>,
     /// Entries before this slot are there.
     arriving: DFF<SqIndex>,
+    /// Outstanding WRITEs with immediate that the queue pair may have.
+    max_wimm: DFF<Bits<11>>,
     /// The message to read, and its block, which is `hops` blocks ahead.
     slot: DFF<SqIndex>,
     block: DFF<Block>,
@@ -187,7 +189,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             asked_settings,
             is_flush_step
         );
-        dff_setup!(self, clock, flush_wait, row, lookup, fresh, arriving, slot);
+        dff_setup!(self, clock, flush_wait, row, lookup, fresh, arriving, max_wimm, slot);
         dff_setup!(self, clock, block, hops, at, want, psn, nops, walks);
         dff_setup!(
             self,
@@ -274,6 +276,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             self.lookup.d.next = evaluated;
             self.fresh.d.next = true;
             self.arriving.d.next = look.arriving;
+            self.max_wimm.d.next = settings.max_wimm;
             self.slot.d.next = place.slot;
             self.block.d.next = place.block;
             self.hops.d.next = place.hops;
@@ -305,7 +308,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         // take
         let want = self.want.q.val();
         let psn = self.psn.q.val();
-        let taken = take(asked, row, entry, at, lookup.left, want, settings.max_wimm);
+        let max_wimm = self.max_wimm.q.val();
+        let taken = take(asked, row, entry, at, lookup.left, want, max_wimm);
         let begins = is_next & taken.starts;
         let take_waits = taken.misses & !asks_ready;
         let next_slot = slot + 1;

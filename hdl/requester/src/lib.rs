@@ -3,6 +3,7 @@
 mod allowance;
 pub mod bundles;
 mod burst_collect;
+mod burst_measure;
 mod burst_send;
 mod bursts;
 mod choice;

@@ -19,6 +19,7 @@ use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
 use crate::records::{Failure, StatPulses};
 use crate::requester_core::RequesterCore;
+use crate::schedule_both::ScheduleBoth;
 use crate::timer_scan::TimerScan;
 use crate::wake_queue::WakeQueue;
 
@@ -126,11 +127,14 @@ pub struct RequesterEngine<
     pub uses: EpochUseSrc,
 
     core: RequesterCore<Q, W, S, B, E>,
+    schedule: ScheduleBoth,
     schedules: [QpSchedule<Q, P>; 2],
     timers: TimerScan<Q>,
     wakes: WakeQueue<Q, C, K>,
     /// Queue pairs that wait for a block of the window's pool.
     starving: WakeQueue<Q, C, K>,
+    /// The first of them: a register behind the block RAM of the queue.
+    starved_first: StreamSkid<Qpn>,
     /// Cycles until the next one of them may be woken.
     pause: DFF<Bits<PAUSE_BITS>>,
     doorbells: DoorbellQueue<Q, C, K>,
@@ -163,10 +167,12 @@ impl<
         clock_reset!(
             self,
             core,
+            schedule,
             schedules[..],
             timers,
             wakes,
             starving,
+            starved_first,
             faults,
             flushes,
             controls,
@@ -223,21 +229,18 @@ impl<
         join!(self, control => controls.in_, controls.out => core.control);
         self.core.control_almost_full.next = self.controls.count.val() >= CONTROLS_ALMOST_FULL;
 
-        // schedule: both ports schedule a queue pair in the same cycle
-        let both_ready = self.schedules[0].wake.ready.val() & self.schedules[1].wake.ready.val();
-        self.core.schedule.ready.next = both_ready;
+        // schedule
+        join!(self, core.schedule => schedule.in_);
         let shares_ready =
             self.schedules[0].share.ready.val() & self.schedules[1].share.ready.val();
         self.share.ready.next = shares_ready;
         for p in 0..2 {
-            self.schedules[p].wake.valid.next = self.core.schedule.valid.val() & both_ready;
-            self.schedules[p].wake.page.next = self.core.schedule.page.val();
-            self.schedules[p].wake.qp.next = self.core.schedule.qp.val();
             self.schedules[p].rotate.next = self.core.rotate.val().get_bit(p);
             self.schedules[p].deactivate.next = self.core.deactivate.val().get_bit(p);
             self.schedules[p].share.valid.next = self.share.valid.val() & shares_ready;
             join!(
                 self,
+                schedule.out[p] => schedules[p].wake,
                 core.cost => schedules[p].cost,
                 share.tenant => schedules[p].share.tenant,
                 share.record => schedules[p].share.record,
@@ -259,13 +262,16 @@ impl<
         let arrived = self.core.entry_arrived.val();
         let pauses = self.pause.q.val().any();
         let wakes_starving =
-            self.starving.out.valid.val() & self.core.has_free.val() & !arrived & !pauses;
+            self.starved_first.out.valid.val() & self.core.has_free.val() & !arrived & !pauses;
         self.starved.d.next = self.core.starved.val() & !self.reset.val();
         self.starved_qp.d.next = self.core.event_qp.val();
         self.starving.in_valid.next = self.starved.q.val();
         self.starving.in_qp.next = self.starved_qp.q.val();
         self.starving.plane_up.next = bits::<2>(3);
-        self.starving.out.ready.next = wakes_starving;
+        self.starved_first.in_.valid.next = self.starving.out.valid.val();
+        self.starved_first.in_.data.next = self.starving.out.qp.val();
+        self.starving.out.ready.next = self.starved_first.in_.ready.val();
+        self.starved_first.out.ready.next = wakes_starving;
         if wakes_starving {
             self.pause.d.next = Bits::<PAUSE_BITS>::mask();
         } else if pauses {
@@ -275,7 +281,7 @@ impl<
         self.wakes.in_qp.next = if arrived {
             self.core.entry_arrived_qp.val()
         } else {
-            self.starving.out.qp.val()
+            self.starved_first.out.data.val()
         };
         join!(self, plane_up => wakes.plane_up, wakes.out => core.wake);
 

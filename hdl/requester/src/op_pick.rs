@@ -79,6 +79,8 @@ pub struct OpPick {
     pub valid: Signal<Out, Bit>,
     /// The operation. It is stable for as long as nothing else is chosen, `valid` or not.
     pub pick: Signal<Out, Pick>,
+    /// Queue pair of `pick` in the next cycle.
+    pub next_qp: Signal<Out, Qpn>,
     /// It does. `valid` is high.
     pub take: Signal<In, Bit>,
 
@@ -165,6 +167,7 @@ impl Logic for OpPick {
         // What is taken in this cycle still pends in it.
         self.chosen.d.next = self.arbiter.choice_valid.val() & !take;
         self.choice.d.next = self.arbiter.choice.val();
+        self.next_qp.next = self.arbiter.choice.val().qp;
 
         // start
         let may_send =

@@ -1,6 +1,7 @@
 //! Administers a queue pair: doorbells, completion of messages, failure, configuration.
 
 use hdl_macros::hdl;
+use hdl_primitives::FlowSnk;
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
@@ -24,8 +25,10 @@ enum Step {
     /// Configures the unit, once all units are free.
     ConfigureUnit,
     WaitConfigured,
-    /// Waits for the response to a doorbell or a fault.
-    WaitMessageTable,
+    /// Waits for the response to a doorbell, and takes it as it arrives.
+    WaitDoorbell,
+    /// Waits for the response to a fault.
+    WaitFault,
     /// Completes messages in order.
     Complete,
     WaitCompleted,
@@ -68,6 +71,8 @@ pub struct QpAdminFlow {
     pub window: CallSrc<WindowRequest>,
     pub messages: CallSrc<MessageRequest>,
     pub messages_response: Signal<In, MessageResponse>,
+    /// Responses as they arrive.
+    pub answer: FlowSnk<MessageResponse>,
 
     step: DFF<Step>,
     state_after: DFF<RequesterState>,
@@ -101,6 +106,11 @@ impl Logic for QpAdminFlow {
             & !self.nscc.busy.val()
             & !self.window.busy.val()
             & !self.messages.busy.val();
+
+        assert!(
+            !self.start.val() | !self.op_done.val(),
+            "an operation starts while another one is done"
+        );
 
         self.spray.start.next = false;
         self.spray.request.next = SprayRequest {
@@ -163,6 +173,9 @@ impl Logic for QpAdminFlow {
 
         match step {
             Step::Idle => {
+                // `start` and `op_done` exclude each other, so the request need not wait for the latter.
+                self.messages.start.next =
+                    self.start.val() & ((op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault));
                 if self.op_done.val() {
                     self.state_after.d.next = op_result.state;
                     self.una.d.next = op_result.una;
@@ -186,12 +199,11 @@ impl Logic for QpAdminFlow {
                     } else {
                         bits::<8>(WcStatus::WrFlushErr.code() as u64)
                     };
-                    self.messages.start.next =
-                        (op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault);
                     self.step.d.next = match op.kind {
                         OpKind::Configure => Step::ConfigureUnit,
                         OpKind::Flush => Step::Flush,
-                        _ => Step::WaitMessageTable,
+                        OpKind::Doorbell => Step::WaitDoorbell,
+                        _ => Step::WaitFault,
                     };
                 }
             }
@@ -247,17 +259,18 @@ impl Logic for QpAdminFlow {
                     self.step.d.next = Step::Idle;
                 }
             }
-            Step::WaitMessageTable => {
+            Step::WaitDoorbell => {
+                let answer = self.answer.record.val();
+                if self.answer.valid.val() {
+                    self.done.next = true;
+                    self.reschedule.next = answer.found & !answer.waits & !state_after.failed;
+                    self.refused.next = !answer.found;
+                    self.step.d.next = Step::Idle;
+                }
+            }
+            Step::WaitFault => {
                 if !self.messages.busy.val() {
-                    if op.kind == OpKind::Doorbell {
-                        self.done.next = true;
-                        self.reschedule.next =
-                            messages.found & !messages.waits & !state_after.failed;
-                        self.refused.next = !messages.found;
-                        self.step.d.next = Step::Idle;
-                    } else {
-                        self.step.d.next = Step::Complete;
-                    }
+                    self.step.d.next = Step::Complete;
                 }
             }
             Step::Complete => {

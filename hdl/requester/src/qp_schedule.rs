@@ -1,25 +1,24 @@
 //! Schedule of the queue pairs at a port (reference: `stellar_transport::endpoint::scheduler::Schedule`).
 
 use hdl_congestion::DspMultiply;
-use hdl_macros::{clock, hdl, hdl_fn};
-use hdl_primitives::{BlockRam, Checked, LutRam, Parameters};
+use hdl_macros::{clock, clock_reset, hdl, join};
+use hdl_primitives::{BlockRam, Checked, Parameters};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::tenant::{TenantCharge, COST_BITS};
+use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::Qpn;
-use stellar_wire::rows::{STEP_ONE, STEP_SHIFT, TENANT_BITS};
+use stellar_wire::rows::{STEP_SHIFT, TENANT_BITS};
 
 use crate::bundles::{ChargeSrc, ScheduleSnk, ShareSnk};
-use crate::virtual_time::{first_from, present, Tag, BUCKET_BITS, TURN_BITS};
+use crate::limit_client::LimitClient;
+use crate::schedule_inbox::ScheduleInbox;
+use crate::share_rows::ShareRows;
+use crate::tenant_wheel::TenantWheel;
+use crate::virtual_time::{present, Tag, TURN_BITS};
 
 /// Maximum number of cycles from `rotate` or `deactivate` to the next valid head, if no tenant has a limit. With limits, the answer to a charge is waited for, too.
 pub const TURN_CYCLES: u64 = 16;
 /// Maximum number of cycles from an accepted wake-up until the next one can be accepted. By then the first one has taken effect.
 pub const WAKE_CYCLES: u64 = 15;
-/// log2 of the cycles after which no wake-up is accepted until a question, or the return of a tenant, has had its turn.
-const PAUSE_BITS: usize = 7;
-/// Cycles between two questions.
-const PAUSE_CYCLES: u64 = 16;
-
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Step {
@@ -55,26 +54,6 @@ enum Step {
     AskRead,
 }
 
-/// What the schedule knows of a tenant's share.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Share {
-    /// Virtual time per byte.
-    step: Bits<16>,
-    /// The tenant has a rate limit.
-    limited: Bit,
-}
-
-/// The tenant of a doorbell page: the pages from the last tenant's on are one tenant (`stellar_wire::rows::tenant_of`).
-#[hdl_fn]
-fn tenant_of<const P: usize>(page: Bits<16>) -> Bits<P> {
-    let further = page >> (P as u64);
-    if further.any() {
-        Bits::<P>::mask()
-    } else {
-        page.get_bits::<P>(0)
-    }
-}
-
 /// Schedules the queue pairs that may have something to send at one port. Tenants share the port in proportion to their weights, and the queue pairs of a tenant
 /// take turns.
 ///
@@ -89,17 +68,16 @@ fn tenant_of<const P: usize>(page: Bits<16>) -> Bits<P> {
 /// they arrive. A wake-up that is accepted in the cycle of `rotate` or `deactivate` is executed after it, so a queue pair that is deactivated and woken in
 /// the same cycle stays present.
 ///
-/// **Wheel.** A bucket is a list of tenants, in the order in which they came. The tenant that has its turn is in no bucket. The next one is the first of the first bucket
-/// that is not empty, from the present bucket on. If no other tenant is in the wheel, the tenant keeps its turn, and its next queue pair is the head four cycles after `rotate`.
+/// **Wheel** (`TenantWheel`). The tenant that has its turn is in no bucket. If no other tenant is in the wheel, the tenant keeps its turn, and its next queue pair is
+/// the head four cycles after `rotate`.
 ///
 /// **Limits.** A tenant with a limit pays at `charge` after each burst, and rests if it has no tokens left. While tenants rest, the block asks for one of them after the other
 /// with a cost of 0, every 16 cycles or later. That has a turn between turns and wake-ups: if turns are ten cycles apart, as those of a requester are, and there was none for 128 cycles, no
 /// wake-up is accepted until there is one. `wake_ready` is low while a resting tenant is moved.
 ///
-/// The lists are links in block RAM. `queue_next` links the queue pairs of a tenant, and `tenant_next` links the heads of the tenants' queues. The head of a tenant
-/// that waits does not change. A `tail` is valid only if the queue pair that it names is present and belongs to this tenant, so tails need no initialisation. After reset `present` is cleared,
-/// which takes 2^`Q` + 1 cycles in which `wake_ready` is low. The shares are cleared meanwhile, which takes as many cycles as there are rows in the longer table; until then `share_ready` is low, and
-/// all tenants have the default share. Virtual time and tags go on over a reset.
+/// The queue of a tenant is a list, as links in block RAM (`queue_next`). The head of a tenant that waits does not change. A `tail` is valid only if the queue pair that
+/// it names is present and belongs to this tenant, so tails need no initialisation. After reset `present` is cleared, which takes 2^`Q` + 1 cycles in which `wake_ready`
+/// is low. The shares are cleared meanwhile (`ShareRows`). Virtual time and tags go on over a reset.
 ///
 /// `Q` is the log2 of the number of queue pairs, at most 10. `P` is the log2 of the number of tenants, at most 12. Levels: 7 (the first bucket from the present one on).
 #[derive(LogicBlock, Default)]
@@ -131,38 +109,22 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     tenant: BlockRam<Bits<P>, Q>,
     /// For each queue pair, the next queue pair of its tenant, if it is not the last.
     queue_next: BlockRam<Bits<Q>, Q>,
-    /// For each head of a tenant, the head of the next tenant of its bucket or among the resting ones, if its own is not the last.
-    tenant_next: BlockRam<Bits<Q>, Q>,
     /// Last queue pair of each tenant that has queue pairs.
     tail: BlockRam<Bits<Q>, P>,
     tags: BlockRam<Tag, P>,
-    shares: BlockRam<Share, P>,
-    /// Heads of the first and of the last tenant of each bucket that has tenants.
-    first: LutRam<Bits<Q>, BUCKET_BITS>,
-    last: LutRam<Bits<Q>, BUCKET_BITS>,
+    shares: ShareRows<Q, P>,
+    limits: LimitClient<P>,
+    wheel: TenantWheel<Q>,
+    inbox: ScheduleInbox<Q, P>,
     weigh: DspMultiply<16, COST_BITS, { 16 + COST_BITS }>,
 
     step: DFF<Step>,
-    /// Rows that are cleared; all are, and the last one can be read.
-    swept: DFF<Bits<13>>,
-    all_swept: DFF<Bit>,
     /// There is a head.
     serving: DFF<Bit>,
     head: DFF<Bits<Q>>,
-    /// The head was rotated or deactivated, but is not moved yet.
-    turn_pending: DFF<Bit>,
-    /// It was deactivated.
-    head_leaves: DFF<Bit>,
-    cost_comes: DFF<Bit>,
-    cost_held: DFF<Bits<COST_BITS>>,
-    wake_pending: DFF<Bit>,
-    /// The pending wake-up came before the pending turn.
-    wake_first: DFF<Bit>,
     /// A wake-up is executed; a resting tenant is moved.
     waking: DFF<Bit>,
     returning: DFF<Bit>,
-    woken: DFF<Bits<Q>>,
-    woken_tenant: DFF<Bits<P>>,
     /// The queue pair to wake is present.
     already_present: DFF<Bit>,
     tenant_tail: DFF<Bits<Q>>,
@@ -176,22 +138,6 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     limited: DFF<Bit>,
     /// No other tenant is in the wheel: it keeps its turn.
     keeps: DFF<Bit>,
-    /// Bit b: bucket b has tenants.
-    occupied: DFF<Bits<32>>,
-    /// Virtual time in buckets.
-    now: DFF<Bits<TURN_BITS>>,
-    found: DFF<Bits<TURN_BITS>>,
-    was_last: DFF<Bit>,
-    /// There are resting tenants; heads of the first and of the last one.
-    resting: DFF<Bit>,
-    rest_first: DFF<Bits<Q>>,
-    rest_last: DFF<Bits<Q>>,
-    /// It is asked whether the first one has tokens again; the answer is there.
-    asking: DFF<Bit>,
-    asked_tenant: DFF<Bits<P>>,
-    answered: DFF<Bit>,
-    may_send: DFF<Bit>,
-    pause: DFF<Bits<PAUSE_BITS>>,
 }
 
 impl<const Q: usize, const P: usize> Parameters for QpSchedule<Q, P> {
@@ -210,26 +156,16 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             self,
             clock,
             step,
-            swept,
-            all_swept,
             serving,
             head,
-            turn_pending,
-            head_leaves,
-            cost_comes,
-            cost_held,
-            wake_pending,
-            wake_first,
             waking,
-            returning
+            returning,
+            already_present,
+            tenant_tail
         );
         dff_setup!(
             self,
             clock,
-            woken,
-            woken_tenant,
-            already_present,
-            tenant_tail,
             moved,
             moved_tenant,
             tag,
@@ -238,94 +174,55 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             limited,
             keeps
         );
-        dff_setup!(
-            self,
-            clock,
-            occupied,
-            now,
-            found,
-            was_last,
-            resting,
-            rest_first,
-            rest_last,
-            asking,
-            asked_tenant,
-            answered,
-            may_send,
-            pause
-        );
-        clock!(
-            self,
-            clock,
-            present,
-            tenant,
-            queue_next,
-            tenant_next,
-            tail,
-            tags,
-            shares,
-            first,
-            last,
-            weigh
-        );
+        clock_reset!(self, shares, limits, wheel, inbox);
+        clock!(self, clock, present, tenant, queue_next, tail, tags, weigh);
         let step = self.step.q.val();
         let head = self.head.q.val();
-        let woken = self.woken.q.val();
-        let woken_tenant = self.woken_tenant.q.val();
-        let head_leaves = self.head_leaves.q.val();
         let moved = self.moved.q.val();
         let moved_tenant = self.moved_tenant.q.val();
         let tag = self.tag.q.val();
-        let now = self.now.q.val();
-        let occupied = self.occupied.q.val();
-        let rest_first = self.rest_first.q.val();
-        let rest_last = self.rest_last.q.val();
-        let turn_pending = self.turn_pending.q.val();
-        let wake_pending = self.wake_pending.q.val();
+        let rests = self.rests.q.val();
         let serving = self.serving.q.val();
         let waking = self.waking.q.val();
-
-        let asking = self.asking.q.val();
-        let pause = self.pause.q.val();
+        let woken = self.inbox.woken.val();
+        let woken_tenant = self.inbox.woken_tenant.val();
+        let turns = self.inbox.turns.val();
+        let leaves = self.inbox.leaves.val();
+        let wheel_turns = self.wheel.any.val();
+        let resting = self.wheel.resting.val();
+        let rest_first = self.wheel.rest_first.val();
+        let answered = self.limits.answered.val();
 
         // select
-        let wakes = wake_pending & (self.wake_first.q.val() | !turn_pending);
-        let free = (step == Step::Idle) & !turn_pending & !wake_pending;
-        let nobody = !serving & !occupied.any() & !self.resting.q.val();
-        let returns = free & self.answered.q.val();
-        let asks = free
-            & self.resting.q.val()
-            & !asking
-            & !self.answered.q.val()
-            & (pause < (1 << PAUSE_BITS) - PAUSE_CYCLES);
-        let overdue = (self.resting.q.val() | self.answered.q.val()) & !asking & !pause.any();
+        let wakes = self.inbox.wakes.val();
+        let free = (step == Step::Idle) & !turns & !self.inbox.wake_pending.val();
+        let nobody = !serving & !wheel_turns & !resting;
+        let returns = free & answered;
+        let asks = free & resting & self.limits.may_ask.val();
+        let overdue = (resting | answered) & self.limits.overdue.val();
 
         // accept
-        let ready =
-            (step != Step::Sweep) & !wake_pending & !returns & !self.returning.q.val() & !overdue;
-        let head_stable = serving & !turn_pending;
-        let turned = head_stable & (self.rotate.val() | self.deactivate.val());
-        self.cost_comes.d.next = turned;
-        if self.cost_comes.q.val() {
-            self.cost_held.d.next = self.cost.val();
-        }
-        if turned {
-            self.turn_pending.d.next = true;
-            self.head_leaves.d.next = self.deactivate.val();
-            self.wake_first.d.next = wake_pending;
-        }
-        if ready & self.wake.valid.val() {
-            self.wake_pending.d.next = true;
-            self.woken.d.next = self.wake.qp.val().get_bits::<Q>(0);
-            self.woken_tenant.d.next = tenant_of::<P>(self.wake.page.val());
-        }
+        self.inbox.serving.next = serving;
+        self.inbox.accepts.next =
+            (step != Step::Sweep) & !returns & !self.returning.q.val() & !overdue;
+        self.inbox.turn_ends.next = step == Step::Turn;
+        self.inbox.wake_ends.next = false;
+        join!(
+            self,
+            rotate => inbox.rotate,
+            deactivate => inbox.deactivate,
+            cost => inbox.cost,
+            wake => inbox.wake,
+            share => shares.share,
+            limits.charge => charge,
+        );
 
         // read
         let row = if step == Step::WakeRead {
             self.tail.read_data.val()
         } else if (step == Step::Idle) & wakes {
             woken
-        } else if turn_pending {
+        } else if turns {
             head
         } else {
             rest_first
@@ -337,43 +234,17 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         let of_row = if step == Step::TurnRead {
             row_tenant
         } else if returns {
-            self.asked_tenant.q.val()
+            self.limits.answered_tenant.val()
         } else {
             woken_tenant
         };
         self.tail.read_address.next = of_row;
         self.tags.read_address.next = of_row;
-        self.shares.read_address.next = of_row;
+        self.shares.tenant.next = of_row;
         let next_in_tenant = self.queue_next.read_data.val();
         let turn_tail = self.tail.read_data.val();
         let old_tag = self.tags.read_data.val();
-        // Until all rows are cleared, no share has been set.
-        let all_swept = self.all_swept.q.val();
-        let default_share = Share {
-            step: bits::<16>(STEP_ONE as u64),
-            limited: false,
-        };
-        let share = if all_swept {
-            self.shares.read_data.val()
-        } else {
-            default_share
-        };
-        let found_bucket = self.found.q.val().get_bits::<BUCKET_BITS>(0);
-        let bucket = if step == Step::Place {
-            tag.turn.get_bits::<BUCKET_BITS>(0)
-        } else {
-            found_bucket
-        };
-        self.first.read_address.next = bucket;
-        self.last.read_address.next = bucket;
-        let bucket_first = self.first.read_data.val();
-        let bucket_last = self.last.read_data.val();
-        self.tenant_next.read_address.next = if step == Step::Take {
-            bucket_first
-        } else {
-            rest_first
-        };
-        let next_tenant = self.tenant_next.read_data.val();
+        let share = self.shares.read.val();
 
         // link
         let alone = turn_tail == head;
@@ -398,88 +269,45 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             woken_tenant
         };
         self.tail.write_data.next = if step == Step::Turn { head } else { woken };
-        let rests = self.rests.q.val();
-        let is_occupied = occupied.get_bit(bucket.index());
-        self.tenant_next.write_enable.next = false;
-        self.tenant_next.write_address.next = if rests { rest_last } else { bucket_last };
-        self.tenant_next.write_data.next = moved;
-        self.first.write_enable.next = false;
-        self.first.write_address.next = bucket;
-        self.first.write_data.next = if step == Step::Place {
-            moved
-        } else {
-            next_tenant
-        };
-        self.last.write_enable.next = false;
-        self.last.write_address.next = bucket;
-        self.last.write_data.next = moved;
         self.tags.write_enable.next = step == Step::Place;
         self.tags.write_address.next = moved_tenant;
         self.tags.write_data.next = tag;
 
         // weigh
         self.weigh.a.next = share.step;
-        self.weigh.b.next = self.cost_held.q.val();
+        self.weigh.b.next = self.inbox.burst_cost.val();
         let old: Bits<32> = tag.into();
         let virtual_time =
             bit_cast::<32, { 16 + COST_BITS }>(self.weigh.product.val() >> STEP_SHIFT as u64);
         let after = old + virtual_time;
 
-        // shares
-        let swept = self.swept.q.val();
-        let beyond_queue_pairs = swept >> (Q as u64);
-        let beyond_tenants = swept >> (P as u64);
-        let sweeps = !(beyond_queue_pairs.any() & beyond_tenants.any());
-        if sweeps {
-            self.swept.d.next = swept + 1;
-        }
-        self.all_swept.d.next = !sweeps;
-        let set = self.share.record.val();
-        let new_share = Share {
-            step: set.step,
-            limited: set.rate.any(),
-        };
-        self.share.ready.next = !sweeps;
-        self.shares.write_enable.next = sweeps | self.share.valid.val();
-        self.shares.write_address.next = if sweeps {
-            swept.get_bits::<P>(0)
-        } else {
-            self.share.tenant.val().get_bits::<P>(0)
-        };
-        self.shares.write_data.next = if sweeps { default_share } else { new_share };
+        // limits
+        self.limits.pays.next = step == Step::Pay;
+        self.limits.payer.next = moved_tenant;
+        self.limits.cost.next = self.paid.q.val();
+        self.limits.asks.next = step == Step::AskRead;
+        self.limits.asked.next = row_tenant;
+        self.limits.returns.next = (step == Step::Return) & !waking;
 
-        // limits: what was sent, or the question
-        let pays = (step == Step::Pay) & !asking;
-        let charged_tenant = if asking {
-            self.asked_tenant.q.val()
-        } else {
-            moved_tenant
-        };
-        self.charge.valid.next = asking | pays;
-        self.charge.record.next = TenantCharge {
-            tenant: bit_cast::<TENANT_BITS, P>(charged_tenant),
-            cost: if asking {
-                bits::<COST_BITS>(0)
-            } else {
-                self.paid.q.val()
-            },
-        };
-        let charged = self.charge.ready.val();
-        if asking & charged {
-            self.asking.d.next = false;
-            self.answered.d.next = true;
-            self.may_send.d.next = self.charge.may_send.val();
-        }
-        if pause.any() {
-            self.pause.d.next = pause - 1;
-        }
+        // wheel
+        let places = step == Step::Place;
+        let keeps = self.keeps.q.val();
+        self.wheel.keeps.next = places & keeps;
+        self.wheel.rests.next = places & !keeps & rests;
+        self.wheel.enters.next = places & !keeps & !rests;
+        self.wheel.head.next = moved;
+        self.wheel.turn.next = tag.turn;
+        self.wheel.find.next = step == Step::Find;
+        self.wheel.take.next = step == Step::Take;
+        self.wheel.pop.next = step == Step::Pop;
+        self.wheel.wakes.next = (step == Step::Return) & !waking;
 
         match step {
             Step::Sweep => {
                 self.present.write_enable.next = true;
-                self.present.write_address.next = swept.get_bits::<Q>(0);
+                self.present.write_address.next = self.shares.row.val();
                 self.present.write_data.next = false;
-                if beyond_queue_pairs.any() {
+                if self.shares.queue_pairs_cleared.val() {
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -497,7 +325,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 } else if wakes {
                     self.waking.d.next = true;
                     self.step.d.next = Step::WakeRead;
-                } else if turn_pending {
+                } else if turns {
                     self.step.d.next = Step::TurnRead;
                 } else if returns {
                     self.returning.d.next = true;
@@ -509,16 +337,15 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             Step::TurnRead => self.step.d.next = Step::Turn,
             Step::Turn => {
                 let next = if alone { head } else { next_in_tenant };
-                let keeps = !occupied.any() & !share.limited;
-                self.turn_pending.d.next = false;
+                let keeps = !wheel_turns & !share.limited;
                 self.moved.d.next = next;
                 self.moved_tenant.d.next = row_tenant;
                 self.tag.d.next = old_tag;
-                self.paid.d.next = self.cost_held.q.val();
+                self.paid.d.next = self.inbox.burst_cost.val();
                 self.limited.d.next = share.limited;
-                self.keeps.d.next = keeps & !head_leaves;
+                self.keeps.d.next = keeps & !leaves;
                 self.rests.d.next = false;
-                if head_leaves {
+                if leaves {
                     self.present.write_enable.next = true;
                     self.present.write_address.next = head;
                     self.present.write_data.next = false;
@@ -546,46 +373,24 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 };
             }
             Step::Pay => {
-                if pays & charged {
-                    self.rests.d.next = !self.charge.may_send.val();
+                if self.limits.paid.val() {
+                    self.rests.d.next = !self.limits.may_go_on.val();
                     self.step.d.next = Step::Place;
                 }
             }
             Step::Place => {
-                let keeps = self.keeps.q.val();
                 self.keeps.d.next = false;
-                if keeps {
-                    self.now.d.next = tag.turn;
-                } else if rests {
-                    self.tenant_next.write_enable.next = self.resting.q.val();
-                    self.resting.d.next = true;
-                    self.rest_last.d.next = moved;
-                    if !self.resting.q.val() {
-                        self.rest_first.d.next = moved;
-                    }
-                } else {
-                    self.tenant_next.write_enable.next = is_occupied;
-                    self.first.write_enable.next = !is_occupied;
-                    self.last.write_enable.next = true;
-                    self.occupied.d.next = occupied.replace_bit(bucket.index(), true);
-                }
                 if serving {
+                    self.inbox.wake_ends.next = waking;
+                    self.waking.d.next = false;
+                    self.returning.d.next = false;
                     self.step.d.next = Step::Idle;
                 } else {
                     self.step.d.next = Step::Find;
                 }
-                if serving & waking {
-                    self.wake_pending.d.next = false;
-                    self.wake_first.d.next = false;
-                }
-                if serving {
-                    self.waking.d.next = false;
-                    self.returning.d.next = false;
-                }
             }
             Step::Find => {
-                self.found.d.next = first_from(occupied, now);
-                if occupied.any() {
+                if wheel_turns {
                     self.step.d.next = Step::Take;
                 } else {
                     self.returning.d.next = false;
@@ -593,22 +398,12 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 }
             }
             Step::Take => {
-                self.head.d.next = bucket_first;
+                self.head.d.next = self.wheel.first.val();
                 self.serving.d.next = true;
-                self.now.d.next = self.found.q.val();
-                self.was_last.d.next = bucket_first == bucket_last;
                 self.step.d.next = Step::Pop;
             }
             Step::Pop => {
-                if self.was_last.q.val() {
-                    self.occupied.d.next = occupied.replace_bit(bucket.index(), false);
-                } else {
-                    self.first.write_enable.next = true;
-                }
-                if waking {
-                    self.wake_pending.d.next = false;
-                    self.wake_first.d.next = false;
-                }
+                self.inbox.wake_ends.next = waking;
                 self.waking.d.next = false;
                 self.returning.d.next = false;
                 self.step.d.next = Step::Idle;
@@ -625,8 +420,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 self.tail.write_enable.next = !already_present;
                 self.queue_next.write_enable.next = !already_present & active;
                 if already_present | active {
-                    self.wake_pending.d.next = false;
-                    self.wake_first.d.next = false;
+                    self.inbox.wake_ends.next = true;
                     self.waking.d.next = false;
                     self.step.d.next = Step::Idle;
                 } else {
@@ -634,54 +428,33 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 }
             }
             Step::Return => {
-                let may_send = waking | self.may_send.q.val();
+                let may_send = waking | self.limits.may_send.val();
                 self.moved.d.next = if waking { woken } else { rest_first };
                 self.moved_tenant.d.next = if waking {
                     woken_tenant
                 } else {
-                    self.asked_tenant.q.val()
+                    self.limits.answered_tenant.val()
                 };
                 self.rests.d.next = !may_send;
                 self.tag.d.next = if may_send {
-                    present(old_tag, now)
+                    present(old_tag, self.wheel.now.val())
                 } else {
                     old_tag
                 };
-                if !waking {
-                    self.answered.d.next = false;
-                    self.pause.d.next = Bits::<PAUSE_BITS>::mask();
-                    self.rest_first.d.next = next_tenant;
-                    self.resting.d.next = rest_first != rest_last;
-                }
                 self.step.d.next = Step::Place;
             }
-            Step::AskRead => {
-                self.asked_tenant.d.next = row_tenant;
-                self.asking.d.next = true;
-                self.pause.d.next = Bits::<PAUSE_BITS>::mask();
-                self.step.d.next = Step::Idle;
-            }
+            Step::AskRead => self.step.d.next = Step::Idle,
         }
 
-        self.wake.ready.next = ready;
         self.returns.next = returns;
-        self.head_valid.next = head_stable;
+        self.head_valid.next = self.inbox.head_stable.val();
         self.head_qp.next = bit_cast::<10, Q>(head);
         if self.reset.val() {
             self.step.d.next = Step::Sweep;
-            self.swept.d.next = bits::<13>(0);
             self.serving.d.next = false;
-            self.turn_pending.d.next = false;
-            self.wake_pending.d.next = false;
-            self.wake_first.d.next = false;
             self.waking.d.next = false;
             self.returning.d.next = false;
             self.keeps.d.next = false;
-            self.occupied.d.next = bits::<32>(0);
-            self.all_swept.d.next = false;
-            self.resting.d.next = false;
-            self.asking.d.next = false;
-            self.answered.d.next = false;
         }
     }
 }

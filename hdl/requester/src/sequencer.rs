@@ -36,8 +36,6 @@ use crate::unit_client::UnitClient;
 enum Step {
     /// No operation is in progress: takes the one that was chosen.
     Take,
-    /// The rows of the queue pair have been read, and are put beside the operation.
-    LoadRows,
     /// Starts the flow.
     StartFlow,
     /// Waits for the flow.
@@ -51,8 +49,9 @@ enum Step {
 /// Sequencer of an engine with 2^`Q` queue pairs. It takes an operation, reads the rows of the queue pair, runs the flow of the operation, and writes the
 /// state back.
 ///
-/// `OpPick` has chosen the operation one cycle before or earlier, and the rows of its queue pair are read from then on. So `LoadRows` is passed only if the
-/// choice is one cycle old, and the queue pair is another one than that of the last operation, whose rows are still there.
+/// `OpPick` has chosen the operation one cycle before or earlier. The rows of the queue pair that enters its register are read in that cycle, so they are at the read ports
+/// whenever the operation is taken. A row that was written in the cycle in which it was read is that of the last operation, and its rows stay beside it: `op`
+/// changes only when an operation is taken, and in the cycle after that nothing is chosen.
 #[derive(LogicBlock, Default)]
 pub struct Sequencer<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -151,8 +150,6 @@ pub struct Sequencer<const Q: usize = 10> {
     /// The operation and its queue pair's rows, which stay when it is done. They are valid once a flow has started after a reset.
     op: DFF<Op>,
     rows_loaded: DFF<Bit>,
-    /// The queue pair whose rows are at the read ports.
-    rows_read: DFF<Bits<Q>>,
     /// Outputs of the last cycle. Results of flows come late in a cycle.
     rotate_held: DFF<Bits<2>>,
     deactivate_held: DFF<Bits<2>>,
@@ -176,7 +173,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             step,
             op,
             rows_loaded,
-            rows_read,
             rotate_held,
             deactivate_held,
             arms,
@@ -257,15 +253,13 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             | self.deactivate_held.q.val()
             | pair(serves & !current.port, serves & current.port);
 
-        // Rows are read as soon as an operation is chosen.
-        let row = pick.qp.get_bits::<Q>(0);
+        // Rows are read while an operation is chosen.
+        let row = self.pick.next_qp.val().get_bits::<Q>(0);
         self.configs.read_address.next = row;
         self.states.read_address.next = row;
-        self.rows_read.d.next = row;
-        let is_configure = pick.kind == OpKind::Configure;
         let has_rows = self.rows_loaded.q.val() & same_qp;
-        let rows_come = self.rows_read.q.val() == row;
-        let loaded = (has_rows | rows_come) & !is_configure;
+        let brings_settings =
+            (pick.kind == OpKind::Configure) & (pick.configure == ConfigureKind::Requester);
         let read_settings = self.configs.read_data.val();
         let read_state = self.states.read_data.val();
         let configures_requester =
@@ -433,7 +427,9 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             configure: pick.configure,
             now: self.now.val(),
             control,
-            settings: if has_rows {
+            settings: if brings_settings {
+                self.settings.val()
+            } else if has_rows {
                 current.settings
             } else {
                 read_settings
@@ -447,25 +443,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             Step::Take => {
                 if take {
                     self.op.d.next = taken_op;
-                    self.rows_loaded.d.next = loaded;
-                    self.step.d.next = if loaded {
-                        Step::StartFlow
-                    } else {
-                        Step::LoadRows
-                    };
+                    self.rows_loaded.d.next = true;
+                    self.step.d.next = Step::StartFlow;
                 } else if deferred_fail {
                     self.step.d.next = Step::RunAdmin;
                 }
-            }
-            Step::LoadRows => {
-                self.op.d.next.settings = if configures_requester {
-                    self.settings.val()
-                } else {
-                    read_settings
-                };
-                self.op.d.next.state = read_state;
-                self.rows_loaded.d.next = true;
-                self.step.d.next = Step::StartFlow;
             }
             Step::StartFlow | Step::RunFlow => {
                 if chains {
@@ -604,6 +586,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             messages_response => messages.unit_response,
             spray_response => transmit.path,
             messages_response => transmit.taken,
+            messages_response => admin.answer,
             transmit.sent_packet => sent_packet,
             transmit.xlate_req => xlate_req,
             xlate_rsp => transmit.xlate_rsp,

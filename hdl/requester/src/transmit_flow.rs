@@ -1,14 +1,12 @@
 //! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets to retransmit after go-back-N, or new ones (reference:
 //! `MrcRequester::transmit_burst`, `RcRequester::transmit_burst`).
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse};
 use stellar_wire::hw::fence::EpochEnd;
-use stellar_wire::hw::messages::{
-    Message, MessageOp, MessageRequest, MessageResponse, SHORT_MESSAGE,
-};
+use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::tenant::COST_BITS;
@@ -17,21 +15,19 @@ use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::rows::PACKET_OVERHEAD;
 
-use crate::allowance::{admits, burst_size, cwnd_space, CwndSpace};
+use crate::allowance::admits;
 use crate::bundles::CallSrc;
 use crate::burst_collect::BurstHead;
+use crate::burst_measure::BurstMeasure;
 use crate::burst_send::UnreadableMessage;
 use crate::bursts::{BurstKind, Bursts};
 use crate::choice::{choose, probe_packet};
-use crate::deadline::{earlier, timeout};
+use crate::deadline::earlier;
 use crate::packet_queue::Run;
 use crate::ports::of_port;
 use crate::rc_space::rc_space;
-use crate::records::{NextAction, Op, OpResult, RcState, RequesterState, StatPulses, TAIL_BITS};
-use crate::segment::{
-    burst_limit, bytes_of, is_limited_by_bytes, measured, payload_length, segment_at, smaller,
-    Segment,
-};
+use crate::records::{NextAction, Op, OpResult, RcState, RequesterState, StatPulses};
+use crate::segment::bytes_of;
 
 /// log2 of the bytes that a packet counts beside its payload.
 const OVERHEAD_BITS: usize = PACKET_OVERHEAD.ilog2() as usize;
@@ -132,13 +128,10 @@ pub struct TransmitFlow {
     pub tx: FlowSrc<TxRequest>,
 
     bursts: Bursts,
+    measure: BurstMeasure,
     step: DFF<Step>,
     state: DFF<RequesterState>,
     una: DFF<Psn>,
-    /// Packets that the PSN window allows, 63 if more; from `CountPackets` on also the pool of blocks.
-    window_space: DFF<Bits<6>>,
-    /// Packets that the pool of blocks allows.
-    room: DFF<Bits<6>>,
     /// MRC: the queue pair holds no block of the pool, and none is free.
     starves: DFF<Bit>,
     /// RC: the last packet of the burst fills the window.
@@ -151,23 +144,8 @@ pub struct TransmitFlow {
     /// The packets are retransmissions; MRC: `last_sent` is the record of the last transmission.
     is_retransmit: DFF<Bit>,
     last_sent: DFF<SentPacket>,
-    message: DFF<Message>,
-    segment: DFF<Segment>,
-    /// Payload bytes of the first packet.
-    length: DFF<Bits<LENGTH_BITS>>,
-    cwnd_space: DFF<CwndSpace>,
-    /// The entry behind the message is there.
-    follows: DFF<Bit>,
     /// The burst has NOPs, which may be complete.
     nops: DFF<Bit>,
-    /// Packets of the message that the burst has, and packets of others that may follow.
-    count: DFF<Bits<6>>,
-    more: DFF<Bits<6>>,
-    /// The message is short, so a burst of short messages may have more packets than full ones.
-    only_short: DFF<Bit>,
-    timeout: DFF<Bits<32>>,
-    /// MRC: every packet requests a SACK.
-    ack_req_all: DFF<Bit>,
     /// Payload bytes and packets of what was sent last.
     sent_payload: DFF<Bits<COST_BITS>>,
     sent_packets: DFF<Bits<6>>,
@@ -182,44 +160,28 @@ impl Logic for TransmitFlow {
             step,
             state,
             una,
-            window_space,
             in_flight,
             spray_requested,
             cwnd_requested,
-            psn
+            psn,
+            is_retransmit
         );
         dff_setup!(
             self,
             clock,
-            is_retransmit,
             last_sent,
-            message,
-            segment,
-            length,
-            cwnd_space,
-            count,
-            more,
-            follows,
-            nops
-        );
-        dff_setup!(
-            self,
-            clock,
-            timeout,
-            ack_req_all,
+            nops,
             fills_window,
-            room,
             starves,
-            only_short,
             sent_payload,
             sent_packets
         );
         clock_reset!(self, bursts);
+        clock!(self, clock, measure);
         let op = self.op.val();
         let step = self.step.q.val();
         let state = self.state.q.val();
-        let message = self.message.q.val();
-        let segment = self.segment.q.val();
+        let segment = self.measure.segment.val();
         let psn = self.psn.q.val();
         let is_retransmit = self.is_retransmit.q.val();
         let bg_active = self.bursts.active.val();
@@ -250,48 +212,65 @@ impl Logic for TransmitFlow {
 
         // measure, admit
         let cwnd_known = rc | (self.cwnd_requested.q.val() & !self.nscc.busy.val());
-        let in_flight = self.in_flight.q.val();
-        let length = self.length.q.val();
-        let cwnd_left = self.cwnd_space.q.val();
-        let window_space = self.window_space.q.val();
+        let window_space = self.measure.window_space.val();
         let window_full = !is_retransmit & !window_space.any();
-        let by_windows = if rc {
-            window_space
-        } else {
-            smaller(window_space, cwnd_left.packets)
-        };
-        let only_short = self.only_short.q.val();
-        let size = burst_size(by_windows, segment.left, burst_limit(mtu_log2, only_short));
-        let count = self.count.q.val();
+        let count = self.measure.count.val();
         let retries = if is_retransmit {
             last_sent.retries
         } else {
             bits::<8>(0)
         };
 
+        // The response is not waited for in the client of the message table, which would cost a cycle.
+        let arrives = self.taken.valid.val();
+        let fetched = if arrives {
+            self.taken.record.val()
+        } else {
+            messages
+        };
+        let selects = step == Step::Select;
+        self.measure.is_retransmit.next = is_retransmit;
+        self.measure.psn.next = psn;
+        self.measure.retries.next = retries;
+        self.measure.tail.next = state.delays.tail;
+        self.measure.sets_space.next = selects | self.start.val();
+        self.measure.psn_space.next = if selects {
+            choice.window_space
+        } else {
+            rc_space.packets
+        };
+        self.measure.pool_space.next = if selects { window.room } else { bits::<6>(63) };
+        self.measure.looks_up.next = step == Step::LookupMessage;
+        self.measure.fetched.next = fetched;
+        self.measure.measures.next = step == Step::MeasureSpace;
+        self.measure.cwnd.next = cwnd;
+        self.measure.in_flight.next = self.in_flight.q.val();
+        self.measure.counts.next = step == Step::CountPackets;
+
         // bursts
         let is_new = !is_retransmit & !rc;
-        let admitted = (rc | admits(cwnd_left, length)) & !window_full;
+        let cwnd_left = self.measure.cwnd_space.val();
+        let admitted = (rc | admits(cwnd_left, self.measure.length.val())) & !window_full;
         let spray_free = rc | !self.spray.busy.val();
         let collects = (step == Step::Admit) & admitted & spray_free;
         let port_up = of_port(self.plane_up.val(), port);
         self.bursts.start.next = collects;
         self.bursts.head.next = BurstHead {
-            message,
+            message: self.measure.message.val(),
             run: Run {
                 segment,
                 packets: count,
             },
             bytes: bytes_of(segment, count, mtu_log2),
-            more: self.more.q.val(),
-            only_short,
+            more: self.measure.more.val(),
+            only_short: self.measure.only_short.val(),
             has_path: rc | (is_new & op.state.path_policy.keeps_all_paths & port_up),
             is_retransmit: is_retransmit & !rc,
             avoid: last_sent.ev,
         };
         self.bursts.kind.next = BurstKind {
             is_new,
-            ack_req_all: self.ack_req_all.q.val() | is_retransmit,
+            ack_req_all: self.measure.ack_req_all.val() | is_retransmit,
             fills_window: self.fills_window.q.val(),
             window_space,
             retries,
@@ -300,6 +279,7 @@ impl Logic for TransmitFlow {
         self.bursts.window.busy.next = self.window.busy.val();
         join!(
             self,
+            op => measure.op,
             op => bursts.op,
             path => bursts.path,
             taken => bursts.taken,
@@ -421,7 +401,7 @@ impl Logic for TransmitFlow {
         };
 
         // Result. When it is valid is decided below.
-        let due = op.now + self.timeout.q.val();
+        let due = op.now + self.measure.timeout.val();
         let armed_state = RequesterState {
             armed: true,
             deadline: earlier(state.armed, state.deadline, due),
@@ -474,8 +454,6 @@ impl Logic for TransmitFlow {
                     self.psn.d.next = op.state.rc.to_send;
                     self.is_retransmit.d.next = rc & rc_space.is_retransmit;
                     self.last_sent.d.next = SentPacket::default();
-                    self.window_space.d.next = rc_space.packets;
-                    self.room.d.next = bits::<6>(63);
                     self.starves.d.next = false;
                     self.fills_window.d.next = rc_space.fills_window;
                     self.in_flight.d.next = bits::<24>(0);
@@ -510,8 +488,6 @@ impl Logic for TransmitFlow {
             }
             Step::Select => {
                 self.una.d.next = window.una;
-                self.window_space.d.next = choice.window_space;
-                self.room.d.next = window.room;
                 self.starves.d.next = choice.starves;
                 self.in_flight.d.next = window.in_flight;
                 if needs_spray_query & !self.window.busy.val() & !self.spray.busy.val() {
@@ -581,22 +557,7 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::LookupMessage => {
-                // The response is not waited for in the client of the message table, which would cost a cycle.
-                let arrives = self.taken.valid.val();
-                let fetched = if arrives {
-                    self.taken.record.val()
-                } else {
-                    messages
-                };
                 let is_usable = fetched.found & !(is_retransmit & fetched.message.fault);
-                self.message.d.next = fetched.message;
-                self.follows.d.next = fetched.follows;
-                self.segment.d.next = segment_at(fetched.message, psn, mtu_log2);
-                self.timeout.d.next = if rc | !op.settings.early_loss.any() {
-                    timeout(op.settings, retries)
-                } else {
-                    bit_cast::<32, TAIL_BITS>(state.delays.tail)
-                };
                 if arrives & is_usable {
                     self.step.d.next = Step::MeasureSpace;
                 } else if !self.messages.busy.val() {
@@ -607,29 +568,11 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::MeasureSpace => {
-                self.segment.d.next = measured(message, segment);
-                self.length.d.next = payload_length(measured(message, segment), mtu_log2);
-                self.window_space.d.next = smaller(window_space, self.room.q.val());
-                self.only_short.d.next = is_limited_by_bytes(mtu_log2)
-                    & (message.length < SHORT_MESSAGE)
-                    & !is_retransmit;
-                self.cwnd_space.d.next = cwnd_space(cwnd, in_flight, mtu_log2);
-                self.ack_req_all.d.next = cwnd < op.settings.coalesce_from;
                 if cwnd_known {
                     self.step.d.next = Step::CountPackets;
                 }
             }
             Step::CountPackets => {
-                self.count.d.next = if is_retransmit & !rc {
-                    bits::<6>(1)
-                } else {
-                    size.here
-                };
-                self.more.d.next = if is_retransmit | !self.follows.q.val() {
-                    bits::<6>(0)
-                } else {
-                    size.more
-                };
                 self.step.d.next = Step::Admit;
             }
             Step::Admit => {

@@ -3,12 +3,16 @@
 
 pub mod block_pool;
 mod completion;
+mod cursor;
 mod decide;
 mod entry;
+mod flush_turns;
 mod lookup;
 pub mod message_table;
 mod outstanding;
+mod pop;
 pub mod prefetch_state;
+mod psn_search;
 pub mod records;
 mod ring;
 mod take;

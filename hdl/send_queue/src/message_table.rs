@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::ram::{BlockRam, UltraRam};
-use hdl_primitives::{BlockFifo, Checked, FlowSnk, FlowSrc, Parameters, Snk, Src};
+use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{
     Completion, MessageOp, MessageRequest, MessageResponse, SendQueueConfig, WqeFetch, WqeFetched,
@@ -11,17 +11,19 @@ use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::FromBits;
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
-use crate::completion::{completion_of, SUCCESS, WR_FLUSH_ERR};
+use crate::completion::completion_of;
+use crate::cursor::Cursor;
 use crate::decide::decide;
-use crate::lookup::{adopt, look_up, place_of};
+use crate::flush_turns::FlushTurns;
+pub use crate::flush_turns::FLUSH_INTERVAL;
+use crate::lookup::{adopt, look_up, place_of, position_behind, position_of};
 use crate::outstanding::{after_completion, after_start, message_of, start_of};
+use crate::pop::{pop, status_of};
 use crate::prefetch_state::BLOCK_LOG2;
+use crate::psn_search::PsnSearch;
 use crate::records::{Ask, AskKind, Block, Lookup, Position, QueueRow, Started};
 use crate::take::{has_failed, is_over, take};
 use crate::wqe_prefetch::WqePrefetch;
-
-/// Minimum number of cycles between two flush steps, so that a flush leaves the unit to requests.
-pub const FLUSH_INTERVAL: u64 = 31;
 
 /// What the unit does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -104,8 +106,9 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     /// What the start of a message added to its entry. The address is that of the entry.
     started: UltraRam<Started, E>,
     prefetch: WqePrefetch<Q, B, E>,
-    /// Queue pairs that are being flushed, each at most once.
-    flush_queue: BlockFifo<Qpn, 10, 11>,
+    flush_turns: FlushTurns,
+    search: PsnSearch,
+    cursor: Cursor<E>,
 
     step: DFF<Step>,
     cleared: DFF<Bits<10>>,
@@ -113,16 +116,15 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     asked_settings: DFF<SendQueueConfig>,
     /// The operation is a flush step.
     is_flush_step: DFF<Bit>,
-    flush_wait: DFF<Bits<5>>,
     row: DFF<QueueRow>,
     lookup: DFF<Lookup>,
     /// No message has been read.
     fresh: DFF<Bit>,
     /// Entries before this slot are there.
     arriving: DFF<SqIndex>,
-    /// The message to read, and its block, which is `hops` blocks ahead.
-    slot: DFF<SqIndex>,
-    block: DFF<Block>,
+    /// Outstanding WRITEs with immediate that the queue pair may have.
+    max_wimm: DFF<Bits<11>>,
+    /// Links to follow before the message is reached.
     hops: DFF<Bits<8>>,
     at: DFF<Position>,
     /// `TakeMessages`: packets that are left to find, and the PSN of the first of them.
@@ -132,15 +134,6 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     is_unstarted: DFF<Bit>,
     /// `TakeMessages`: NOPs have started.
     nops: DFF<Bit>,
-    /// `LookupByPsn`: looks for the block, and the message read is the oldest one.
-    walks: DFF<Bit>,
-    is_oldest: DFF<Bit>,
-    /// Outstanding messages from `slot` on.
-    ahead: DFF<Bits<16>>,
-    /// `LookupByPsn`: the message is one of `size` messages from slot `low` of `low_block` on.
-    low: DFF<SqIndex>,
-    low_block: DFF<Block>,
-    size: DFF<Bits<4>>,
     responds: DFF<Bit>,
     response_held: DFF<MessageResponse>,
     completes: DFF<Bit>,
@@ -187,18 +180,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             asked_settings,
             is_flush_step
         );
-        dff_setup!(self, clock, flush_wait, row, lookup, fresh, arriving, slot);
-        dff_setup!(self, clock, block, hops, at, want, psn, nops, walks);
-        dff_setup!(
-            self,
-            clock,
-            is_unstarted,
-            is_oldest,
-            ahead,
-            low,
-            low_block,
-            size
-        );
+        dff_setup!(self, clock, row, lookup, fresh, arriving, max_wimm);
+        dff_setup!(self, clock, hops, at, want, psn, nops, is_unstarted);
         dff_setup!(
             self,
             clock,
@@ -209,12 +192,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             crossed,
             tells
         );
-        clock_reset!(self, prefetch, flush_queue);
-        clock!(self, clock, rows, queues, started);
-        assert!(
-            !self.flush_queue.in_.valid.val() || self.flush_queue.in_.ready.val(),
-            "a queue pair waits for more than one visit"
-        );
+        clock_reset!(self, prefetch, flush_turns);
+        clock!(self, clock, rows, queues, started, search, cursor);
         let step = self.step.q.val();
         let asked = self.asked.q.val();
         let asked_settings = self.asked_settings.q.val();
@@ -223,8 +202,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let started = self.started.read_data.val();
         let row = self.row.q.val();
         let lookup = self.lookup.q.val();
-        let slot = self.slot.q.val();
-        let block = self.block.q.val();
+        let slot = self.cursor.slot.val();
+        let block = self.cursor.block.val();
         let at = self.at.q.val();
         let arriving = self.arriving.q.val();
         let is_flush_step = self.is_flush_step.q.val();
@@ -239,10 +218,10 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let is_configure = is_request & (asked.op == MessageOp::Configure);
 
         // accept: a flush step, or a request
-        let flush_waits = self.flush_wait.q.val().any();
-        let flush_due = self.flush_queue.out.valid.val() & !flush_waits & !self.completes.q.val();
+        self.flush_turns.hold.next = self.completes.q.val();
+        let flush_due = self.flush_turns.due.val();
         let idle = (step == Step::Idle) & !self.responds.q.val() & !self.prefetch.restarting.val();
-        let flush_qp = self.flush_queue.out.data.val();
+        let flush_qp = self.flush_turns.qp.val();
         let mut request = self.request.record.val();
         request.qp = if flush_due { flush_qp } else { request.qp };
         let qp = if step == Step::Idle {
@@ -251,13 +230,10 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             asked.qp
         };
         self.request.ready.next = idle & !flush_due;
-        self.flush_queue.out.ready.next = idle & flush_due;
+        self.flush_turns.take.next = idle & flush_due;
         self.rows.read_address.next = qp.get_bits::<Q>(0);
         self.queues.read_address.next = qp.get_bits::<Q>(0);
         self.prefetch.look_qp.next = qp.get_bits::<Q>(0);
-        if flush_waits {
-            self.flush_wait.d.next = self.flush_wait.q.val() - 1;
-        }
         if step == Step::Idle {
             self.asked.d.next = request;
             self.asked_settings.d.next = self.settings.val();
@@ -274,16 +250,13 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             self.lookup.d.next = evaluated;
             self.fresh.d.next = true;
             self.arriving.d.next = look.arriving;
-            self.slot.d.next = place.slot;
-            self.block.d.next = place.block;
+            self.max_wimm.d.next = settings.max_wimm;
             self.hops.d.next = place.hops;
             self.want.d.next = if is_take { asked.count } else { bits::<6>(1) };
             self.psn.d.next = asked.psn;
             self.is_unstarted.d.next = false;
             self.nops.d.next = false;
             self.crossed.d.next = false;
-            self.walks.d.next = true;
-            self.is_oldest.d.next = true;
         }
 
         // decide what needs no message
@@ -305,18 +278,13 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         // take
         let want = self.want.q.val();
         let psn = self.psn.q.val();
-        let taken = take(asked, row, entry, at, lookup.left, want, settings.max_wimm);
+        let max_wimm = self.max_wimm.q.val();
+        let taken = take(asked, row, entry, at, lookup.left, want, max_wimm);
         let begins = is_next & taken.starts;
         let take_waits = taken.misses & !asks_ready;
-        let next_slot = slot + 1;
-        let crosses = slot.get_bits::<3>(0).all();
-        let next_block = if crosses { followed } else { block };
-        let second_slot = slot + 2;
-        let second_block = if slot.get_bits::<2>(1).all() {
-            followed
-        } else {
-            block
-        };
+        let next_slot = self.cursor.next_slot.val();
+        let second_slot = self.cursor.second_slot.val();
+        let crosses = self.cursor.crosses.val();
         let packets = if at.is_started {
             lookup.left
         } else {
@@ -328,44 +296,38 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let failed = has_failed(started);
         let completes = is_complete & !failed & is_done;
         let completion_free = !self.completes.q.val() | self.cqe.ready.val();
-        let leaves = is_flush_step | entry.wqe.signaled;
-        let is_last = row.outstanding == 1;
-        let frees = crosses & !is_last;
-        let idles = is_last & !at.next_present;
-        let pops =
-            (flushes | completes) & (completion_free | !leaves) & (asks_ready | !(frees | idles));
-        let is_failed_slot = row.failed & (slot == row.failed_slot);
-        let status = if is_request {
-            bits::<8>(SUCCESS)
-        } else if is_failed_slot {
-            row.failed_status
-        } else {
-            bits::<8>(WR_FLUSH_ERR)
-        };
+        let popped = pop(
+            row,
+            entry,
+            at,
+            is_flush_step,
+            crosses,
+            completion_free,
+            asks_ready,
+        );
+        let pops = (flushes | completes) & popped.may;
+        let status = status_of(row, slot, is_request);
 
-        // search: a PSN before the message is more than half of the PSN space away from its first PSN
-        let low = self.low.q.val();
-        let below = self.size.q.val() >> 1;
-        let above = self.size.q.val() - below - 1;
-        let searches_below = (asked.psn - started.first).get_bit(23);
-        let nothing_left = if searches_below {
-            !below.any()
-        } else {
-            !above.any()
-        };
-        let is_behind = self.is_oldest.q.val() | !searches_below;
-        let to_end = bits::<4>(8) - bit_cast::<4, 3>(slot.get_bits::<3>(0));
-        let low_to_end = bits::<4>(8) - bit_cast::<4, 3>(low.get_bits::<3>(0));
-        let ahead = self.ahead.q.val();
-        let more_blocks = ahead > bit_cast::<16, 4>(to_end);
+        // search
+        self.search.start.next = step == Step::LookUp;
+        self.search.psn.next = asked.psn;
+        self.search.slot.next = slot;
+        self.search.block.next = block;
+        self.search.waits.next = step == Step::Wait;
+        self.search.outstanding.next = row.next_slot - slot;
+        self.search.reads.next = step == Step::Access;
+        self.search.first.next = started.first;
+        self.search.is_over.next = is_done;
+        self.search.searches.next = is_lookup_by_psn;
 
         // step
         self.row_after.next = row;
         self.ends.next = false;
         self.carries.next = false;
         self.completed.next = false;
-        self.flush_queue.in_.valid.next = false;
-        self.flush_queue.in_.data.next = asked.qp;
+        self.flush_turns.ends.next = false;
+        self.flush_turns.queues.next = false;
+        self.flush_turns.queued_qp.next = asked.qp;
         self.asks.next = false;
         self.ask_kind.next = AskKind::Rings;
         self.ask_slot.next = next_slot;
@@ -421,25 +383,11 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
             }
             Step::Wait => {
                 self.step.d.next = Step::Access;
-                self.at.d.next = Position {
-                    is_started: is_next & (slot != row.next_slot),
-                    present: slot != arriving,
-                    next_present: next_slot != arriving,
-                    posted: slot != row.producer,
-                    next_posted: next_slot != row.producer,
-                };
-                self.ahead.d.next = row.next_slot - slot;
+                self.at.d.next = position_of(slot, row, arriving, is_next);
             }
             Step::Access => {
-                self.is_oldest.d.next = false;
                 // The next message, if the operation goes on with it. If it does not go on at all, it reads this message again.
-                self.at.d.next = Position {
-                    is_started: false,
-                    present: at.next_present,
-                    next_present: second_slot != arriving,
-                    posted: at.next_posted,
-                    next_posted: second_slot != row.producer,
-                };
+                self.at.d.next = position_behind(at, second_slot, row, arriving);
                 self.step.d.next = Step::Wait;
                 self.started.write_enable.next = begins & !take_waits;
                 if is_next {
@@ -481,44 +429,29 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                     } else {
                         Step::Wait
                     };
-                } else if is_lookup_by_psn & self.walks.q.val() {
-                    if is_behind & more_blocks {
-                        self.low.d.next = slot;
-                        self.low_block.d.next = block;
+                } else if is_lookup_by_psn & self.search.walks.val() {
+                    if self.search.passes.val() {
                         self.next_slot.next = (slot | 7) + 1;
                         self.next_block.next = followed;
                         self.step.d.next = Step::Wait;
                     } else {
-                        self.walks.d.next = false;
-                        self.low.d.next = if is_behind { slot } else { low };
-                        self.size.d.next = if is_behind {
-                            ahead.get_bits::<4>(0)
-                        } else {
-                            low_to_end
-                        };
-                        self.next_block.next = if is_behind {
-                            block
-                        } else {
-                            self.low_block.q.val()
-                        };
+                        self.next_block.next = self.search.found_block.val();
                         self.step.d.next = Step::Bisect;
                     }
-                } else if is_lookup_by_psn & is_done & !nothing_left {
+                } else if is_lookup_by_psn & self.search.halves.val() {
                     self.step.d.next = Step::Bisect;
-                    self.low.d.next = if searches_below { low } else { next_slot };
-                    self.size.d.next = if searches_below { below } else { above };
                 } else if flushes | completes {
-                    self.asks.next = (frees | idles) & (completion_free | !leaves);
-                    self.ask_kind.next = if frees {
+                    self.asks.next = popped.tells;
+                    self.ask_kind.next = if popped.frees {
                         AskKind::Frees
                     } else {
                         AskKind::Idles
                     };
                     if pops {
                         self.row_after.next =
-                            after_completion(row, entry, crosses, is_last, followed);
-                        self.completed.next = leaves;
-                        self.ends.next = is_last | is_flush_step;
+                            after_completion(row, entry, crosses, popped.is_last, followed);
+                        self.completed.next = popped.leaves;
+                        self.ends.next = popped.is_last | is_flush_step;
                         self.streams.next = true;
                     }
                 } else {
@@ -531,7 +464,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                 }
             }
             Step::Bisect => {
-                self.next_slot.next = low + bit_cast::<16, 4>(below);
+                self.next_slot.next = self.search.middle.val();
                 self.step.d.next = Step::Wait;
             }
         }
@@ -551,48 +484,27 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
                     self.row_after.next = row;
                 } else {
                     self.row_after.next = decision.row;
-                    self.flush_queue.in_.valid.next = decision.queues;
+                    self.flush_turns.queues.next = decision.queues;
                 }
             }
         } else if (step == Step::Wait) | (step == Step::Walk) {
             self.fresh.d.next = false;
         }
         let streams = self.streams.val();
-        let target_block = if streams {
-            next_block
-        } else {
-            self.next_block.val()
-        };
-        if step != Step::Idle {
-            self.slot.d.next = if streams {
-                next_slot
-            } else {
-                self.next_slot.val()
-            };
-            self.block.d.next = target_block;
-        }
         if streams {
             self.step.d.next = Step::Access;
         }
-        self.prefetch.follow.next = target_block;
-        let read_slot = if streams {
-            second_slot
-        } else if step == Step::Wait {
-            next_slot
-        } else {
-            self.next_slot.val()
-        };
-        let read_block = if streams {
-            second_block
-        } else if step == Step::Wait {
-            next_block
-        } else {
-            self.next_block.val()
-        };
-        let read_address =
-            (bit_cast::<E, 10>(read_block) << 3) | bit_cast::<E, 3>(read_slot.get_bits::<3>(0));
-        self.started.read_address.next = read_address;
-        self.prefetch.read_address.next = read_address;
+
+        // read
+        self.cursor.followed.next = followed;
+        self.cursor.moves.next = step != Step::Idle;
+        self.cursor.to_slot.next = self.next_slot.val();
+        self.cursor.to_block.next = self.next_block.val();
+        self.cursor.streams.next = streams;
+        self.cursor.reads_ahead.next = step == Step::Wait;
+        self.prefetch.follow.next = self.cursor.follow.val();
+        self.started.read_address.next = self.cursor.address.val();
+        self.prefetch.read_address.next = self.cursor.address.val();
 
         // respond
         let ends = self.ends.val();
@@ -630,8 +542,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         if ends {
             self.step.d.next = Step::Idle;
             if is_flush_step {
-                self.flush_wait.d.next = bits(FLUSH_INTERVAL);
-                self.flush_queue.in_.valid.next = flushes & (flush_again | (row.outstanding > 1));
+                self.flush_turns.ends.next = true;
+                self.flush_turns.queues.next = flushes & (flush_again | (row.outstanding > 1));
             }
         }
 
@@ -653,7 +565,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let after = self.row_after.val();
         let mut written_row = after;
         written_row.queued = if is_flush_step {
-            self.flush_queue.in_.valid.val()
+            self.flush_turns.queues.val()
         } else {
             after.queued
         };
@@ -671,8 +583,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         self.queues.write_data.next = asked_settings;
         let mut faulty = started;
         faulty.status = if failed { started.status } else { asked.status };
-        self.started.write_address.next =
-            (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(slot.get_bits::<3>(0));
+        self.started.write_address.next = self.cursor.here.val();
         self.started.write_data.next = if is_fault { faulty } else { starting };
 
         // fetch
@@ -713,7 +624,6 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         if self.reset.val() {
             self.step.d.next = Step::Clear;
             self.cleared.d.next = bits(0);
-            self.flush_wait.d.next = bits(0);
             self.responds.d.next = false;
             self.completes.d.next = false;
             self.tells.d.next = false;

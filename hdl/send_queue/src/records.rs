@@ -192,6 +192,21 @@ pub struct Taken {
     pub misses_next: Bit,
 }
 
+/// Decision on the oldest message, which completes.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Popped {
+    /// It has a completion.
+    pub leaves: Bit,
+    /// It is the only outstanding message.
+    pub is_last: Bit,
+    /// It is the last one of its block, and there is a block behind it.
+    pub frees: Bit,
+    /// The prefetch is told that the block, or all blocks, may return.
+    pub tells: Bit,
+    /// It may complete in this cycle.
+    pub may: Bit,
+}
+
 /// Decision on an operation that reads no message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Decision {

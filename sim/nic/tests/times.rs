@@ -57,10 +57,11 @@ fn a_small_write_is_seen_at_every_pin_on_its_way() {
     let (asked, came) = (way[4], way[5]);
     assert!(came - asked >= plan.pcie.reads.latency, "{asked} to {came}");
     // The budgets of `architecture.md`, section 9: doorbell to first header beat without the read, last beat to first TLP. An engine that is idle chooses an
-    // operation a clock before it starts it, and loads the rows of another queue pair than the last one in a clock more: two for the doorbell, one for the burst.
+    // operation a clock before it starts it, the doorbell and the burst; the doorbell takes its answer a clock earlier than when the budget was made.
     let clocks = |from: usize, to: usize| (way[to] - way[from]) / CLOCK_PS;
     let (sends, receives) = (clocks(3, 4) + clocks(5, 6), clocks(7, 8));
-    assert!(sends <= 80 + 3, "{sends} clocks in the sending card");
+    println!("{sends} clocks in the sending card, {receives} in the receiving card");
+    assert!(sends <= 80 + 1, "{sends} clocks in the sending card");
     assert!(receives <= 60, "{receives} clocks in the receiving card");
     let nic = run.world.host(SENDER).nic();
     assert!(nic.rate().clocks > 0 && nic.rate().clocks_per_second() > 0.0);

@@ -2,4 +2,5 @@
 
 mod blocks;
 mod doorbells;
+mod schedules;
 mod wakes;

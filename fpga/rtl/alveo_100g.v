@@ -302,8 +302,7 @@ module alveo_100g #(
     .stat_rx_remote_fault(rx_remote_fault),
     .ctl_rx_enable(rx_enable),
     .ctl_tx_enable(tx_enable),
-    .ctl_tx_send_rfi(send_rfi),
-    .rx_dropped()
+    .ctl_tx_send_rfi(send_rfi)
   );
 endmodule
 

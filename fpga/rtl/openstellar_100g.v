@@ -70,10 +70,7 @@ module openstellar_100g (
   input wire stat_rx_remote_fault,
   output wire ctl_rx_enable,
   output wire ctl_tx_enable,
-  output wire ctl_tx_send_rfi,
-
-  // For an ILA or a register: received frames that the shim dropped.
-  output wire [31:0] rx_dropped
+  output wire ctl_tx_send_rfi
 );
   wire reset;
   wire port_up;
@@ -82,6 +79,7 @@ module openstellar_100g (
   wire [7:0] rx_bytes;
   wire rx_last;
   wire rx_error;
+  wire [31:0] rx_dropped;
   wire tx_valid;
   wire [511:0] tx_data;
   wire [7:0] tx_bytes;
@@ -120,6 +118,7 @@ module openstellar_100g (
     .rx0_bytes(rx_bytes),
     .rx0_last(rx_last),
     .rx0_error(rx_error),
+    .rx_dropped0(rx_dropped),
     .tx0_valid(tx_valid),
     .tx0_data(tx_data),
     .tx0_bytes(tx_bytes),

@@ -2,10 +2,12 @@
 
 use stellar_transport::rx::{classify_frame, DropReason, RxConfig};
 use stellar_wire::ip::IPV6_FRAGMENT;
-use stellar_wire::{icrc, Bth, Header, Ip, Ipv4, Ipv6, Reth, RoceFrame, Srv6Encap, Udp, Vlan};
+use stellar_wire::{
+    icrc, Bth, ExtHeaders, Header, Ip, Ipv4, Ipv6, Opcode, Reth, RoceFrame, Srv6Encap, Udp, Vlan,
+};
 
 use crate::common::crafted::{
-    bytes, bytes_v6, expect, frame, with_byte, with_true_lengths, BTH, ETH, IPV4, UDP,
+    bytes, bytes_v6, expect, fix_checksum, frame, with_byte, with_true_lengths, BTH, ETH, IPV4, UDP,
 };
 
 #[test]
@@ -118,6 +120,60 @@ fn a_frame_longer_or_shorter_than_its_lengths_say_is_bad_length() {
         long.push(0);
         expect(&long, DropReason::BadLength);
         expect(&good[..good.len() - 1], DropReason::BadLength);
+    }
+}
+
+/// A SEND without payload over IPv4 has 44 bytes of IP, and comes with the 46 that Ethernet demands; behind a tag that a switch has added, too.
+#[test]
+fn a_frame_that_ethernet_has_padded_is_read_by_its_ip_length() {
+    for vlan in [None, Some(Vlan::default())] {
+        let send = RoceFrame {
+            vlan,
+            bth: Bth {
+                opcode: Opcode::RcSendOnly,
+                ..frame().bth
+            },
+            ext: ExtHeaders::default(),
+            payload: vec![],
+            ..frame()
+        };
+        let bytes = send.emit().expect("frame");
+        let at = bytes.len() - 44;
+        for padding in [[0, 0], [0xa5, 0x5a]] {
+            let padded = [&bytes[..], &padding].concat();
+            expect(&padded, DropReason::None);
+            let headers = classify_frame(&padded, false, &RxConfig::default()).headers;
+            assert!(headers.is_some_and(|headers| headers.refused && headers.payload_length == 0));
+            assert_eq!(
+                RoceFrame::parse(&padded),
+                Ok(send.clone().with_derived_fields().expect("frame"))
+            );
+
+            let mut damaged = padded.clone();
+            damaged[at + 43] ^= 1;
+            expect(&damaged, DropReason::BadIcrc);
+            expect(&padded[..padded.len() - 1], DropReason::BadLength);
+            expect(&[&padded[..], &[0]].concat(), DropReason::BadLength);
+        }
+    }
+}
+
+/// What is shorter than the headers of IPv4 and UDP is no packet, however long the frame is.
+#[test]
+fn a_padded_frame_has_to_contain_ip_and_udp() {
+    let whole = with_true_lengths(bytes()[..UDP + 8].to_vec());
+    for length in 0..=u16::from(u8::MAX) {
+        let mut padded = [&whole[..], &[0; 18]].concat();
+        padded[IPV4 + 2..IPV4 + 4].copy_from_slice(&length.to_be_bytes());
+        padded[UDP + 4..UDP + 6].copy_from_slice(&length.saturating_sub(20).to_be_bytes());
+        fix_checksum(&mut padded);
+        padded[UDP + 2..UDP + 4].copy_from_slice(&53_u16.to_be_bytes());
+        let reason = if (28..=46).contains(&length) {
+            DropReason::WrongUdpPort
+        } else {
+            DropReason::BadLength
+        };
+        expect(&padded, reason);
     }
 }
 

@@ -12,6 +12,9 @@ pub const ETHERTYPE_IPV6: u16 = 0x86dd;
 /// EtherType (TPID) of an 802.1Q tag.
 pub const ETHERTYPE_VLAN: u16 = 0x8100;
 
+/// Least bytes between the header of a frame, with its tag if it has one, and its FCS (IEEE 802.3, 3.2.8). A frame with less is padded.
+pub const MIN_PAYLOAD: usize = 46;
+
 /// A 48-bit MAC address in transmission order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MacAddr(pub [u8; 6]);

@@ -2,6 +2,7 @@
 
 use crate::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use crate::ip::{PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
+use crate::ipv4::without_padding;
 use crate::udp::ROCE_UDP_PORT;
 use crate::{icrc, Bth, Ethernet, ExtHeaders, Header, Ip, Ipv6, Srv6Encap, Udp, Vlan, WireError};
 
@@ -78,6 +79,17 @@ impl<'a> Outer<'a> {
     }
 }
 
+impl<'a> Outer<'a> {
+    /// The innermost IP packet without padding by Ethernet, which an encapsulated packet never has.
+    fn unpadded(&self) -> &'a [u8] {
+        if self.srv6.is_none() && self.ethertype == ETHERTYPE_IPV4 {
+            without_padding(self.packet)
+        } else {
+            self.packet
+        }
+    }
+}
+
 impl RoceFrame {
     /// Parses a frame with destination port [`ROCE_UDP_PORT`].
     ///
@@ -96,13 +108,15 @@ impl RoceFrame {
     /// [`WireError::IpProtocol`], [`WireError::UdpPort`], UDP length as for IP, [`WireError::Icrc`], [`WireError::UnknownOpcode`],
     /// [`WireError::TransportVersion`], [`WireError::BadField`], [`WireError::BadPad`]. A header that is cut off gives [`WireError::Truncated`].
     pub fn parse_on_port(bytes: &[u8], port: u16) -> Result<Self, WireError> {
+        let outer = Outer::parse(bytes)?;
+        let packet = outer.unpadded();
         let Outer {
             eth,
             vlan,
             srv6,
             ethertype,
-            packet,
-        } = Outer::parse(bytes)?;
+            ..
+        } = outer;
         let (ip, datagram) = Ip::parse(ethertype, packet)?;
         ip.check_length(datagram.len())?;
         if matches!(ip, Ip::V4(ip) if ip.is_fragment()) {
@@ -235,7 +249,8 @@ fn strip_pad<'a>(bth: &Bth, after_headers: &'a [u8]) -> Result<&'a [u8], WireErr
 /// # Errors
 /// If the innermost IP packet cannot be found or is not RoCE: as [`RoceFrame::parse`] and [`icrc::compute`].
 pub fn reseal(bytes: &mut [u8]) -> Result<(), WireError> {
-    let packet_len = Outer::parse(bytes)?.packet.len();
-    let packet_at = bytes.len() - packet_len;
-    icrc::seal(&mut bytes[packet_at..])
+    let outer = Outer::parse(bytes)?;
+    let packet_at = bytes.len() - outer.packet.len();
+    let packet_end = packet_at + outer.unpadded().len();
+    icrc::seal(&mut bytes[packet_at..packet_end])
 }

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use crate::ethernet::MIN_PAYLOAD;
 use crate::header::{be16, be32, fit, split};
 use crate::ip::PROTO_UDP;
 use crate::{Ecn, Header, WireError};
@@ -51,6 +52,20 @@ impl Ipv4 {
     /// Whether the packet is a piece of a larger one.
     pub const fn is_fragment(&self) -> bool {
         self.more_fragments || self.fragment_offset != 0
+    }
+}
+
+/// The IPv4 packet in the payload of an Ethernet frame: without the bytes by which Ethernet has made a shorter packet [`MIN_PAYLOAD`] bytes long.
+/// IPv6 packets of RoCE are never that short.
+pub fn without_padding(payload: &[u8]) -> &[u8] {
+    if payload.len() != MIN_PAYLOAD {
+        return payload;
+    }
+    let total = usize::from(u16::from_be_bytes([payload[2], payload[3]]));
+    if (Ipv4::LEN..MIN_PAYLOAD).contains(&total) {
+        &payload[..total]
+    } else {
+        payload
     }
 }
 

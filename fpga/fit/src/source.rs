@@ -149,7 +149,7 @@ pub(crate) struct Unit {
 
 impl Sources {
     /// The unit whose top is `module`. A module below is another unit if it has a block RAM or an UltraRAM, because those are slow to map and shared, and
-    /// if it contains or is one that is too large. Everything else is flattened, as Vivado does.
+    /// if it contains or is one that is too large, or has to stay a module. Everything else is flattened, as Vivado does.
     pub(crate) fn unit(&self, module: &str) -> Unit {
         let mut unit = Unit {
             inside: vec![],
@@ -166,13 +166,19 @@ impl Sources {
                 true => self.division.smallest,
                 false => self.division.largest,
             };
-            if self.has_large_memory(kind) || self.weight(kind) > limit {
+            if self.has_large_memory(kind) || self.stays(kind) || self.weight(kind) > limit {
                 unit.outside.insert(kind.clone());
             } else if !unit.inside.contains(kind) {
                 self.gather(kind, large, unit);
             }
         }
         unit.inside.push(module.into());
+    }
+
+    /// Synthesis leaves the module as it is: a register of a reset tree.
+    fn stays(&self, module: &str) -> bool {
+        let text = self.texts.get(module);
+        text.is_some_and(|text| text.contains("(* keep_hierarchy"))
     }
 
     fn has_large_memory(&self, module: &str) -> bool {

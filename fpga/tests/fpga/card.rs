@@ -17,6 +17,7 @@ pub struct PortsOfOneLane {
     pub msix_mask: Signal<In, Bit>,
     pub pcie_link_down: Signal<In, Bit>,
     pub rx: [MacRxSnk<512>; 1],
+    pub rx_dropped: [Signal<In, Bits<32>>; 1],
     pub tx: [MacTxSrc<512>; 1],
     pub rq: [AxisSrc<512, 16, 137>; 1],
     pub rc: [AxisSnk<512, 16, 161>; 1],

@@ -16,6 +16,7 @@ use stellar_wire::hw::FromBits;
 use crate::bars::Bars;
 use crate::card_counters::CardCounters;
 use crate::config_register::ConfigRegister;
+use crate::count_steps::CountSteps;
 use crate::failure_fork::FailureFork;
 use crate::fetch_share::FetchShare;
 use crate::nic_config::NicConfig;
@@ -81,6 +82,8 @@ pub struct Nic<
 
     // Frames of the ports, from their MACs and to them.
     pub rx: [MacRxSnk<W>; P],
+    /// Received frames that were dropped or cut between the MAC and the card, modulo 2^32 ([shims](../../../docs/shims.md)).
+    pub rx_dropped: [Signal<In, Bits<32>>; P],
     pub tx: [MacTxSrc<W>; P],
     // Requests of the card at the PCIe endpoints, and their completions, with straddle.
     pub rq: [AxisSrc<W, K, RQ>; P],
@@ -114,6 +117,7 @@ pub struct Nic<
     faults: ReadFaults,
     qp_counters: QpCounters,
     endpoints: [PcieEndpoint<W, B, N, K, L, C, D, H, RQ, RC, S, G, A, EA>; P],
+    overruns: [CountSteps; P],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
     writer: WriteArbiter<W, 2, 1>,
 }
@@ -151,6 +155,7 @@ impl<
             msix_mask: Default::default(),
             pcie_link_down: Default::default(),
             rx: std::array::from_fn(|_| Default::default()),
+            rx_dropped: std::array::from_fn(|_| Default::default()),
             tx: std::array::from_fn(|_| Default::default()),
             rq: std::array::from_fn(|_| Default::default()),
             rc: std::array::from_fn(|_| Default::default()),
@@ -176,6 +181,7 @@ impl<
             faults: Default::default(),
             qp_counters: Default::default(),
             endpoints: std::array::from_fn(|_| Default::default()),
+            overruns: std::array::from_fn(|_| Default::default()),
             writer: Default::default(),
         }
     }
@@ -207,7 +213,7 @@ impl<
         clock_reset!(self, bars, admin, config_register, nic_config);
         clock_reset!(self, receive, responder, transmit);
         clock_reset!(self, queues, failures, faults, counters, qp_counters);
-        clock_reset!(self, endpoints[..], share, writer);
+        clock_reset!(self, endpoints[..], overruns[..], share, writer);
 
         // A port that is not there is down.
         let port_up = bit_cast::<2, P>(self.port_up.val());
@@ -348,6 +354,8 @@ impl<
                 endpoints[p].placement => receive.placement[p],
                 endpoints[p].flush_fault => faults.flush[p],
                 transmit.events[p] => endpoints[p].transmit,
+                rx_dropped[p] => overruns[p].count,
+                overruns[p].step => endpoints[p].receive_overrun,
                 bars.counter_select => endpoints[p].counter_select,
                 endpoints[p].counter_value => bars.port_counter[p],
                 endpoints[p].rq => rq[p],

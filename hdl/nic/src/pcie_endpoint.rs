@@ -81,6 +81,8 @@ pub struct PcieEndpoint<
     /// A request of the host was refused, or came damaged.
     pub request_refused: Signal<In, Bit>,
     pub request_damaged: Signal<In, Bit>,
+    /// A received frame was dropped or cut in front of the port.
+    pub receive_overrun: Signal<In, Bit>,
     pub counter_select: Signal<In, Bits<PORT_BIT>>,
     /// The counter selected in the cycle before.
     pub counter_value: Signal<Out, Bits<48>>,
@@ -172,6 +174,7 @@ impl<
             guard.write_dropped => counters.write_dropped,
             request_refused => counters.request_refused,
             request_damaged => counters.request_damaged,
+            receive_overrun => counters.receive_overrun,
             counter_select => counters.select,
             counters.value => counter_value,
         );

@@ -28,6 +28,7 @@ pub struct PortCounters {
     pub write_dropped: Signal<In, Bit>,
     pub request_refused: Signal<In, Bit>,
     pub request_damaged: Signal<In, Bit>,
+    pub receive_overrun: Signal<In, Bit>,
 
     pub select: Signal<In, Bits<PORT_BIT>>,
     /// The counter selected in the cycle before; zero beyond the last.
@@ -62,7 +63,8 @@ impl Logic for PortCounters {
             .replace_bit(14, self.request_refused.val())
             .replace_bit(15, self.request_damaged.val())
             .replace_bit(16, self.flush_fault_dropped.val())
-            .replace_bit(17, self.write_dropped.val());
+            .replace_bit(17, self.write_dropped.val())
+            .replace_bit(18, self.receive_overrun.val());
         join!(self, select => bank.select, bank.value => value);
     }
 }

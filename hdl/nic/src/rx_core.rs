@@ -4,7 +4,7 @@ use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::receive::TokenSnk;
 use hdl_primitives::{
-    FenceSnk, FlowSrc, PageFaultSrc, QpSnk, Src, SyncFifo, TableWriteSnk, VerdictSrc,
+    FenceSnk, FlowSrc, PageFaultSrc, QpSnk, Src, StreamSkid, SyncFifo, TableWriteSnk, VerdictSrc,
 };
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
@@ -13,6 +13,7 @@ use stellar_wire::config::RECEIVE_WINDOW;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
+use stellar_wire::hw::tables::TableWrite;
 
 use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 
@@ -64,6 +65,9 @@ pub struct RxCore {
     /// A packet needed a page of an on-demand region that has no translation.
     pub fault: PageFaultSrc,
 
+    /// Rows that wait for their turn, so that no path leads from the configuration through the choice of a token, in either direction. A row takes a cycle more,
+    /// and a list still one cycle for each row. A fence that comes after an accepted row finds it here, and stays behind it.
+    rows: StreamSkid<TableWrite>,
     core_issue: CoreIssue<NEAR_BITS>,
     qp_fetch: QpFetch,
     rc_track: RcTrack,
@@ -98,6 +102,7 @@ impl Logic for RxCore {
     fn update(&mut self) {
         clock_reset!(
             self,
+            rows,
             core_issue,
             qp_fetch,
             mr_check,
@@ -109,7 +114,10 @@ impl Logic for RxCore {
 
         join!(
             self,
-            table.write => core_issue.table.write,
+            table.write => rows.in_.data,
+            rows.out.data => core_issue.table.write,
+            rows.out.valid => core_issue.table.valid,
+            core_issue.table.ready => rows.out.ready,
             error => core_issue.error,
             fence => core_issue.fence,
 
@@ -130,8 +138,8 @@ impl Logic for RxCore {
 
         // Tables are not written while contexts are cleared.
         let clearing = self.qp_fetch.clearing.val();
-        self.core_issue.table.valid.next = self.table.valid.val() & !clearing;
-        self.table.ready.next = self.core_issue.table.ready.val() & !clearing;
+        self.rows.in_.valid.next = self.table.valid.val() & !clearing;
+        self.table.ready.next = self.rows.in_.ready.val() & !clearing;
 
         let command = self.psn_track.out.command.val();
         let lane1 = self.psn_track.out.lane.val();

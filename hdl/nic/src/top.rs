@@ -26,6 +26,9 @@ pub const VERIFICATION_PORTS: &[&str] = &[
 /// rust-hdl stores `Bits<N>` as `[bool; N]`, so the value of a card is too large for the stack of an ordinary thread.
 const STACK: usize = 512 << 20;
 
+/// Loads of a register of the card's reset: nets of more than 500 are hard to place, and the estimate counts what synthesis moves into LUTs as well.
+const RESET_LOADS: usize = 480;
+
 /// The designs for boards and simulations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Top {
@@ -77,7 +80,7 @@ fn of_shape(shape: Shape, hidden: &'static [&'static str]) -> Elaborate {
 fn card<B: Block + Default>(hidden: &[&str]) -> Result<Design, EmitError> {
     let mut block = Box::<B>::default();
     block.connect_all();
-    emit_top(block.as_ref(), NIC, hidden)
+    emit_top(block.as_ref(), NIC, hidden)?.with_reset_tree(RESET_LOADS)
 }
 
 fn elaborated<B: Block + Default>() -> Result<Design, EmitError> {

@@ -1,8 +1,10 @@
 //! Counters of drops, of the card and of ports, counted and read in Verilog.
 
-use hdl_nic::{CardCounters, CounterBank, DropCounters, PortCounters, TxEvents};
+use hdl_nic::{CardCounters, CountSteps, CounterBank, DropCounters, PortCounters, TxEvents};
 use hdl_pcie::read::records::ReadEvents;
+use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
+use rand::{Rng, SeedableRng};
 use stellar_wire::host::{CardCounter, PortCounter};
 use stellar_wire::receive::DropReason;
 
@@ -154,6 +156,7 @@ fn every_event_of_a_port_has_its_counter_and_reset_clears_them() {
             Raise::Flag("flush_fault_dropped"),
         ),
         (PortCounter::WritesDropped, Raise::Flag("write_dropped")),
+        (PortCounter::ReceiveOverruns, Raise::Flag("receive_overrun")),
     ];
     let mut dut = Dut::new::<PortCounters>();
     dut.reset(1);
@@ -231,4 +234,38 @@ fn every_event_of_the_card_has_its_counter_and_reset_clears_them() {
 #[should_panic(expected = "CounterBank<5, 2>: 2 bits do not select 5 counters, use more")]
 fn a_bank_with_more_counters_than_can_be_selected() {
     let _ = CounterBank::<5, 2>::default();
+}
+
+#[test]
+fn every_step_of_a_count_is_an_event_but_those_during_a_reset() {
+    let mut rng = TestRng::seed_from_u64(7);
+    let mut dut = Dut::new::<CountSteps>();
+    // It wraps, and nothing has been counted before the reset.
+    let mut count = u32::MAX - 3_000;
+    dut.set("count", count.into());
+    dut.reset(1);
+    let (mut seen, mut events) = (count, 0_u64);
+    for cycle in 0..20_000 {
+        let resets = rng.random_ratio(1, 900);
+        // A clock that is faster by 3 parts in 10, in bursts.
+        let steps = if cycle / 100 % 2 == 0 { 13 } else { 2 };
+        count = count.wrapping_add(u32::from(rng.random_ratio(steps, 20)));
+        count = count.wrapping_add(u32::from(steps == 13 && rng.random_ratio(1, 2)));
+        dut.set("count", count.into());
+        dut.set("reset", resets.into());
+        dut.eval();
+        events += dut.get("step");
+        dut.clock();
+        if resets {
+            (seen, events) = (count, 0);
+        }
+    }
+    dut.set("reset", 0);
+    for _ in 0..1_000 {
+        dut.eval();
+        events += dut.get("step");
+        dut.clock();
+    }
+    assert_eq!(events, u64::from(count.wrapping_sub(seen)));
+    assert!(events > 0);
 }

@@ -12,6 +12,7 @@ mod lanes;
 mod nic_config;
 mod qp_counters;
 mod read_faults;
+mod reset_tree;
 mod rx_blocks;
 mod stuck_port;
 mod verilog;

@@ -120,6 +120,7 @@ fn port_counters_are_their_verilog() {
             u.flush_timed_out.next = rng.random();
             u.request_refused.next = rng.random();
             u.request_damaged.next = rng.random();
+            u.receive_overrun.next = rng.random();
             u.reset.next = rng.random_ratio(1, 100);
             u.select.next = Bits::random(rng);
         },

@@ -10,6 +10,7 @@
 //! | [`stream_skid`] | register stage of a valid/ready stream | 1 |
 //! | [`sync_fifo`] | first-word-fall-through FIFO in LUT RAM | 1 |
 //! | [`block_fifo`] | first-word-fall-through FIFO in block RAM | 2 |
+//! | [`cut_through_fifo`] | the same with its head in a register, past an empty memory | 1, or 3 |
 //! | [`round_robin`] | fair arbiter | 0 |
 //! | [`crc32`] | Ethernet CRC-32 over a beat per cycle | `Crc32Wide::LATENCY` |
 //! | [`byte_mask`] | zeroes byte lanes of a beat, or of a word in all of a beat | 0 |
@@ -31,6 +32,7 @@ pub mod counter;
 pub mod crc32;
 mod crc32_matrix;
 pub mod credit;
+pub mod cut_through_fifo;
 pub mod delay;
 pub mod parameters;
 pub mod ram;
@@ -58,6 +60,7 @@ pub use byte_rotator::ByteRotator;
 pub use counter::Counter;
 pub use crc32::Crc32Wide;
 pub use credit::Credit;
+pub use cut_through_fifo::CutThroughFifo;
 pub use delay::Delay;
 pub use parameters::{Checked, Parameters};
 pub use ram::{BlockRam, BypassRam, LutRam, UltraRam};

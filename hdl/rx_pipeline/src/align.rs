@@ -2,11 +2,14 @@
 
 use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::layout::shift_bytes;
+use stellar_wire::ethernet::MIN_PAYLOAD;
+use stellar_wire::hw::layout::{ipv4, shift_bytes};
+use stellar_wire::{Header, Ipv4};
 
 use crate::beat::BeatInfo;
 use crate::bundles::{BeatFlowSnk, BeatFlowSrc};
 use crate::lane_width::LaneWidth;
+use crate::network_order::be16;
 
 /// Cycles from the last input beat to the last output beat. It is one less if all bytes of the last beat move into the beat before it.
 pub const LATENCY: usize = 2;
@@ -22,7 +25,10 @@ fn spliced<const W: usize>(held: Bits<W>, next: Bits<W>, drop: usize) -> Bits<W>
 /// A beat waits in `held` for the next beat, whose first bytes complete it. The last beat of a frame waits one cycle. So each input beat makes at
 /// most one output beat, and frames without a gap between them never collide. A last beat makes no output beat if all of its bytes moved into
 /// the beat before it. A frame that ends before its IP header begins becomes one beat of zero bytes.
-/// LUT levels: byte multiplexer with 4 inputs 1, byte counts 3.
+///
+/// A frame of one beat that Ethernet has padded ends where its IPv4 packet ends
+/// ([`without_padding`](stellar_wire::ipv4::without_padding)). At either width, a padded frame is one beat.
+/// LUT levels: byte multiplexer with 4 inputs 1, byte counts 3, padding 6.
 #[derive(LogicBlock, Default)]
 pub struct Align<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -49,6 +55,7 @@ impl<const W: usize> Logic for Align<W> {
         let next = self.in_.beat.val();
         let held = self.held_beat.q.val();
         let outer = held.outer;
+        let behind = self.held_data.q.val();
         // All beats of a frame have the same outer headers, so the held beat's shift is the next one's too.
         let shift = if next.outer.tagged {
             if next.outer.encapsulated {
@@ -88,6 +95,28 @@ impl<const W: usize> Logic for Align<W> {
         } else {
             held.bytes - held_shift
         };
+        // cut_padding
+        let header_plain = behind.get_bits::<{ 8 * Ipv4::LEN }>(8 * shift_bytes(false, false));
+        let header_tagged = behind.get_bits::<{ 8 * Ipv4::LEN }>(8 * shift_bytes(true, false));
+        let header = if outer.tagged {
+            header_tagged
+        } else {
+            header_plain
+        };
+        let total = be16(header, ipv4::TOTAL_LENGTH);
+        let is_least = if outer.tagged {
+            held.bytes == (shift_bytes(true, false) + MIN_PAYLOAD) as u64
+        } else {
+            held.bytes == (shift_bytes(false, false) + MIN_PAYLOAD) as u64
+        };
+        let padded = held.first
+            & is_least
+            & !outer.ipv6
+            & !outer.encapsulated
+            & (total >= Ipv4::LEN as u64)
+            & (total < MIN_PAYLOAD as u64);
+        let of_packet = if padded { total.get_bits::<8>(0) } else { left };
+
         let full = bits::<8>((W / 8) as u64);
         let ends_with_next = !held.last & absorbed;
         self.valid.d.next = leaves;
@@ -100,7 +129,7 @@ impl<const W: usize> Logic for Align<W> {
                 next.error & ends_with_next
             },
             bytes: if held.last {
-                left
+                of_packet
             } else if ends_with_next {
                 (full - held_shift) + next.bytes
             } else {
@@ -109,7 +138,6 @@ impl<const W: usize> Logic for Align<W> {
             outer,
         };
         let ahead = self.in_.data.val();
-        let behind = self.held_data.q.val();
         let plain = spliced(behind, ahead, shift_bytes(false, false));
         let tagged = spliced(behind, ahead, shift_bytes(true, false));
         let encapsulated = spliced(behind, ahead, shift_bytes(false, true));

@@ -33,6 +33,8 @@ mod names;
 mod primitive;
 mod program;
 mod record;
+mod reset_tree;
+mod reset_use;
 mod simplify;
 mod skeleton;
 mod statement;

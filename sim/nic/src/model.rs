@@ -19,6 +19,8 @@ use crate::NicError;
 pub struct PortInputs {
     /// From the MAC.
     pub rx: Option<Beat>,
+    /// Frames that were lost between the MAC and the card, modulo 2^32.
+    pub rx_dropped: u32,
     pub tx_ready: bool,
     pub rq_ready: bool,
     /// On offer: completions.
@@ -265,6 +267,7 @@ impl NicModel {
                 m.set_u64(pins.rx_bytes, beat.bytes as u64);
                 m.set_u64(pins.rx_last, beat.last.into());
             }
+            m.set_u64(pins.rx_dropped, port.rx_dropped.into());
             m.set_u64(pins.tx_ready, port.tx_ready.into());
             m.set_u64(pins.rq_tready, port.rq_ready.into());
             m.set_u64(pins.rc_tvalid, port.rc.is_some().into());

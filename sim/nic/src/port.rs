@@ -37,6 +37,8 @@ pub struct Port {
     shape: Shape,
     pub link: Link,
     pub rx: MacRx,
+    /// Frames that the crossing from the clock of the MAC has dropped, modulo 2^32.
+    pub rx_dropped: u32,
     pub tx: MacTx,
     pub endpoint: Endpoint,
 }
@@ -50,6 +52,7 @@ impl Port {
                 shape,
                 link: Link::Up,
                 rx,
+                rx_dropped: 0,
                 tx,
                 endpoint: Endpoint::new(index, shape.width()),
             }
@@ -88,6 +91,7 @@ impl Port {
     pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>, pins: &mut PortInputs) {
         // The fabric drops damaged frames.
         pins.rx = self.rx.clock().map(|received| received.beat);
+        pins.rx_dropped = self.rx_dropped;
         pins.tx_ready = self.tx.ready() && self.link == Link::Up;
         pins.rq_ready = self.endpoint.ready(pcie);
         pins.rc = self.endpoint.completion(pcie);

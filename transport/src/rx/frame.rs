@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use stellar_wire::config::PlaneAddress;
 use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{IPV6_FRAGMENT, PROTO_IPV4, PROTO_IPV6, PROTO_UDP};
+use stellar_wire::ipv4::without_padding;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::{
@@ -28,6 +29,8 @@ pub struct FrameOutcome {
 /// The first reason in this order decides: `MacError`, `NotRoce`, `BadIpChecksum`, `IpFragment`, `BadLength`, `WrongUdpPort`, `BadIcrc`,
 /// `UnsupportedOpcode`, `BadPayloadLength`. A header that is not completely in the frame is not checked further, and the frame is `BadLength`. The bytes after UDP are a
 /// RoCE header only on the RoCE port. So if they are missing, the frame is `BadLength` on that port and `WrongUdpPort` on others.
+///
+/// A frame that Ethernet has padded is read by its IP length ([`without_padding`]).
 ///
 /// Only version, next header and ECN of the outer header of an encapsulated packet are checked. Its length is not: the inner length is compared with
 /// the frame, and no decision depends on the outer one.
@@ -112,12 +115,12 @@ pub fn parse_control(bytes: &[u8], config: &RxConfig) -> Option<ControlFrame> {
 struct Inner<'a> {
     /// EtherType of the version announced by the layer below.
     ethertype: u16,
-    /// From the first byte of the IP header to the end of the frame.
+    /// From the first byte of the IP header to the end of the frame, without padding by Ethernet.
     packet: &'a [u8],
     outer_ce: bool,
 }
 
-/// Removes Ethernet, one 802.1Q tag, and one outer IPv6 header.
+/// Removes Ethernet, one 802.1Q tag, one outer IPv6 header, and padding.
 fn decapsulate(bytes: &[u8]) -> Result<Inner<'_>, DropReason> {
     let (eth, mut packet) = Ethernet::parse(bytes).map_err(|_| DropReason::BadLength)?;
     let mut ethertype = eth.ethertype;
@@ -137,6 +140,8 @@ fn decapsulate(bytes: &[u8]) -> Result<Inner<'_>, DropReason> {
             outer_ce = outer.ecn == Ecn::CongestionExperienced;
             (ethertype, packet) = (inner, rest);
         }
+    } else if ethertype == ETHERTYPE_IPV4 {
+        packet = without_padding(packet);
     }
     Ok(Inner {
         ethertype,

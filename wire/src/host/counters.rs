@@ -44,6 +44,8 @@ record_enum! {
         FlushReportsDropped,
         /// Writes that were dropped, because the PCIe link of the endpoint was down.
         WritesDropped,
+        /// Received frames that were dropped at the crossing from the clock of the MAC, because it was full, or cut there, because they were too long.
+        ReceiveOverruns,
     }
 }
 

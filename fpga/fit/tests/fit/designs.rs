@@ -126,6 +126,38 @@ const LOOP_TOP: &str = "module ring (
 endmodule
 ";
 
+/// Two equal registers that clear 600 others each.
+const TWIN: &str = "(* keep_hierarchy = \"yes\" *)
+module twin (
+  input wire clock,
+  input wire in,
+  output wire out
+);
+  reg held;
+  always @(posedge clock) held <= in;
+  assign out = held;
+endmodule
+";
+const TWINS: &str = "module twins (
+  input wire clock,
+  input wire reset,
+  input wire [599:0] in,
+  output reg [599:0] one,
+  output reg [599:0] other
+);
+  wire a;
+  wire b;
+  twin u_a (
+    .clock(clock), .in(reset), .out(a)
+  );
+  twin u_b (
+    .clock(clock), .in(reset), .out(b)
+  );
+  always @(posedge clock) one <= a ? 600'd0 : in;
+  always @(posedge clock) other <= b ? 600'd0 : ~in;
+endmodule
+";
+
 fn modules(all: &[(&str, &str)]) -> Vec<Module> {
     let module = |(name, text): &(&str, &str)| Module {
         name: (*name).into(),
@@ -175,6 +207,20 @@ pub fn chain() -> &'static (Report, usize, usize) {
         let report = again.measure(LIMITS).expect("measured");
         (report, first.runs, again.runs)
     })
+}
+
+/// Two equal registers, which synthesis may merge if they do not have to stay modules. It is one unit.
+pub fn twins() -> Report {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = Options {
+        yosys: "yosys",
+        cache: folder.path(),
+        jobs: 2,
+        division: Division::default(),
+    };
+    let modules = modules(&[("twin", TWIN), ("twins", TWINS)]);
+    let design = Design::map(&modules, "twins", &options, &|_| {}).expect("mapped");
+    design.measure(LIMITS).expect("measured")
 }
 
 /// The design with a loop.

@@ -1,6 +1,6 @@
 //! Paths, fan-out, cells and memories of designs whose numbers are known.
 
-use crate::designs::{chain, ring};
+use crate::designs::{chain, ring, twins};
 
 #[test]
 fn a_path_over_three_modules_is_counted_from_register_to_register() {
@@ -62,4 +62,11 @@ fn a_loop_over_modules_is_an_error_that_names_it() {
     let error = ring().expect_err("a loop").to_string();
     assert!(error.contains("loop"), "{error}");
     assert!(error.contains("u_a") && error.contains("u_b"), "{error}");
+}
+
+#[test]
+fn equal_registers_that_have_to_stay_are_not_merged() {
+    let nets = twins().nets;
+    let loads: Vec<u32> = nets.iter().map(|net| net.loads).collect();
+    assert_eq!(loads, [600, 600], "{nets:#?}");
 }

@@ -47,6 +47,11 @@ const UNREAD: &[(&str, &str, &str)] = &[
         "the writer has reserved space, or the FIFO holds all that can be outstanding",
     ),
     (
+        "cut_through_fifo_",
+        "in_ready",
+        "the writer has reserved space",
+    ),
+    (
         "async_fifo_",
         "in_ready",
         "rx_admit admits a frame only if all of it has room",

@@ -1,7 +1,7 @@
 //! Cuts requests into slots of 32 bytes, with the descriptor in front.
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{Checked, OfferSnk, Parameters, Snk, Src, TlpSnk};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
+use hdl_primitives::{Checked, OfferSnk, Parameters, Snk, Src, StreamSkid, TlpSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ats::{
     Invalidated, RqInvalidateCompletion, CODE_INVALIDATE_COMPLETION, REQUEST_ATS_MESSAGE,
@@ -74,8 +74,8 @@ pub struct RequestSlots<const W: usize, const N: usize, const C: usize> {
     valid: DFF<Bit>,
     run: DFF<SlotRun>,
     data: DFF<Bits<C>>,
-    read_waits: DFF<Bit>,
-    read_slot: DFF<ReadSlot>,
+    /// Reads and messages that wait for their place. No path leads from the packing of beats to who reads: a second one may wait here.
+    waiting: StreamSkid<ReadSlot>,
 }
 
 impl<const W: usize, const N: usize, const C: usize> Parameters for RequestSlots<W, N, C> {
@@ -90,7 +90,8 @@ impl<const W: usize, const N: usize, const C: usize> Parameters for RequestSlots
 impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N, C> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, carried, valid, run, data, read_waits, read_slot);
+        dff_setup!(self, clock, carried, valid, run, data);
+        clock_reset!(self, waiting);
 
         // cut: the last beat ends with all its double words and those that stayed behind; every other one fills whole slots.
         let write = self.write.header.val();
@@ -147,41 +148,43 @@ impl<const W: usize, const N: usize, const C: usize> Logic for RequestSlots<W, N
 
         // ask
         let read = self.read.record.val();
-        let read_room = !self.read_waits.q.val() | self.reads.ready.val();
+        let read_room = self.waiting.in_.ready.val();
         let has_message = self.message.valid.val();
         self.message.ready.next = read_room;
         self.read.ready.next = read_room & !has_message;
-        if read_room {
-            self.read_waits.d.next = has_message | self.read.valid.val();
-            self.read_slot.d.next = if has_message {
-                ReadSlot {
-                    descriptor: RqDescriptor::from_bits(completion_of(self.message.record.val())),
-                    first_be: bits(0),
-                    last_be: bits(0),
-                }
-            } else {
-                ReadSlot {
-                    descriptor: RqDescriptor {
-                        at: read.at,
-                        address_dw: read.address_dw,
-                        dword_count: read.length_dw,
-                        request_type: bits(REQUEST_MEMORY_READ),
-                        tag: read.tag,
-                        ..Default::default()
-                    },
-                    first_be: read.first_be,
-                    last_be: read.last_be,
-                }
-            };
-        }
-        self.reads.valid.next = self.read_waits.q.val();
-        self.reads.record.next = self.read_slot.q.val();
+        self.waiting.in_.valid.next = has_message | self.read.valid.val();
+        self.waiting.in_.data.next = if has_message {
+            ReadSlot {
+                descriptor: RqDescriptor::from_bits(completion_of(self.message.record.val())),
+                first_be: bits(0),
+                last_be: bits(0),
+            }
+        } else {
+            ReadSlot {
+                descriptor: RqDescriptor {
+                    at: read.at,
+                    address_dw: read.address_dw,
+                    dword_count: read.length_dw,
+                    request_type: bits(REQUEST_MEMORY_READ),
+                    tag: read.tag,
+                    ..Default::default()
+                },
+                first_be: read.first_be,
+                last_be: read.last_be,
+            }
+        };
+        join!(
+            self,
+            waiting.out.valid => reads.valid,
+            waiting.out.data => reads.record,
+            reads.ready => waiting.out.ready,
+        );
+        // If there is no room, a second read waits, and is offered in the next cycle.
         self.follows.next =
-            (self.write.valid.val() & !revoked) | self.read.valid.val() | has_message;
+            (self.write.valid.val() & !revoked) | self.read.valid.val() | has_message | !read_room;
 
         if self.reset.val() {
             self.valid.d.next = false;
-            self.read_waits.d.next = false;
         }
     }
 }

@@ -151,6 +151,8 @@ enum Damage {
     /// Nothing follows the IP header, which announces this protocol.
     Bare(u8),
     Append(Vec<u8>),
+    /// The shortest packet of RoCE, and these bytes behind it: two of them are Ethernet's padding if it is over IPv4.
+    Padded(Vec<u8>),
     /// IP and UDP have another length, on which they agree.
     Resize(Index),
     Opcode(u8),
@@ -172,6 +174,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         2 => any::<Index>().prop_map(Damage::Cut),
         1 => prop_oneof![Just(PROTO_UDP), any::<u8>()].prop_map(Damage::Bare),
         1 => proptest::collection::vec(any::<u8>(), 1..70).prop_map(Damage::Append),
+        2 => proptest::collection::vec(any::<u8>(), 1..4).prop_map(Damage::Padded),
         2 => any::<Index>().prop_map(Damage::Resize),
         1 => any::<u8>().prop_map(Damage::Opcode),
         1 => (1..0x4000u16).prop_map(Damage::Fragment),
@@ -220,6 +223,20 @@ fn spoil(frame: &RoceFrame, damage: Damage) -> TestFrame {
             bytes.truncate(bth_at - 8);
         }
         Damage::Append(more) => bytes.extend(more),
+        Damage::Padded(padding) => {
+            let shortest = RoceFrame {
+                srv6: None,
+                bth: Bth {
+                    opcode: Opcode::RcSendOnly,
+                    ..frame.bth
+                },
+                ext: ExtHeaders::default(),
+                payload: vec![],
+                ..frame.clone()
+            };
+            bytes = shortest.emit().expect("a frame that can be sent");
+            bytes.extend(padding);
+        }
         Damage::Resize(to) => {
             bytes.resize(bth_at + to.index(120), 0x5a);
             agree_on_length(&mut bytes, ip_at, bth_at);

@@ -10,7 +10,7 @@ use stellar_transport::rx::DropReason;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::pack::{to_words, Record};
-use stellar_wire::RoceFrame;
+use stellar_wire::{Bth, Ip, Ipv4, Ipv6, Opcode, RoceFrame, Vlan};
 
 use crate::front::bench::{BeatPair, Front, Stimulus, Token, RING, RUBBISH_KINDS, WIDTHS};
 use crate::front::frames::{agree_on_length, any_frame, write, TestFrame, MAX_IP_BYTES};
@@ -288,5 +288,47 @@ fn the_longest_packet_is_judged_and_longer_ones_keep_one_beat() {
     assert_eq!(reasons[8], DropReason::BadLength);
     for width in WIDTHS {
         run(width, &frames, 0, 0, 4);
+    }
+}
+
+/// Every IP length that a frame of 60 bytes may claim, with and without a tag, and in IPv6.
+#[test]
+fn a_padded_frame_is_read_by_its_ip_length() {
+    let send = RoceFrame {
+        bth: Bth {
+            opcode: Opcode::RcSendOnly,
+            ..Bth::default()
+        },
+        ..RoceFrame::default()
+    };
+    let mut frames = vec![];
+    for (vlan, ip) in [
+        (None, Ip::V4(Ipv4::default())),
+        (Some(Vlan::default()), Ip::V4(Ipv4::default())),
+        (None, Ip::V6(Ipv6::default())),
+    ] {
+        let shape = RoceFrame {
+            vlan,
+            ip,
+            ..send.clone()
+        };
+        let bytes = shape.emit().expect("frame");
+        let ip_at = bytes.len() - TestFrame::good(bytes.clone()).packet().len();
+        let bth_at = ip_at + ip.header_len() + 8;
+        for more in 0..5 {
+            frames.push(TestFrame::good([&bytes[..], &vec![0xa5; more]].concat()));
+        }
+        for length in bth_at - ip_at..50 {
+            let mut claims = bytes[..bth_at].to_vec();
+            claims.resize(ip_at + length, 0x5a);
+            agree_on_length(&mut claims, ip_at, bth_at);
+            claims.resize(ip_at + 46, 0);
+            frames.push(TestFrame::good(claims));
+        }
+    }
+    assert_eq!(frames[2].expected().reason, DropReason::None);
+    assert_eq!(frames[3].expected().reason, DropReason::BadLength);
+    for width in WIDTHS {
+        run(width, &frames, 0, 0, 5);
     }
 }

@@ -190,6 +190,12 @@ impl<M: HostSide> Card<M> {
         self.ports[function.endpoint()].endpoint.set_link(is_up);
     }
 
+    /// The crossing from the clock of the MAC drops received frames of a port. They never reach the card, which counts them.
+    pub fn drop_received(&mut self, port: usize, frames: u32) {
+        let dropped = &mut self.ports[port].rx_dropped;
+        *dropped = dropped.wrapping_add(frames);
+    }
+
     /// The PCIe block of an endpoint takes no requests of the card, or takes them again.
     pub fn set_blocked(&mut self, endpoint: usize, on: bool) {
         self.ports[endpoint].endpoint.set_blocked(on);

@@ -159,6 +159,11 @@ impl SimHosts {
         self.lock().card(host).set_link(port, link);
     }
 
+    /// The crossing in front of a port of a host's card drops received frames.
+    pub fn drop_received(&self, host: usize, port: usize, frames: u32) {
+        self.lock().card(host).drop_received(port, frames);
+    }
+
     /// Lets the PCIe block of an endpoint of a host's card take no requests, as with a link without credits, or take them again.
     ///
     /// # Panics

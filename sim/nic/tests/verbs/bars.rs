@@ -82,6 +82,24 @@ fn a_doorbell_page_cannot_be_read_and_the_card_counts_who_tries() {
 }
 
 #[test]
+fn frames_that_the_crossing_dropped_are_counted_since_the_reset() {
+    let (card, function) = powered();
+    let function = function.as_ref();
+    let port = card.shape().ports() as u8 - 1;
+    let dropped = || count(function, PortCounter::ReceiveOverruns.select(port));
+    card.drop_received(0, port.into(), u32::MAX);
+    assert!(dropped() > 0, "counting, one per cycle");
+    function.reset().unwrap();
+    enable(function);
+    assert_eq!(dropped(), 0);
+    card.drop_received(0, port.into(), 5);
+    assert_eq!(dropped(), 5, "across 2^32");
+    if port == 1 {
+        assert_eq!(count(function, PortCounter::ReceiveOverruns.select(0)), 0);
+    }
+}
+
+#[test]
 fn the_card_counts_doorbells_that_have_no_effect_by_their_reason() {
     let (_card, function) = powered();
     let function = function.as_ref();

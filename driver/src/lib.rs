@@ -73,10 +73,10 @@ pub use open::{Device, DeviceConfig, PortAddress};
 pub use pd::ProtectionDomain;
 pub use probe::{Probe, ProbeError};
 pub use qp::{
-    Backoff, ForeignRings, IllegalTransition, InitAttributes, MediatedQueuePair, Modify,
-    PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig, RcRtrAttributes,
-    RcRtsAttributes, RtrAttributes, RtsAttributes, SkipScope, Source, Transport, WorkRequest,
-    WrOpcode,
+    random_psn, Backoff, ForeignRings, IllegalTransition, InitAttributes, MediatedQueuePair,
+    Modify, PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig,
+    RcRtrAttributes, RcRtsAttributes, RtrAttributes, RtsAttributes, SkipScope, Source, Transport,
+    WorkRequest, WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
 pub use stellar_wire::config::{RateLimit, TenantShare, TenantShareError};

@@ -3,7 +3,7 @@
 use stellar_wire::config::MAX_MPR;
 use stellar_wire::host::config_space::DOORBELL_PAGES;
 use stellar_wire::host::Wqe;
-use stellar_wire::rows::{FIRST_QP, TENANT_BITS};
+use stellar_wire::rows::TENANT_BITS;
 
 use crate::numbers::{DoorbellPages, Numbers, QueuePairNumbers, Runs};
 use crate::probe::Probe;
@@ -54,13 +54,16 @@ pub struct Limits {
     pub receive_window: u32,
 }
 
+/// The first queue pair that an application gets. 0 and 1 are management's, and 2 is that of MRC's endpoint: peers send it EV probes and Port Status Updates.
+const FIRST_OF_APPLICATIONS: u32 = 3;
+
 impl Limits {
     /// Returns the limits of a card that was probed.
     pub fn of(probe: &Probe) -> Self {
         let queue_pairs = 1 << probe.features.log2_queue_pairs;
         let vectors = probe.msi_x_vectors.min(probe.features.vectors.into());
         Self {
-            queue_pairs: queue_pairs - FIRST_QP,
+            queue_pairs: queue_pairs - FIRST_OF_APPLICATIONS,
             send_entries: SEND_ENTRIES.1,
             inline_bytes: Wqe::INLINE as u32,
             write_imm: MOST_WRITE_IMM,
@@ -97,7 +100,10 @@ impl Pools {
         let from = |what, first: u32, count: u32| Numbers::new(what, first, first + count);
         let vectors = limits.completion_vectors.into();
         Self {
-            queue_pairs: QueuePairNumbers::new(FIRST_QP, FIRST_QP + limits.queue_pairs),
+            queue_pairs: QueuePairNumbers::new(
+                FIRST_OF_APPLICATIONS,
+                FIRST_OF_APPLICATIONS + limits.queue_pairs,
+            ),
             regions: from("memory regions", 0, limits.regions),
             keys: vec![0; limits.regions as usize],
             translations: Runs::new("page translations", limits.translations),

@@ -68,13 +68,13 @@ pub const fn engine_of(number: u32) -> usize {
 }
 
 impl QueuePairNumbers {
-    /// The numbers from `first`, which is even, to below `end`.
+    /// The numbers from `first` to below `end`.
     pub fn new(first: u32, end: u32) -> Self {
         let half = |odd| Numbers {
             what: "queue pairs",
             have: end - first,
             fresh: 0..0,
-            free: (first + odd..end).step_by(2).collect(),
+            free: (first..end).filter(|number| number % 2 == odd).collect(),
         };
         Self {
             halves: [half(0), half(1)],

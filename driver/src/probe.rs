@@ -69,7 +69,7 @@ pub enum ProbeError {
     #[error("the card's registers have version {}.{}; this driver needs {MAJOR}.{MINOR} or a later minor version", .0 >> 16, .0 & 0xffff)]
     Version(u32),
     /// Counts that cannot be.
-    #[error("FEATURES says 2^{} queue pairs and {} ports; this driver needs 2^1 to 2^10 and 1 or 2", .0.log2_queue_pairs, .0.ports)]
+    #[error("FEATURES says 2^{} queue pairs and {} ports; this driver needs 2^2 to 2^10 and 1 or 2", .0.log2_queue_pairs, .0.ports)]
     Features(Features),
     /// Endpoints that cannot be.
     #[error("DATA_PATH says {} PCIe endpoints; this driver needs 1 or 2, the control function's and the data function's", .0.endpoints)]
@@ -149,7 +149,7 @@ impl Probe {
             return Err(ProbeError::Version(version));
         }
         let features = Features::from_word(read(FEATURES.offset)?);
-        if !(1..=10).contains(&features.log2_queue_pairs) || !(1..=2).contains(&features.ports) {
+        if !(2..=10).contains(&features.log2_queue_pairs) || !(1..=2).contains(&features.ports) {
             return Err(ProbeError::Features(features));
         }
         let tables = [features.log2_regions, features.log2_translations];

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use stellar_driver::{
-    AccessFlags, AsyncEvent, Completion, CompletionQueue, Connection, Context, DmaBuffer, Error,
-    InitAttributes, MemoryRegion, Modify, PathAttributes, ProtectionDomain, QueuePair,
-    QueuePairConfig, RemoteRegion, RtrAttributes, RtsAttributes, Source, WcStatus, WorkRequest,
+    random_psn, AccessFlags, AsyncEvent, Completion, CompletionQueue, Connection, Context,
+    DmaBuffer, Error, InitAttributes, MemoryRegion, Modify, PathAttributes, ProtectionDomain,
+    QueuePair, QueuePairConfig, RemoteRegion, RtrAttributes, RtsAttributes, Source, WcStatus,
+    WorkRequest,
 };
 
 use crate::nic::{Access, Happened, Memory, Nic, NicError, NicEvent, Payload, QueueDepth, Write};
@@ -22,17 +23,17 @@ pub struct DriverNicConfig {
     pub path: PathAttributes,
     /// Size of each queue pair's completion ring, a power of two: writes and immediates of the engine's settings, and a few more.
     pub completions: u32,
-    /// First PSN of the first queue pair.
-    pub psn: u32,
+    /// First PSN of the first queue pair, 24 bits; drawn at random if there is none.
+    pub psn: Option<u32>,
 }
 
 impl Default for DriverNicConfig {
-    /// The default path attributes, and 512 completions.
+    /// The default path attributes, 512 completions, and a random PSN.
     fn default() -> Self {
         Self {
             path: PathAttributes::default(),
             completions: 512,
-            psn: 0x0012_3456,
+            psn: None,
         }
     }
 }
@@ -102,7 +103,7 @@ impl DriverNic {
         Ok(Self {
             domain: context.alloc_pd()?,
             cq: context.create_cq(config.completions, false)?,
-            next_psn: AtomicU32::new(config.psn),
+            next_psn: AtomicU32::new(config.psn.unwrap_or_else(random_psn)),
             config,
             context,
         })

@@ -30,6 +30,7 @@ fn bring_up(pair: &CardPair, host: u8) -> Device {
 fn engine(device: &Device, host: u8) -> CardEngine {
     let config = DriverNicConfig {
         completions: 64,
+        psn: Some(0x0012_3456),
         ..DriverNicConfig::default()
     };
     let nic = || DriverNic::new(device.open().unwrap(), config).unwrap();

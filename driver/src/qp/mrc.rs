@@ -93,7 +93,7 @@ const LEAST_EARLY_LOSS: u16 = 128;
 /// RTR to RTS, over MRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtsAttributes {
-    /// First PSN sent, 24 bits; the peer has it from the exchange.
+    /// First PSN sent, 24 bits; the peer has it from the exchange. An application without one of its own takes [`random_psn`](crate::random_psn).
     pub psn: u32,
     /// Retransmission timeout of a first transmission, 8 ns to 8 ms.
     pub timeout: Duration,

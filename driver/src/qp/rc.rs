@@ -73,7 +73,7 @@ impl RcRtrAttributes {
 /// RTR to RTS, over RC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RcRtsAttributes {
-    /// First PSN sent (`sq_psn`), 24 bits; the peer has it from the exchange.
+    /// First PSN sent (`sq_psn`), 24 bits; the peer has it from the exchange. An application without one of its own takes [`random_psn`](crate::random_psn).
     pub psn: u32,
     /// Time without progress after which everything unacknowledged is sent again, 8 ns to 8 ms.
     pub timeout: Duration,

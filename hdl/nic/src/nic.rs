@@ -6,7 +6,7 @@ use hdl_pcie::bundles::{AxisSnk, AxisSrc};
 use hdl_pcie::share::WriteArbiter;
 use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
 use hdl_requester::StatPulses;
-use hdl_responder::Responder;
+use hdl_responder::{PendingScan, Responder};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::ats::CqMessage;
 use stellar_wire::hw::congestion::CongestionSample;
@@ -110,6 +110,7 @@ pub struct Nic<
     nic_config: NicConfig<P>,
     receive: RxLanes<P, W, B, N>,
     responder: Responder<QP_BITS, STASHES, STASH_BITS>,
+    pending_scan: PendingScan<QP_BITS>,
     transmit: TransmitSide<P, W, N, B>,
     queues: HostQueues<QP_BITS, W>,
     failures: FailureFork,
@@ -174,6 +175,7 @@ impl<
             nic_config: Default::default(),
             receive: Default::default(),
             responder: Default::default(),
+            pending_scan: Default::default(),
             transmit: Default::default(),
             queues: Default::default(),
             failures: Default::default(),
@@ -211,7 +213,7 @@ impl<
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, bars, admin, config_register, nic_config);
-        clock_reset!(self, receive, responder, transmit);
+        clock_reset!(self, receive, responder, pending_scan, transmit);
         clock_reset!(self, queues, failures, faults, counters, qp_counters);
         clock_reset!(self, endpoints[..], overruns[..], share, writer);
 
@@ -296,6 +298,8 @@ impl<
             responder.failed => transmit.flush[0],
             queues.failed => transmit.flush[1],
             transmit.now => responder.now,
+            transmit.now => pending_scan.now,
+            pending_scan.visit => responder.visit,
             transmit.reverse_ev => responder.good,
         );
 

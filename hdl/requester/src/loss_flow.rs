@@ -43,7 +43,7 @@ enum Step {
 const MOST_SHIFT: u64 = 4;
 
 /// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
-/// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due.
+/// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due, or whether it is lost without a probe.
 /// If none is, a plane that is silent is asked for a sign of life.
 #[derive(LogicBlock, Default)]
 pub struct LossFlow {
@@ -144,6 +144,13 @@ impl Logic for LossFlow {
         let may_probe = self.may_probe.q.val() & !delays.spent;
         let probe_at = self.probe_at.q.val();
         let probes = may_probe & reached(op.now, probe_at);
+        // The packet is lost, and no probe asks for it: the policy keeps all paths, no probe was in vain of late, and nothing was ever taken for lost too early.
+        let trusts_tail = state.path_policy.keeps_all_paths
+            & delays.known
+            & !delays.wary
+            & !delays.spurious
+            & !delays.shift.any()
+            & !sent.is_retransmit;
         // A tail probe is due before the packet expires.
         let next_check = if may_probe { probe_at } else { expires_at };
         let rearmed = RequesterState {
@@ -189,12 +196,15 @@ impl Logic for LossFlow {
             probe_is_tail: false,
             ..state
         };
-        // A probe that waits already serves as the tail probe.
-        let rechecked = RequesterState {
+        let awaited = RequesterState {
             armed: true,
             deadline: next_check,
-            probe_is_tail: true,
             ..state
+        };
+        // A probe that waits already serves as the tail probe.
+        let rechecked = RequesterState {
+            probe_is_tail: true,
+            ..awaited
         };
         let with_path = RequesterState {
             probe: path.found,
@@ -204,8 +214,10 @@ impl Logic for LossFlow {
         };
         let probed = if takes_path { with_path } else { rechecked };
 
-        // Spend a retry. It covers what is lost until the next one is due. State and time have been stable for a cycle when a packet is marked lost.
-        let spends_retry = self.spends_retry.q.val();
+        // Spend a retry, except for a packet that was not late. It covers what is lost until the next one is due. State and time have been stable for a cycle when a packet is
+        // marked lost.
+        let is_tail = timer & !self.timed_out.q.val();
+        let spends_retry = self.spends_retry.q.val() & !is_tail;
         let exhausted = spends_retry & (state.retries >= op.settings.retry_budget);
         self.spends_retry.d.next = !state.retries.any() | reached(op.now, state.next_retry);
         self.next_retry.d.next = op.now + timeout(op.settings, state.retries + 1);
@@ -346,12 +358,28 @@ impl Logic for LossFlow {
                 if late {
                     self.stats.next.timeout = true;
                     self.step.d.next = Step::MarkLost;
+                } else if probes & sent.is_retransmit & exhausted {
+                    self.done.next = true;
+                    self.result.next.next_action = NextAction::Fail;
+                    self.step.d.next = Step::Idle;
                 } else if probes {
+                    // Something may find a packet lost each time before its timeout. That must end, too.
+                    if sent.is_retransmit & spends_retry {
+                        self.state.d.next.retries = state.retries + 1;
+                        self.state.d.next.next_retry = self.next_retry.q.val();
+                    }
                     self.may_probe.d.next = false;
                     self.state.d.next.delays.spent = is_last;
                     self.state.d.next.delays.tail = tail;
                     self.state.d.next.delays.shift = shift;
-                    self.step.d.next = Step::RequestPath;
+                    if trusts_tail {
+                        self.stats.next.early_loss = true;
+                        self.reports_path.d.next = false;
+                        self.timed_out.d.next = false;
+                        self.step.d.next = Step::MarkLost;
+                    } else {
+                        self.step.d.next = Step::RequestPath;
+                    }
                 } else if sent.is_retransmit {
                     self.may_probe.d.next = false;
                     self.state.d.next = rearmed;
@@ -411,6 +439,9 @@ impl Logic for LossFlow {
             Step::ReportLossToCc => {
                 if !self.window.busy.val() & !self.nscc.busy.val() {
                     self.nscc.start.next = true;
+                    if is_tail {
+                        self.state.d.next = awaited;
+                    }
                     if timer {
                         self.step.d.next = Step::FindInFlight;
                     } else {

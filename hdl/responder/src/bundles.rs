@@ -2,6 +2,17 @@
 
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Qpn;
+
+/// The driving end of a stream of queue pairs whose pending packets are visited.
+#[bundle(keep)]
+pub struct VisitSrc {
+    pub valid: Signal<Out, Bit>,
+    pub qp: Signal<Out, Qpn>,
+    /// The port by which an acknowledgement leaves.
+    pub port: Signal<Out, Bit>,
+    pub ready: Signal<In, Bit>,
+}
 
 /// What the responder counts: one cycle per event.
 #[bundle]

@@ -25,12 +25,13 @@ pub fn nothing_pending(settings: ResponderConfig) -> Coalescing {
         even: nothing,
         odd: nothing,
         sack_now_until: settings.initial_psn - 1,
+        aged: false,
     }
 }
 
 /// Whether the cumulative PSN covers a whole word: the word lies before that of the first missing PSN. Levels: 1.
 #[hdl_fn]
-fn is_covered(word: Bits<18>, epsn: Psn) -> Bit {
+pub fn is_covered(word: Bits<18>, epsn: Psn) -> Bit {
     (word - epsn.get_bits::<18>(6)).get_bit(17)
 }
 
@@ -198,6 +199,7 @@ pub fn coalesce(state: Coalescing, decision: SackDecision, outcome: RxOutcome) -
         } else {
             state.sack_now_until
         },
+        aged: state.aged & !sends_sack(decision),
         ..state
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! * [`responder`]: a pipeline from the outcomes of the receive core to acknowledgements, completions and events.
 //! * [`immediate_stash`]: stores WRITEs with immediate until they may be delivered (MRC).
+//! * [`pending_scan`]: says when the pending packets of a queue pair are visited.
 //! * [`missing_count`]: stores the received PSNs of the windows, and counts the missing packets of a message.
 #![forbid(unsafe_code)]
 
@@ -14,11 +15,14 @@ pub mod good_paths;
 pub mod immediate_stash;
 pub mod missing_count;
 pub mod output_fifos;
+pub mod pending_scan;
 pub mod records;
 pub mod responder;
 mod update_state;
+mod visit;
 
-pub use bundles::{ResponderPulsesSnk, ResponderPulsesSrc};
+pub use bundles::{ResponderPulsesSnk, ResponderPulsesSrc, VisitSnk, VisitSrc};
 pub use immediate_stash::ImmediateStash;
 pub use missing_count::MissingCount;
+pub use pending_scan::PendingScan;
 pub use responder::Responder;

@@ -16,6 +16,8 @@ pub enum OperationKind {
     Configure,
     /// Arms an event for when the counter of WRITEs with immediate reaches `threshold`.
     Arm,
+    /// Acknowledges packets that have been pending since the visit before.
+    Visit,
 }
 
 /// An operation on one queue pair.
@@ -48,6 +50,26 @@ pub struct Coalescing {
     pub odd: Pending,
     /// A packet up to this PSN is acknowledged at once.
     pub sack_now_until: Psn,
+    /// Packets have been pending since the last visit or longer.
+    pub aged: Bit,
+}
+
+/// What the SACK of a visit reflects: the newest packet that was accepted over MRC.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Newest {
+    pub entropy: Bits<32>,
+    /// Its time stamp, or 0.
+    pub timestamp: Bits<16>,
+}
+
+/// What a visit does.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Visited {
+    /// Pending packets of a word are acknowledged.
+    pub tells: Bit,
+    pub told: Pending,
+    /// What is pending afterwards.
+    pub coalescing: Coalescing,
 }
 
 /// A packet compared with `sack_now_until`, the PSN up to which packets are acknowledged at once.
@@ -149,6 +171,7 @@ pub struct ReceiveState {
     pub threshold: Bits<32>,
     pub coalescing: Coalescing,
     pub repeated: Repeated,
+    pub newest: Newest,
 }
 
 /// The last answer to a duplicate that has nothing but the cumulative PSN to say.
@@ -185,6 +208,8 @@ pub struct LookupReg {
     pub plain: Bit,
     /// The headers, without the counts of CC_STATE.
     pub answer: TxAnswer,
+    /// A good path is known, and the acknowledgement takes it.
+    pub path_known: Bit,
     /// The acknowledgement reports that the queue pair is in error.
     pub fatal: Bit,
     pub compared: Compared,

@@ -15,7 +15,7 @@ use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::time::REPEATED_ANSWER_EPOCH_LOG2;
 
 use crate::answer::{count_answer, draft_answer, is_fatal, repeated_answer};
-use crate::bundles::ResponderPulsesSrc;
+use crate::bundles::{ResponderPulsesSrc, VisitSnk};
 use crate::coalesce::compare;
 use crate::commit::commit;
 use crate::good_paths::GoodPaths;
@@ -39,7 +39,7 @@ pub const OTHER_SPACING: usize = 3;
 /// with immediate of one packet (MRC), in order or not. A packet that requires work of the stash (several packets are one message, or messages that
 /// waited can be delivered) stalls the packets behind it, see [`ImmediateStash`]. All four outputs are in order, and an output whose FIFO is full stalls the pipeline.
 ///
-/// Stages: `take` (configuration before arming before outcomes), `lookup` (state and good path of the queue pair are read, the answer drafted),
+/// Stages: `take` (configuration before arming before visits before outcomes), `lookup` (state and good path of the queue pair are read, the answer drafted),
 /// `update_state` (what the packet changes), `commit` (stash, counter, outputs; the state is written).
 /// Levels planned: lookup 5, update_state 8, commit 5, stall chain 5.
 #[derive(LogicBlock, Default)]
@@ -64,6 +64,9 @@ pub struct Responder<
     /// Initialises the queue pair, in a cycle without `good.valid`.
     pub settings: QpSettingsSnk<ResponderConfig>,
     pub arm: ArmSnk,
+
+    /// From [`PendingScan`](crate::PendingScan): acknowledges packets of the queue pair that have been pending since the visit before.
+    pub visit: VisitSnk,
 
     /// From the requester: the newest entropy value of a plane whose packet was acknowledged without a mark. It is forgotten when nothing confirms it.
     pub good: ReverseEvSnk,
@@ -142,13 +145,18 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let room = self.operations.in_.ready.val();
         self.settings.ready.next = room;
         self.arm.ready.next = room & !configures;
-        self.outcome.ready.next = room & !configures & !arms;
-        self.operations.in_.valid.next = configures | arms | self.outcome.valid.val();
+        let visits = self.visit.valid.val();
+        self.visit.ready.next = room & !configures & !arms;
+        self.outcome.ready.next = room & !configures & !arms & !visits;
+        self.operations.in_.valid.next = configures | arms | visits | self.outcome.valid.val();
+        let received = self.outcome.record.val();
         self.operations.in_.data.next = Operation {
             kind: if configures {
                 OperationKind::Configure
             } else if arms {
                 OperationKind::Arm
+            } else if visits {
+                OperationKind::Visit
             } else {
                 OperationKind::Packet
             },
@@ -156,10 +164,19 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 self.settings.qp.val()
             } else if arms {
                 self.arm.qp.val()
+            } else if visits {
+                self.visit.qp.val()
             } else {
-                self.outcome.record.val().qp
+                received.qp
             },
-            outcome: self.outcome.record.val(),
+            outcome: RxOutcome {
+                port: if visits {
+                    self.visit.port.val()
+                } else {
+                    received.port
+                },
+                ..received
+            },
             settings: self.settings.record.val(),
             threshold: self.arm.threshold.val(),
         };
@@ -222,7 +239,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.good_paths.plane.next = port;
         let good = self.good_paths.path.val();
         // An RC queue pair has one path, whatever path the packet came on.
-        let entropy = if read_state.mrc & good.known {
+        let path_known = read_state.mrc & good.known;
+        let entropy = if path_known {
             good.entropy
         } else {
             reading.outcome.ack.entropy
@@ -238,6 +256,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                     & !reading.outcome.has_immediate
                     & !read_state.held.any(),
                 answer: draft_answer(reading.outcome, port, entropy),
+                path_known,
                 fatal: is_fatal(reading.outcome),
                 repeats: repeated_answer(reading.outcome, self.epoch.q.val()),
                 compared: compare(
@@ -346,7 +365,11 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         self.qp_count.valid.next = self.qp_count_is.q.val();
         self.qp_count.record.next = self.qp_counted.q.val();
-        let kind = outcome.ack.kind;
+        let kind = if operation.kind == OperationKind::Visit {
+            AckKind::Sack
+        } else {
+            outcome.ack.kind
+        };
         let nacked = (kind == AckKind::Nack) | updated.exceeded;
         self.pulses.wimm_exceeded.next = commits & updated.exceeded;
         self.pulses.ignored.next = commits & updated.ignored;

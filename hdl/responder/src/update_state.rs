@@ -10,8 +10,10 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
 use crate::records::{
-    Changed, LookupReg, OperationKind, ReceiveState, Repeated, RingWords, StashWork, UpdateReg,
+    Changed, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashWork,
+    UpdateReg,
 };
+use crate::visit::{visit, visit_answer};
 
 /// Initial state of a queue pair.
 #[hdl_fn]
@@ -41,6 +43,10 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
             valid: false,
             epoch: bits::<16>(0),
             cumulative: bits::<24>(0),
+        },
+        newest: Newest {
+            entropy: bits::<32>(0),
+            timestamp: bits::<16>(0),
         },
     }
 }
@@ -142,6 +148,10 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     let silent = said_again | (mrc & !exceeded & !sends_sack(decision));
     let fails = qp_active & (exceeded | looked_up.fatal);
     let out_of_order = mrc & (outcome.psn != state.expected);
+    let is_visit = operation.kind == OperationKind::Visit;
+    let visited = visit(state);
+    let tells = is_visit & visited.tells;
+    let ack = outcome.ack;
     UpdateReg {
         operation,
         state: ReceiveState {
@@ -174,8 +184,22 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
             },
             coalescing: if mrc {
                 coalesce(state.coalescing, decision, outcome)
+            } else if is_visit {
+                visited.coalescing
             } else {
                 state.coalescing
+            },
+            newest: if mrc {
+                Newest {
+                    entropy: ack.entropy,
+                    timestamp: if ack.has_timestamp {
+                        ack.timestamp
+                    } else {
+                        bits::<16>(0)
+                    },
+                }
+            } else {
+                state.newest
             },
             repeated: if qp_active & repeats.valid {
                 repeats
@@ -184,14 +208,22 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
             },
             ..state
         },
-        answer: looked_up.answer,
-        sacks_pending: mrc & sacks_pending(decision),
-        sacked: sacked(state.coalescing, decision, outcome),
+        answer: if is_visit {
+            visit_answer(looked_up, state)
+        } else {
+            looked_up.answer
+        },
+        sacks_pending: is_visit | (mrc & sacks_pending(decision)),
+        sacked: if is_visit {
+            visited.told
+        } else {
+            sacked(state.coalescing, decision, outcome)
+        },
         changed: Changed {
             word: mrc,
             urgent_psn: mrc & decision.extends,
         },
-        answers: qp_active & outcome.ack_valid & !silent,
+        answers: tells | (qp_active & outcome.ack_valid & !silent),
         ignored: is_packet & state.failed,
         fails,
         exceeded,

@@ -6,6 +6,8 @@ use sim_world::transfer::{run, Transfer};
 use sim_world::ReferenceNic;
 
 const LEAF_SPINE: &str = include_str!("../../net/topologies/leaf_spine.toml");
+/// Bare round trip of the fabric in nanoseconds, with the read of the payload.
+const ROUND_TRIP: u64 = 5_600;
 /// Time limit of a run: 1 s.
 const LIMIT: u64 = 1_000_000_000_000;
 
@@ -44,12 +46,14 @@ fn three_percent_of_loss_on_one_of_four_paths_cost_little() {
 }
 
 #[test]
-fn a_message_with_a_loss_takes_less_than_three_without() {
-    for seed in [1, 2, 3] {
+fn a_message_with_a_loss_takes_less_than_three_round_trips() {
+    // With seeds 2 and 7, the last packets of some messages are lost.
+    for seed in [1, 2, 7] {
         let report = transfer(0.01, seed, 64 << 10, 500, 5_373_000);
         let times = &report.completions;
         assert!(report.requester.early_losses > 10, "{report:?}");
         assert_eq!(report.requester.timeouts, 0, "seed {seed}");
-        assert!(times.p99_ns < 3 * times.p50_ns, "{times:?}");
+        assert_eq!(report.requester.spurious_losses, 0, "seed {seed}");
+        assert!(times.p99_ns < 3 * ROUND_TRIP, "{times:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use stellar_wire::host::QpCounters;
 
+use super::timers::earlier;
 use super::{Peer, QpConfig, TransportConfig};
 use crate::requester::{
     CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
@@ -26,8 +27,10 @@ pub(super) struct QueuePair {
     pub responder: Responder,
     pub cq: CompletionQueue,
     pub reverse: ReversePaths,
-    /// Its earliest entry among the card's timers: not after the requester's deadline, if it has one.
+    /// Its earliest entry among the card's timers: not after [`Self::deadline`], if it has one.
     pub timer: Option<Ticks>,
+    /// When the responder's pending packets are visited.
+    pub visit: Option<Ticks>,
     /// Its error has been reported.
     pub failed: bool,
     /// Counters of the receive side.
@@ -84,9 +87,16 @@ impl QueuePair {
             cq: CompletionQueue::new(config.cq_entries),
             reverse: ReversePaths::default(),
             timer: None,
+            visit: None,
             failed: false,
             received: QpCounters::default(),
         })
+    }
+
+    /// The next time at which it has something to do that nothing from outside causes.
+    pub fn deadline(&self) -> Option<Ticks> {
+        let both = [self.requester.deadline(), self.visit];
+        both.into_iter().flatten().reduce(earlier)
     }
 
     /// Its peer as control packets name it.

@@ -99,7 +99,7 @@ impl<M: Memory> Endpoint<M> {
         let exceeded = accepted && self.accept(headers).is_err();
         let due = ack.and_then(|request| match accepted {
             _ if exceeded => Some(refuse_immediate(&request)),
-            true => self.coalesce(headers, &request),
+            true => self.coalesce(headers, &request, now),
             false => self.unless_repeated(request, now),
         });
         if let Some(request) = due {
@@ -108,9 +108,19 @@ impl<M: Memory> Endpoint<M> {
     }
 
     /// The acknowledgement to send now for an accepted packet.
-    fn coalesce(&mut self, headers: &PacketHeaders, request: &AckRequest) -> Option<AckRequest> {
+    fn coalesce(
+        &mut self,
+        headers: &PacketHeaders,
+        request: &AckRequest,
+        now: Ticks,
+    ) -> Option<AckRequest> {
         let qp = self.qps.get_mut(request.qp)?;
-        qp.responder.coalesce(headers, request)
+        let due = qp.responder.coalesce(headers, request);
+        if due.is_none() && qp.visit.is_none() {
+            qp.visit = qp.responder.next_visit(now);
+            self.timers.arm(qp);
+        }
+        due
     }
 
     /// The answer to a packet that was not accepted, unless the same has been said just before.
@@ -155,7 +165,7 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    fn push_answer(&mut self, port: usize, qp: u32, answer: Answer) {
+    pub(super) fn push_answer(&mut self, port: usize, qp: u32, answer: Answer) {
         self.count_answer(qp, &answer);
         let plane = if self.port_up[port] { port } else { 1 - port };
         self.answers[plane].push_back((qp, answer));

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::qp::QueuePair;
 use super::scheduler::{Schedule, TokenBucket};
 use super::{Endpoint, Memory};
+use crate::responder::Responder;
 use crate::time::Ticks;
 
 /// Deadlines in order of time. A queue pair's deadline may move later or away without notice, so an entry is a time before which nothing is due.
@@ -21,7 +22,7 @@ impl Timers {
     /// Adds the deadline of a queue pair, unless an entry of it is not later.
     pub fn arm(&mut self, qp: &mut QueuePair) {
         let entry = qp.timer;
-        let deadline = qp.requester.deadline();
+        let deadline = qp.deadline();
         if let Some(deadline) = deadline.filter(|at| !entry.is_some_and(|entry| at.reached(entry)))
         {
             qp.timer = Some(deadline);
@@ -57,7 +58,7 @@ impl Timers {
 }
 
 impl<M: Memory> Endpoint<M> {
-    /// Expires the timers that are due, in the order of the queue pairs' numbers.
+    /// Does what is due, in the order of the queue pairs' numbers.
     pub fn on_timer(&mut self, now: Ticks) {
         if !self.next_deadline().is_some_and(|at| now.reached(at)) {
             return;
@@ -70,7 +71,7 @@ impl<M: Memory> Endpoint<M> {
                 continue;
             };
             qp.timer = None;
-            let deadline = qp.requester.deadline();
+            let deadline = qp.deadline();
             if deadline.is_some_and(|deadline| now.reached(deadline)) {
                 due.push(number);
             } else {
@@ -79,20 +80,41 @@ impl<M: Memory> Endpoint<M> {
         }
         due.sort_unstable();
         for number in due {
+            self.visit(number, now);
+            self.expire(number, now);
+        }
+        self.skip_stale_timers();
+    }
+
+    /// Expires the requester's timer, if it is due.
+    fn expire(&mut self, number: u32, now: Ticks) {
+        let qp = self.qps.get(number);
+        let deadline = qp.and_then(|qp| qp.requester.deadline());
+        if deadline.is_some_and(|at| now.reached(at)) {
             self.with_requester(number, |requester, card| requester.on_timer(now, card));
             self.wake(number);
         }
-        self.skip_stale_timers();
+    }
+
+    /// Visits the responder's pending packets, if that is due.
+    fn visit(&mut self, number: u32, now: Ticks) {
+        let qp = self.qps.get_mut(number);
+        let Some(qp) = qp.filter(|qp| qp.visit.is_some_and(|at| now.reached(at))) else {
+            return;
+        };
+        let answer = qp.responder.visit().filter(|_| !qp.failed);
+        qp.visit = qp.responder.next_visit(now);
+        self.timers.arm(qp);
+        if let Some(answer) = answer {
+            self.push_answer(Responder::visit_port(now), number, answer);
+        }
     }
 
     /// Brings the earliest entry to a deadline that exists.
     fn skip_stale_timers(&mut self) {
         while let Some((at, number)) = self.timers.first() {
             let qp = self.qps.get_mut(number).filter(|qp| qp.timer == Some(at));
-            if qp
-                .as_ref()
-                .is_some_and(|qp| qp.requester.deadline() == Some(at))
-            {
+            if qp.as_ref().is_some_and(|qp| qp.deadline() == Some(at)) {
                 return;
             }
             self.timers.remove_first();
@@ -118,7 +140,7 @@ impl<M: Memory> Endpoint<M> {
 }
 
 /// The earlier one of two times that are less than half the range of [`Ticks`] apart.
-fn earlier(a: Ticks, b: Ticks) -> Ticks {
+pub(super) fn earlier(a: Ticks, b: Ticks) -> Ticks {
     if b.reached(a) {
         a
     } else {

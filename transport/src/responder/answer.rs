@@ -2,7 +2,7 @@
 
 use stellar_wire::host::{Cqe, CqeOpcode, WcStatus};
 use stellar_wire::mrc::{CcState, Entropy, Neth, PathHint, Peth, Seth};
-use stellar_wire::time::REPEATED_ANSWER_EPOCH_LOG2;
+use stellar_wire::time::{PENDING_VISIT_LOG2, PENDING_VISIT_QP_LOG2, REPEATED_ANSWER_EPOCH_LOG2};
 use stellar_wire::{Aeth, Syndrome};
 
 use super::coalescer::{Arrival, Coalescer, Word};
@@ -40,7 +40,13 @@ pub struct Responder {
     messages: u32,
     /// The last answer to a duplicate that has nothing but the cumulative PSN to say: its epoch and this PSN.
     repeated: Option<(u16, Psn)>,
+    /// Entropy value and time stamp of the newest packet accepted over MRC.
+    newest: (Entropy, u16),
 }
+
+/// Offset, from the cumulative PSN, of the PSN that a SACK of a visit names. At most [`MAX_SACK_EVERY`](super::MAX_SACK_EVERY) - 1 packets are pending, so this one has mostly been reported before: a sender
+/// that finds the time of transmission by the PSN does not take the wait for the visit for a round trip.
+const OLD_PACKET: i16 = -63;
 
 impl Responder {
     /// Length of an epoch of answers to duplicates ([`Self::repeats`]).
@@ -67,6 +73,7 @@ impl Responder {
             message_bytes: 0,
             messages: 0,
             repeated: None,
+            newest: (Entropy::default(), 0),
         }
     }
 
@@ -175,6 +182,7 @@ impl Responder {
         else {
             return Some(*request);
         };
+        self.newest = (request.entropy, request.timestamp.unwrap_or_default());
         let told = self.coalescer.arrive(&Arrival {
             psn,
             asks: packet.ack_req,
@@ -193,6 +201,40 @@ impl Responder {
                 bitmap: told.bitmap,
             },
             ..*request
+        })
+    }
+
+    /// When the pending packets are visited next, if there are any.
+    pub fn next_visit(&self, now: Ticks) -> Option<Ticks> {
+        let period = 1 << PENDING_VISIT_LOG2;
+        let offset = self.qp.local << PENDING_VISIT_QP_LOG2;
+        let gone = now.0.wrapping_sub(offset) % period;
+        let pending = self.coalescer.is_pending();
+        pending.then(|| now.plus(Ticks(period - gone)))
+    }
+
+    /// The port by which the answer to a visit leaves. They alternate: a port may be dead at the far end.
+    pub const fn visit_port(now: Ticks) -> usize {
+        (now.0 >> PENDING_VISIT_LOG2 & 1) as usize
+    }
+
+    /// Visits the pending packets. Returns the SACK of those that have been pending since the visit before.
+    pub fn visit(&mut self) -> Option<Answer> {
+        let cack = self.expected.previous();
+        let told = self.coalescer.visit(cack)?;
+        let (entropy, timestamp) = self.newest;
+        let seth = Seth {
+            ack_psn_offset: OLD_PACKET,
+            entropy,
+            ..self.seth(cack, told.base, told.bitmap)
+        };
+        Some(Answer {
+            psn: cack,
+            body: ControlBody::Sack {
+                seth,
+                cc: self.cc_state(Some(timestamp)),
+            },
+            reflected: entropy,
         })
     }
 

@@ -48,6 +48,8 @@ pub struct Coalescer {
     /// The packet that closes the last gap before this PSN is acknowledged at once. It is the PSN of the newest packet with AckReq, or of the newest
     /// packet that arrived without a gap before it.
     urgent_to: Psn,
+    /// Packets have been pending since the last visit ([`Self::visit`]) or longer.
+    aged: bool,
 }
 
 impl Coalescer {
@@ -61,6 +63,7 @@ impl Coalescer {
             every,
             pending: [Pending { count: 0, word }; 2],
             urgent_to: first.previous(),
+            aged: false,
         }
     }
 
@@ -90,7 +93,30 @@ impl Coalescer {
         if told.is_some_and(tells_other) {
             self.pending[1 - parity].count = 0;
         }
+        self.aged &= told.is_none();
         told
+    }
+
+    /// Whether there are packets that no SACK has reported.
+    pub const fn is_pending(&self) -> bool {
+        self.pending[0].count > 0 || self.pending[1].count > 0
+    }
+
+    /// Looks after a while whether packets wait for a SACK, because a sender may send the last one without AckReq. Returns the word that a SACK reports
+    /// now: no SACK was sent since packets were pending at the visit before. `cack` is the highest PSN before the first gap.
+    pub fn visit(&mut self, cack: Psn) -> Option<Word> {
+        let [even, odd] = self.pending;
+        let tells = self.aged && self.is_pending();
+        let told = usize::from(odd.count > 0 && (even.count == 0 || even.word.is_covered(cack)));
+        if tells {
+            self.pending[told].count = 0;
+            let rest = &mut self.pending[1 - told];
+            if rest.word.is_covered(cack) {
+                rest.count = 0;
+            }
+        }
+        self.aged = self.is_pending();
+        tells.then(|| self.pending[told].word)
     }
 
     /// Whether a packet is acknowledged at once. Updates `urgent_to`.

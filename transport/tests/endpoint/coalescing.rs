@@ -8,13 +8,14 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::requester::{QpIdentity, RequesterCounters, NO_COALESCING};
+use stellar_transport::requester::{CompletionQueue, QpIdentity, RequesterCounters, NO_COALESCING};
 use stellar_transport::responder::{default_sack_every, Responder, MAX_SACK_EVERY};
 use stellar_transport::rx::{
     AckBody, AckRequest, DropReason, PacketHeaders, Psn, PsnTrack, QpMode, RcAddress, RcClass,
     RcOutcome, TrackedPacket,
 };
-use stellar_wire::mrc::{Entropy, Meth};
+use stellar_wire::mrc::{Entropy, Meth, Seth};
+use stellar_wire::time::PENDING_VISIT_LOG2;
 use stellar_wire::{Opcode, Position, Reth};
 
 use crate::endpoint::network::Fate;
@@ -26,6 +27,7 @@ const QP: u32 = 5;
 struct Receiver {
     track: PsnTrack,
     responder: Responder,
+    cq: CompletionQueue,
     /// A cumulative PSN has reported everything before this distance from `first`.
     told_below: u32,
     told: BTreeSet<u32>,
@@ -47,6 +49,7 @@ impl Receiver {
         Self {
             track: PsnTrack::new(first),
             responder: Responder::new(identity, first, 4, true, sack_every),
+            cq: CompletionQueue::new(1),
             told_below: 0,
             told: BTreeSet::new(),
             arrived: BTreeSet::new(),
@@ -87,6 +90,8 @@ impl Receiver {
             return;
         }
         self.arrived.insert(index);
+        let accepted = self.responder.accept(&headers, &self.track, &mut self.cq);
+        assert_eq!(accepted, Ok(false), "no packet has an immediate");
         if let Some(request) = self.responder.coalesce(&headers, &request) {
             self.fresh += 1;
             self.hear(&request);
@@ -106,6 +111,23 @@ impl Receiver {
             panic!("no SACK");
         };
         assert_eq!(from_cack(seth.ack_psn_offset), psn);
+        self.note(&seth);
+    }
+
+    /// Visits the pending packets. Returns whether the sender got a SACK.
+    fn visit(&mut self) -> bool {
+        let answer = self.responder.visit();
+        let seth = answer.and_then(|answer| answer.body.headers().seth);
+        if let Some(seth) = seth {
+            assert_eq!(seth.entropy, Entropy(1));
+            self.note(&seth);
+        }
+        seth.is_some()
+    }
+
+    fn note(&mut self, seth: &Seth) {
+        let cack = seth.cack_psn;
+        let from_cack = |offset: i16| Psn::new(cack.wrapping_add(offset as i32 as u32));
         let below = Psn::new(cack).plus(1).distance_from(self.first);
         self.told_below = self.told_below.max(below);
         let base = from_cack(seth.sack_offset);
@@ -238,6 +260,28 @@ proptest! {
         prop_assert_eq!(receiver.untold(), 0);
     }
 
+    /// Nothing asks, as with a sender that does not set AckReq in its last packet.
+    #[test]
+    fn what_stays_pending_is_told_of_at_the_second_visit(course in course(), visited in any::<bool>()) {
+        let mut receiver = Receiver::new(Psn::new(course.first), course.sack_every);
+        for (index, _, marked) in course.arrivals() {
+            receiver.receive(index, false, marked);
+        }
+        let pending = receiver.untold();
+        if visited {
+            prop_assert!(!receiver.visit(), "no packet has been pending for long");
+            // A SACK since then restarts the wait.
+            receiver.receive(course.packets, true, false);
+            prop_assert!(!receiver.visit());
+            prop_assert_eq!(receiver.untold(), 0);
+        } else if pending > 0 {
+            let told: Vec<bool> = (0..4).map(|_| receiver.visit()).collect();
+            prop_assert!(!told[0] && told[1] && !told[3], "{:?}", told);
+        }
+        prop_assert_eq!(receiver.untold(), 0);
+        prop_assert!(!receiver.visit());
+    }
+
     #[test]
     fn moderate_reordering_makes_no_more_than_twice_the_sacks(
         course in course(), jitter in 0..32_u32, packets in 64..600_u32,
@@ -275,8 +319,13 @@ proptest! {
 }
 
 /// Transfers a message of `packets` packets of 1,024 bytes between two cards whose congestion window is at most `window` bytes. Nothing is lost.
-/// Returns the sender's counters.
-fn transfer(window: Option<u32>, coalesce_from: u32, every: u8, packets: u32) -> RequesterCounters {
+/// Returns the sender's counters and the ticks until the end.
+fn transfer(
+    window: Option<u32>,
+    coalesce_from: u32,
+    every: u8,
+    packets: u32,
+) -> (RequesterCounters, u64) {
     let mut pair = Pair::new(|_| Fate::default());
     pair.connect(|card| {
         let mut config = mrc(10);
@@ -290,18 +339,22 @@ fn transfer(window: Option<u32>, coalesce_from: u32, every: u8, packets: u32) ->
         qp.sack_every = every;
         qp
     });
+    let start = pair.now;
     pair.post(QP, write(0, 0, packets * 1024, 1));
     pair.finish(QP, [1]);
-    *pair.cards[0].qp_counters(QP).expect("queue pair")
+    let counters = *pair.cards[0].qp_counters(QP).expect("queue pair");
+    (counters, pair.now - start)
 }
 
 #[test]
 fn a_window_of_one_packet_never_waits() {
-    let counters = transfer(Some(1024), 64 * 1024, 32, 100);
+    let (counters, ticks) = transfer(Some(1024), 64 * 1024, 32, 100);
     assert_eq!((counters.timeouts, counters.sacks), (0, 100));
-    // Without the threshold the sender waits for SACKs, so the result above is due to the threshold.
-    let counters = transfer(Some(1024), 0, 32, 100);
-    assert!(counters.timeouts > 50, "{} timeouts", counters.timeouts);
+    assert!(ticks < 10 << PENDING_VISIT_LOG2, "{ticks} ticks");
+    // Without the threshold the sender waits for the visits of the receiver's pending packets, so the result above is due to the threshold.
+    let (counters, ticks) = transfer(Some(1024), 0, 32, 100);
+    assert_eq!((counters.timeouts, counters.sacks), (0, 100));
+    assert!(ticks > 99 << PENDING_VISIT_LOG2, "{ticks} ticks");
 }
 
 #[test]
@@ -312,14 +365,14 @@ fn a_sack_answers_about_as_many_bytes_whatever_the_path_mtu() {
 
 #[test]
 fn sixteen_packets_end_with_one_sack() {
-    let counters = transfer(None, 64 * 1024, 32, 16);
+    let (counters, _) = transfer(None, 64 * 1024, 32, 16);
     assert_eq!((counters.timeouts, counters.retransmissions), (0, 0));
     assert!((1..=2).contains(&counters.sacks), "{}", counters.sacks);
 }
 
 #[test]
 fn a_long_message_has_a_sack_for_every_so_many_packets() {
-    let counters = transfer(None, 64 * 1024, SACK_EVERY, 200);
+    let (counters, _) = transfer(None, 64 * 1024, SACK_EVERY, 200);
     assert_eq!((counters.timeouts, counters.retransmissions), (0, 0));
     let every = 200 / u64::from(SACK_EVERY);
     assert!(
@@ -327,6 +380,6 @@ fn a_long_message_has_a_sack_for_every_so_many_packets() {
         "{}",
         counters.sacks
     );
-    let counters = transfer(None, NO_COALESCING, SACK_EVERY, 200);
+    let (counters, _) = transfer(None, NO_COALESCING, SACK_EVERY, 200);
     assert_eq!(counters.sacks, 200);
 }

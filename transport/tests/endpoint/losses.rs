@@ -363,6 +363,46 @@ fn a_packet_that_is_replayed_is_answered_once_in_an_epoch() {
     }
 }
 
+/// The last packets of a message are lost, in messages of 16 packets; the round trip is about 600 ticks.
+#[test]
+fn a_loss_at_the_tail_is_sent_again_without_a_probe_and_costs_two_round_trips() {
+    for (policy, probes) in [(Policy::Obs, false), (Policy::EvState, true)] {
+        let mut pair = pair_with(0, |config| {
+            config.spray = spray(policy, 128, 3);
+            config.early_loss = 128;
+        });
+        let time = |pair: &mut Pair, wr_id| {
+            let start = pair.now;
+            pair.post(QP, write(0, 0, 16 * 1024, wr_id));
+            while pair.completions(0, QP).is_empty() {
+                pair.run_for(10);
+            }
+            pair.now - start
+        };
+        let clean = (0..20).map(|id| time(&mut pair, id)).max().expect("times");
+        let mut seen_last = false;
+        pair.network.set_rule(move |seen| {
+            let lost = seen.is_data() && seen.psn() == 20 * 16 + 15 && !seen_last;
+            seen_last |= lost;
+            Fate::lost_if(lost)
+        });
+        let slow = time(&mut pair, 20);
+        let counters = *pair.cards[0].qp_counters(QP).expect("counters");
+        assert_eq!(
+            (counters.early_losses, counters.retransmissions),
+            (1, 1),
+            "{counters:?}"
+        );
+        assert_eq!(counters.probes > 0, probes, "{counters:?}");
+        let round_trips = slow as f64 / clean as f64;
+        assert!(
+            (if probes { 3.0..4.2 } else { 2.0..3.0 }).contains(&round_trips),
+            "{policy:?}: {round_trips}"
+        );
+        assert_eq!(counters.timeouts, 0);
+    }
+}
+
 /// The path becomes slow in two steps. Each packet on it is overtaken by probes of other paths, which tell what has not arrived yet. The packets of the second step
 /// are late by more than any round trip that was measured before the probes were answered.
 #[test]

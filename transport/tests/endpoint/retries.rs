@@ -2,11 +2,12 @@
 
 use stellar_transport::endpoint::TransportConfig;
 use stellar_transport::requester::{Backoff, RequesterCounters};
+use stellar_transport::spray::Policy;
 use stellar_wire::host::WcStatus;
 use stellar_wire::mrc::NackReason;
 
 use crate::endpoint::network::{Fate, Refusal, Seen};
-use crate::endpoint::pair::{mrc, perfect, qp, write, Pair};
+use crate::endpoint::pair::{mrc, perfect, qp, spray, write, Pair};
 
 const QP: u32 = 5;
 /// The timeout in ticks.
@@ -108,5 +109,40 @@ fn timeouts_double_or_stay_as_they_are() {
         let times: Vec<u64> = data.map(|sent| sent.0).collect();
         let waits: Vec<u64> = times.windows(2).map(|w| w[1] - w[0]).collect();
         assert_eq!(waits, expected, "{backoff:?}");
+    }
+}
+
+/// One packet is lost each time that it is sent. Answers to tail probes show that before its timeout, so no timer expires.
+#[test]
+fn a_packet_that_never_arrives_fails_the_queue_pair_although_its_losses_are_found_early() {
+    for policy in [Policy::Obs, Policy::EvState] {
+        let mut pair = Pair::new(perfect);
+        pair.connect(|card| {
+            let mut config = mrc(10);
+            config.spray = spray(policy, 128, 3);
+            config.early_loss = 128;
+            config.retry_budget = 3;
+            config.backoff = Backoff::Fixed;
+            qp(card, QP, 10, TransportConfig::Mrc(config))
+        });
+        for i in 0..20 {
+            pair.post(QP, write(0, 0, 4000, i));
+            pair.run();
+        }
+        pair.completions(0, QP);
+        let hole = counters(&pair).packets as u32 + 0x1000 + 5;
+        pair.network
+            .set_rule(move |seen| Fate::lost_if(seen.is_data() && seen.psn() == hole));
+        let message = write(0, 0, 20 << 10, 20);
+        pair.cards[0].post(QP, message).expect("room");
+        let start = pair.now;
+        pair.run();
+        let statuses: Vec<_> = pair.completions(0, QP).iter().map(|c| c.status).collect();
+        assert_eq!(statuses, [WcStatus::RetryExcErr]);
+        let counters = counters(&pair);
+        assert_eq!(counters.timeouts, 0, "{counters:?}");
+        assert!(counters.early_losses > 20, "{counters:?}");
+        let took = pair.now - start;
+        assert!((3 * RTO..4 * RTO).contains(&took), "{took} ticks");
     }
 }

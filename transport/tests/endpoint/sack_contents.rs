@@ -5,12 +5,15 @@ use stellar_transport::requester::{MrcConfig, QpIdentity, SlotState};
 use stellar_transport::responder::Responder;
 use stellar_transport::rx::{AckBody, AckRequest, DropReason, Psn};
 use stellar_wire::mrc::{CcState, Entropy, PathHint, Seth};
+use stellar_wire::time::PENDING_VISIT_LOG2;
 use stellar_wire::{Opcode, RoceFrame};
 
 use crate::endpoint::network::{Fate, Seen};
 use crate::endpoint::pair::{mrc, perfect, qp, write, Pair};
 
 const QP: u32 = 5;
+/// Ticks between two visits of a queue pair's pending packets.
+const PERIOD: u64 = 1 << PENDING_VISIT_LOG2;
 
 fn sacks(pair: &mut Pair) -> Vec<(Seth, CcState)> {
     let log = pair.network.log.take().expect("log");
@@ -180,5 +183,36 @@ fn the_packet_that_a_sack_names_is_acknowledged_whatever_the_bitmap_says() {
     assert_eq!(
         acknowledged,
         [0x1000, 0x1001, 0x1002, 0x1003, 0x1004, 0x1005, 0x1009]
+    );
+}
+
+/// A sender need not set AckReq in the last packet that it has.
+#[test]
+fn a_message_whose_last_packet_asks_for_nothing_completes_before_the_timeout() {
+    let mut pair = Pair::mrc(|seen: &Seen<'_>| Fate::lost_if(seen.is_data()));
+    pair.network.log = Some(Vec::new());
+    pair.post(QP, write(0, 0, 3000, 1));
+    pair.run_for(100);
+    let log = pair.network.log.replace(Vec::new()).expect("log");
+    pair.network.set_rule(perfect);
+    assert_eq!(log.len(), 3);
+    let now = pair.ticks();
+    for (.., port, mut frame) in log {
+        frame.bth.ack_req = false;
+        pair.cards[1].receive(port, &frame.emit().expect("frame"), now);
+    }
+    pair.run_for(PERIOD);
+    assert_eq!(pair.completions(0, QP), [], "not before the second visit");
+    pair.run_for(PERIOD + 1000);
+    pair.finish(QP, [1]);
+    let counters = pair.cards[0].qp_counters(QP).expect("counters");
+    assert_eq!(
+        (counters.sacks, counters.timeouts, counters.retransmissions),
+        (1, 0, 0)
+    );
+    // The wait is no round trip.
+    assert_eq!(
+        pair.cards[0].congestion(QP).expect("congestion").last_rtt,
+        None
     );
 }

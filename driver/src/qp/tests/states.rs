@@ -108,3 +108,12 @@ fn every_pair_of_states_is_in_the_table_or_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn the_first_queue_pair_is_behind_that_of_mrcs_endpoint() {
+    let bench = bench();
+    let qp = bench.pd.create_qp(&bench.cq, config(4)).unwrap();
+    assert_eq!(qp.number(), 3);
+    let limits = crate::Limits::of(&bench.context.0.device.probe);
+    assert_eq!(limits.queue_pairs, 1024 - 3);
+}

@@ -29,6 +29,10 @@ pub enum Stimulus {
         qp: u32,
         threshold: u32,
     },
+    Visit {
+        qp: u32,
+        port: u8,
+    },
     /// Told once everything before it is through.
     Good {
         qp: u32,
@@ -216,6 +220,11 @@ impl Bench {
                 dut.set("arm_qp", u64::from(*qp));
                 dut.set("arm_threshold", u64::from(*threshold));
                 ("arm_valid", "arm_ready")
+            }
+            Stimulus::Visit { qp, port } => {
+                dut.set("visit_qp", u64::from(*qp));
+                dut.set("visit_port", u64::from(*port));
+                ("visit_valid", "visit_ready")
             }
             Stimulus::Good { .. } | Stimulus::Planes(_) | Stimulus::Now(_) => {
                 panic!("{stimulus:?} has no handshake")

@@ -106,6 +106,9 @@ fn responder() {
             uut.arm.valid.next = rng.random_ratio(1, 10);
             uut.arm.qp.next = near(rng);
             uut.arm.threshold.next = near(rng);
+            uut.visit.valid.next = rng.random_ratio(1, 10);
+            uut.visit.qp.next = near(rng);
+            uut.visit.port.next = Bit::random(rng);
             uut.now.next = Bits::random(rng);
             uut.good.valid.next = rng.random_ratio(1, 4);
             uut.good.qp.next = near(rng);

@@ -30,6 +30,8 @@ enum Step {
     /// The payload of the last packet may not have reached memory.
     Lose,
     Probe,
+    /// So many visits of the pending packets.
+    Visit(u32),
     Arm(u32),
     Good(u8),
     Planes(u8),
@@ -86,6 +88,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::OutOfSequence),
         1 => Just(Step::Lose),
         4 => Just(Step::Probe),
+        16 => (1..4_u32).prop_map(Step::Visit),
         18 => prop_oneof![2 => Just(0), 1 => 0..6_u32].prop_map(Step::Arm),
         3 => (0..2_u8).prop_map(Step::Good),
         1 => (1..4_u8).prop_map(Step::Planes),
@@ -130,6 +133,7 @@ fn perform(scenario: &mut Scenario, at: usize, step: &Step) {
         Step::Refuse => scenario.refuse(at, DropReason::BadKey),
         Step::OutOfSequence => scenario.refuse(at, DropReason::BadSequence),
         Step::Lose => scenario.lose(at),
+        Step::Visit(times) => (0..times).for_each(|_| scenario.visit(at)),
         Step::Probe if rc => {}
         Step::Probe => scenario.probe(at),
         Step::Arm(more) => scenario.arm(at, more),

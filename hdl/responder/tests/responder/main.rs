@@ -5,6 +5,7 @@ mod blocks;
 mod coalescing;
 mod functional;
 mod pair;
+mod pending_scan;
 mod rate;
 mod records;
 mod scenario;

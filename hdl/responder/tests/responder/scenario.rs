@@ -301,6 +301,18 @@ impl Scenario {
         self.expected.failed.push(pair.number.into());
     }
 
+    /// Visits the pending packets of a queue pair.
+    pub fn visit(&mut self, at: usize) {
+        let (qp, port) = (QPS[at], self.rng.random_range(0..2_u8));
+        self.stimuli.push(Stimulus::Visit { qp, port });
+        let pair = &mut self.pairs[at];
+        let answer = pair.responder.visit().filter(|_| !pair.failed);
+        if let Some(answer) = answer {
+            self.expected.counters[2] += 1;
+            self.push_answer(at, port, &answer);
+        }
+    }
+
     /// Adds a probe.
     pub fn probe(&mut self, at: usize) {
         let pair = &mut self.pairs[at];

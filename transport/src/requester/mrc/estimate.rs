@@ -139,6 +139,11 @@ impl Estimate {
         (!self.spent).then_some(self.tail())
     }
 
+    /// Whether a packet that waits for a tail probe is taken for lost at once: no probe was in vain of late, and nothing was ever taken for lost too early.
+    pub const fn trusts_tail(&self) -> bool {
+        self.known && !self.wary && !self.spurious && self.shift == 0
+    }
+
     /// Records that a tail probe was sent. The next one waits twice as long; none waits longer than half of the timeout, and one that did is the last.
     pub fn probed(&mut self, rto: Ticks) {
         let longest = rto.0 / 2;

@@ -32,13 +32,17 @@ impl PlaneLosses {
 }
 
 impl MrcRequester {
+    /// Whether the path policy keeps all paths: it has more than one at a time, and takes none out of use by itself.
+    pub(super) fn keeps_all_paths(&self) -> bool {
+        let traits = self.config.spray.policy.traits();
+        !traits.one_path && !traits.states
+    }
+
     /// Whether data packets keep away from a plane: it is silent, and the other one is up and is not. Its port may be up all the same, as the plane may be dead at
     /// the far end. With policies that take paths out of use, and with those of one path, no plane is avoided.
     pub(super) fn avoids(&self, plane: u8) -> bool {
-        let traits = self.config.spray.policy.traits();
         let other = 1 - plane;
-        !traits.one_path
-            && !traits.states
+        self.keeps_all_paths()
             && self.losses.silent(plane)
             && !self.losses.silent(other)
             && self.spray.planes_up().contains(other)

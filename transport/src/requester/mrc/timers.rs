@@ -3,7 +3,7 @@
 use stellar_wire::host::WcStatus;
 
 use super::{Card, MrcRequester, Probe};
-use crate::requester::Sent;
+use crate::requester::{Sent, SlotState};
 use crate::rx::Psn;
 use crate::spray::{Feedback, PlaneMask};
 use crate::time::Ticks;
@@ -29,13 +29,20 @@ impl MrcRequester {
             let timeout = self.config.backoff.timeout(self.config.rto, sent.retries);
             let due = sent.at.plus(timeout);
             if !now.reached(due) {
-                let (next, probes) = if std::mem::take(&mut may_probe) {
-                    self.tail_probe(&sent, due, now)
+                let examines = std::mem::take(&mut may_probe);
+                if examines && sent.again && self.tail_is_over(&sent, now) {
+                    // Something finds it lost each time before its timeout. That must end, too.
+                    if !self.spend_retry(&sent, now, card) {
+                        return;
+                    }
+                }
+                let (next, probes) = if examines {
+                    self.tail_probe(psn, &sent, due, now)
                 } else {
                     (due, false)
                 };
                 self.deadline = earlier(self.deadline, next);
-                if sent.again {
+                if sent.again || self.window.state(psn) == SlotState::Lost {
                     continue;
                 }
                 if !probes {
@@ -53,17 +60,26 @@ impl MrcRequester {
         }
     }
 
-    /// Sends a tail probe if it is due. `oldest` is the lowest packet in flight that is not late, and expires at `due`. Returns when the timers are to be examined
-    /// again, and whether a probe was due.
-    fn tail_probe(&mut self, oldest: &Sent, due: Ticks, now: Ticks) -> (Ticks, bool) {
+    /// Whether a tail probe that asks for the packet is due.
+    fn tail_is_over(&self, sent: &Sent, now: Ticks) -> bool {
+        let wait = self.estimate.tail_probe_after();
+        wait.is_some_and(|wait| now.reached(sent.at.plus(wait)))
+    }
+
+    /// Sends a tail probe if it is due, or takes the packet for lost at once. `oldest` is the lowest packet in flight that is not late, and expires at `due`. Returns when the timers
+    /// are to be examined again, and whether a probe was due.
+    fn tail_probe(&mut self, psn: Psn, oldest: &Sent, due: Ticks, now: Ticks) -> (Ticks, bool) {
         let Some(wait) = self.estimate.tail_probe_after() else {
             return (due, false);
         };
-        let probe_at = oldest.at.plus(wait);
-        if !now.reached(probe_at) {
-            return (probe_at, false);
+        if !self.tail_is_over(oldest, now) {
+            return (oldest.at.plus(wait), false);
         }
-        if let Some(waiting) = &mut self.probe_waiting {
+        if self.keeps_all_paths() && self.estimate.trusts_tail() && !oldest.again {
+            self.counters.early_losses += 1;
+            self.losses.lost(oldest.plane, self.spray.planes_up());
+            self.lose(psn, oldest.retries);
+        } else if let Some(waiting) = &mut self.probe_waiting {
             waiting.is_tail = true;
         } else {
             let other = 1 - oldest.plane;

@@ -1,0 +1,68 @@
+//! Says when the pending packets of each queue pair are visited (reference: `Responder::next_visit`).
+
+use hdl_macros::hdl;
+use hdl_primitives::{Checked, Parameters};
+use rust_hdl::prelude::*;
+use stellar_wire::time::{PENDING_VISIT_LOG2, PENDING_VISIT_QP_LOG2};
+
+use crate::bundles::VisitSrc;
+
+/// Queue pairs that have a time for their visit.
+const TIMES_LOG2: usize = PENDING_VISIT_LOG2 - PENDING_VISIT_QP_LOG2;
+
+/// Offers each of 2^`Q` queue pairs once in 2^[`PENDING_VISIT_LOG2`] ticks of 8 ns, queue pair n when the ticks modulo that period are n * 2^[`PENDING_VISIT_QP_LOG2`]. An offer that is
+/// not accepted for longer than until the next one delays that, and no queue pair is left out unless the offers stop for a whole period.
+/// Levels: 4 (comparison of 10 bits).
+#[derive(LogicBlock, Default)]
+pub struct PendingScan<const Q: usize = 10> {
+    _parameters: Checked<Self>,
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    /// Ticks of 8 ns.
+    pub now: Signal<In, Bits<32>>,
+
+    pub visit: VisitSrc,
+
+    /// The queue pair whose time it is, one cycle late.
+    due: DFF<Bits<TIMES_LOG2>>,
+    /// The queue pair that is offered, or was offered last, and its port: the ports alternate from period to period.
+    visited: DFF<Bits<TIMES_LOG2>>,
+    port: DFF<Bit>,
+    offers: DFF<Bit>,
+}
+
+impl<const Q: usize> Parameters for PendingScan<Q> {
+    fn check() {
+        assert!(
+            (1..=TIMES_LOG2).contains(&Q),
+            "PendingScan<{Q}>: use Q of 1 to {TIMES_LOG2}"
+        );
+    }
+}
+
+impl<const Q: usize> Logic for PendingScan<Q> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, due, port, visited, offers);
+        let now = self.now.val();
+        self.due.d.next = now.get_bits::<TIMES_LOG2>(PENDING_VISIT_QP_LOG2);
+        let visited = self.visited.q.val();
+        let is_behind = visited != self.due.q.val();
+        let next = visited + 1;
+        let moves = !self.offers.q.val() | self.visit.ready.val();
+        if moves {
+            self.offers.d.next = is_behind & !(next >> (Q as u64)).any();
+        }
+        if moves & is_behind {
+            self.visited.d.next = next;
+            self.port.d.next = now.get_bit(PENDING_VISIT_LOG2);
+        }
+        self.visit.valid.next = self.offers.q.val();
+        self.visit.qp.next = visited;
+        self.visit.port.next = self.port.q.val();
+        if self.reset.val() {
+            self.offers.d.next = false;
+            self.visited.d.next = bits(0);
+        }
+    }
+}

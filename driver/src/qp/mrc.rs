@@ -163,7 +163,6 @@ impl RtrAttributes {
             base_rtt,
             bend_after: path.bend_after,
         };
-        spray.check_hardware().map_err(ConfigError::from)?;
         let receive = Receive {
             peer: self.peer,
             mtu_log2: path.mtu_log2,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stellar_wire::config::{
-    coalesce_from, default_sack_every, ConfigError, ImmConfig, MrcConfig, NsccParams, PlaneMask,
-    QpConfig, SprayConfig, TransportConfig, DEFAULT_MPR,
+    coalesce_from, default_sack_every, ImmConfig, MrcConfig, NsccParams, PlaneMask, QpConfig,
+    SprayConfig, TransportConfig, DEFAULT_MPR,
 };
 
 use super::attributes::{

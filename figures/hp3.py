@@ -15,7 +15,7 @@ from figures.workloads import Job, rings, shuffled
 from openstellar import cluster
 
 PARTS = (
-    "Decisions of the cards are those of the software reference. HP3 is in the reference only: there is no Verilog of it, and its property tests are the reference's. The fabric, its switches and "
+    "Decisions of the cards are those of the software reference, which lockstep tests hold the Verilog to. The fabric, its switches and "
     "all times are a model."
 )
 PATHS = 128

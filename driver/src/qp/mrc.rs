@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stellar_wire::config::{
-    coalesce_from, default_sack_every, ConfigError, ImmConfig, MrcConfig, NsccParams, PlaneMask,
-    QpConfig, SprayConfig, TransportConfig, DEFAULT_MPR,
+    coalesce_from, default_sack_every, ImmConfig, MrcConfig, NsccParams, PlaneMask, QpConfig,
+    SprayConfig, TransportConfig, DEFAULT_MPR,
 };
 
 use super::attributes::{
@@ -163,7 +163,6 @@ impl RtrAttributes {
             base_rtt,
             bend_after: path.bend_after,
         };
-        spray.check_hardware().map_err(ConfigError::from)?;
         let receive = Receive {
             peer: self.peer,
             mtu_log2: path.mtu_log2,

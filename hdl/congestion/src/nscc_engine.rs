@@ -4,7 +4,7 @@ use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{BlockRam, Checked, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{
-    CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse,
+    CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse, WindowChange,
 };
 
 use crate::arithmetic::{count, less, normalise, quotient, saturated_rtt};
@@ -22,6 +22,8 @@ pub mod max_cycles {
     pub const CONFIGURE: u32 = 2;
     /// `Loss`. It takes [`PENALTY`] fewer cycles while the receiver sets no penalty.
     pub const LOSS: u32 = 6;
+    /// `Change`. It takes as many fewer cycles.
+    pub const CHANGE: u32 = 6;
     /// `Ack` with a decrease and an adjustment, both with a division. It takes [`PENALTY`] fewer cycles while the receiver sets no penalty.
     pub const ACK: u32 = 25;
     /// Part of the above that applies the receiver's penalty.
@@ -81,6 +83,8 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
         let registers = work.registers;
         let sample = work.sample;
         let comparison = work.comparison;
+        let restores =
+            (asked.change == WindowChange::Restore) | (asked.change == WindowChange::Raise);
         let done = self.multiply.done.val();
         let product = self.multiply.product.val();
         let after_response = if comparison.adjust_due {
@@ -143,10 +147,20 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                         }
                     }
                     NsccOp::Loss => Step::SubtractLoss,
+                    NsccOp::Change => {
+                        if restores {
+                            Step::Resume
+                        } else {
+                            Step::RespondAtOnce
+                        }
+                    }
                     _ => Step::RespondAtOnce,
                 };
                 if asked.op == NsccOp::Ack {
                     self.work.d.next.state.penalty = asked.penalty;
+                }
+                if (asked.op == NsccOp::Change) & (asked.change == WindowChange::Save) {
+                    self.work.d.next.state.saved = self.states.read_data.val().cwnd;
                 }
             }
             Step::Count => {
@@ -264,6 +278,10 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             Step::SubtractLoss => {
                 self.work.d.next.state.cwnd = window;
                 self.work.d.next.state.loss_seen = true;
+                self.step.d.next = Step::Penalise;
+            }
+            Step::Resume => {
+                self.work.d.next.state.cwnd = window;
                 self.step.d.next = Step::Penalise;
             }
             Step::Penalise => {

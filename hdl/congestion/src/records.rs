@@ -8,6 +8,8 @@ use stellar_wire::hw::congestion::{NsccConfig, NsccRequest};
 pub struct NsccState {
     /// Window: bytes, 24.8.
     pub cwnd: Bits<32>,
+    /// The window that a path policy told to remember.
+    pub saved: Bits<32>,
     /// Increase collected since the last adjustment, bytes squared.
     pub increase: Bits<48>,
     /// Smallest round trip seen, ticks.

@@ -15,6 +15,7 @@ const IDLE_DELAY: u64 = 125;
 pub fn fresh(config: NsccConfig, now: Bits<32>) -> NsccState {
     NsccState {
         cwnd: bit_cast::<32, 24>(config.max_cwnd) << 8,
+        saved: bits::<32>(0),
         increase: bits::<48>(0),
         base_rtt: config.base_rtt,
         average_delay: bits::<32>(0),

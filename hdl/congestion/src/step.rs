@@ -3,8 +3,14 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
+use stellar_wire::hw::congestion::WindowChange;
+use stellar_wire::rows::DRAIN_RAISE_HALVES;
+
 use crate::arithmetic::{clamp, decrease_factor, less};
 use crate::records::{Decision, Operands, Work};
+
+// `Step::Resume` adds a half.
+const _: () = assert!(DRAIN_RAISE_HALVES == 3);
 
 /// The penalty that reduces the window to its minimum.
 const FULL_PENALTY: u64 = 127;
@@ -46,6 +52,8 @@ pub enum Step {
     Adjust,
     /// Subtracts lost bytes from the window.
     SubtractLoss,
+    /// Goes back to the remembered window, or to 3/2 of it.
+    Resume,
     /// Multiplies the window by the penalty.
     Penalise,
     /// Responds, and writes the rows back.
@@ -85,11 +93,18 @@ pub fn window_after(step: Step, work: Work, product: Bits<65>) -> Bits<32> {
     } else {
         bits::<38>(0)
     };
+    let saved = bit_cast::<38, 32>(work.state.saved);
+    let more = if work.asked.change == WindowChange::Raise {
+        saved >> 1
+    } else {
+        bits::<38>(0)
+    };
     let window = match step {
         Step::Decide => bit_cast::<38, 24>(work.state.achieved) << 8,
         Step::Grow => cwnd + product.get_bits::<38>(3),
         Step::WriteShrunk => cwnd - product.get_bits::<38>(16),
         Step::Adjust => cwnd + bit_cast::<38, 33>(work.quotient) + steady,
+        Step::Resume => saved + more,
         _ => bit_cast::<38, 32>(less(work.state.cwnd, lost)),
     };
     clamp(window, work.registers)

@@ -311,6 +311,7 @@ impl Logic for SackFlow {
             ecn: marked,
             in_flight: self.in_flight.q.val(),
             penalty: op.control.cc_state.rcv_cwnd_pen,
+            ..NsccRequest::default()
         };
         self.window.start.next = false;
         self.window.request.next = WindowRequest {

@@ -4,7 +4,7 @@
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse};
+use stellar_wire::hw::congestion::{NsccOp, NsccRequest, NsccResponse, WindowChange};
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
@@ -39,7 +39,8 @@ enum Step {
     /// MRC: waits for the spray engine, which may still execute a request of the previous operation, then queries it and the window. RC: waits until the
     /// previous burst has been sent.
     WaitForUnits,
-    /// Selects a probe, a lost packet, or new packets.
+    /// Does to the congestion window what the path policy tells, and tells it if nothing is in flight while it holds the queue pair. Then selects a probe, a lost packet, or
+    /// new packets.
     Select,
     /// Reads the record of a lost packet from the window.
     ReadSentPacket,
@@ -140,6 +141,9 @@ pub struct TransmitFlow {
     /// The spray engine was queried; congestion control was queried.
     spray_requested: DFF<Bit>,
     cwnd_requested: DFF<Bit>,
+    /// The window was changed as the last response of the spray engine tells; the spray engine knows that nothing is in flight.
+    cwnd_changed: DFF<Bit>,
+    told_empty: DFF<Bit>,
     psn: DFF<Psn>,
     /// The packets are retransmissions; MRC: `last_sent` is the record of the last transmission.
     is_retransmit: DFF<Bit>,
@@ -174,7 +178,9 @@ impl Logic for TransmitFlow {
             fills_window,
             starves,
             sent_payload,
-            sent_packets
+            sent_packets,
+            cwnd_changed,
+            told_empty
         );
         clock_reset!(self, bursts);
         clock!(self, clock, measure);
@@ -206,6 +212,10 @@ impl Logic for TransmitFlow {
         let units_ready = !self.window.busy.val()
             & !needs_spray_query
             & !(spray_requested & self.spray.busy.val());
+        let changes_cwnd =
+            spray_requested & (spray.window != WindowChange::Keep) & !self.cwnd_changed.q.val();
+        let empty = window.una == window.next_psn;
+        let tells_empty = held & spray.drains & empty & !self.told_empty.q.val();
         let choice = choose(state, self.plane_up.val(), port, query_response, window);
         let rc_space = rc_space(op.settings, op.state);
         let sends_nothing = rc & ((op.settings.plane != port) | op.state.rc.waits);
@@ -331,15 +341,21 @@ impl Logic for TransmitFlow {
                     SprayOp::Probe
                 },
                 qp: op.qp,
+                empty: empty & (step == Step::Select),
                 now: op.now,
                 ..SprayRequest::default()
             }
         };
         self.nscc.start.next = false;
         self.nscc.request.next = NsccRequest {
-            op: NsccOp::Query,
+            op: if self.cwnd_requested.q.val() {
+                NsccOp::Change
+            } else {
+                NsccOp::Query
+            },
             qp: op.qp,
             now: op.now,
+            change: spray.window,
             ..NsccRequest::default()
         };
         self.window.start.next = self.bursts.window.start.val();
@@ -458,6 +474,8 @@ impl Logic for TransmitFlow {
                     self.fills_window.d.next = rc_space.fills_window;
                     self.in_flight.d.next = bits::<24>(0);
                     self.spray_requested.d.next = op.state.path_policy.probes;
+                    self.cwnd_changed.d.next = false;
+                    self.told_empty.d.next = false;
                     if op.state.failed | !op.settings.valid | sends_nothing {
                         self.done.next = true;
                         self.result.next.state = op.state;
@@ -511,13 +529,22 @@ impl Logic for TransmitFlow {
                         self.result.next.slot = messages.slot;
                         self.result.next.status = messages.status;
                         self.step.d.next = Step::Idle;
+                    } else if changes_cwnd {
+                        if self.cwnd_requested.q.val() & !self.nscc.busy.val() {
+                            self.nscc.start.next = true;
+                            self.cwnd_changed.d.next = true;
+                        }
+                    } else if tells_empty {
+                        self.spray.start.next = true;
+                        self.told_empty.d.next = true;
+                        self.cwnd_changed.d.next = false;
                     } else if self.bursts.is_stopped.val() {
                         // The operation is tried again after the message has been marked.
                         self.done.next = true;
                         self.result.next.tried_again = true;
                         self.result.next.next_action = NextAction::Nothing;
                         self.step.d.next = Step::Idle;
-                    } else if held & !choice.probes {
+                    } else if held & !choice.probes & !(spray.drains & choice.is_retransmit) {
                         // The timer schedules the queue pair again.
                         self.state.d.next.armed = true;
                         self.state.d.next.deadline = held_deadline;
@@ -541,6 +568,10 @@ impl Logic for TransmitFlow {
                             self.sent_packets.d.next = bits::<6>(1);
                             self.step.d.next = Step::Idle;
                         } else {
+                            if held {
+                                self.state.d.next.armed = true;
+                                self.state.d.next.deadline = held_deadline;
+                            }
                             self.window.start.next = true;
                             self.is_retransmit.d.next = true;
                             self.psn.d.next = choice.lost_psn;

@@ -10,6 +10,7 @@ use stellar_wire::rows::BASE_RTT_BITS;
 use crate::policy::counts_turns;
 use crate::policy::flow_bender::BendRow;
 use crate::policy::hopper::HopRow;
+use crate::policy::hp3::DrainRow;
 use crate::policy::recycled::{RecycledRow, Ring};
 use crate::policy::turns::Turns;
 
@@ -58,6 +59,7 @@ pub struct PairRow {
     pub recycled: RecycledRow,
     pub bend: BendRow,
     pub hop: HopRow,
+    pub drain: DrainRow,
 }
 
 /// Both planes: the own plane of an operation, and the other one. In memory the own plane is plane 0.
@@ -103,10 +105,11 @@ pub fn configured(settings: SprayConfig) -> PairRow {
         recycled: RecycledRow::default(),
         bend: BendRow::default(),
         hop: HopRow::default(),
+        drain: DrainRow::default(),
     }
 }
 
-/// Returns the state after the probe of a path of Hopper. The next one's path is searched from `drawn` on.
+/// Returns the state after the probe of a path. The next one's path is searched from `drawn` on.
 #[hdl_fn]
 pub fn probed_path(pair: PairRow, drawn: Bits<7>, word: Bits<32>) -> PairRow {
     PairRow {

@@ -2,7 +2,7 @@
 
 use crate::candidates::Candidates;
 use crate::policy::turns::{passed, skipped, Turns};
-use crate::policy::{has_one_path, hops};
+use crate::policy::{has_one_path, probes_paths};
 use crate::row::{withdrawn, PairRow, PlaneRow, Planes};
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -69,26 +69,32 @@ pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow) -> Search {
     }
 }
 
-/// Returns the slots of a plane that Hopper may probe: their own value serves them, and they were not probed of late. 1 level behind `skipped`.
+/// Returns the slots of a plane that may be probed: their own value serves them, and they were not probed of late; or only that of the path in use. 1 level behind
+/// `skipped`.
 #[hdl_fn]
-fn unprobed(row: PlaneRow, home: Bits<7>, plane: Bit) -> Bits<64> {
+fn unprobed(row: PlaneRow, home: Bits<7>, plane: Bit, only_home: Bit) -> Bits<64> {
     let used = bit_cast::<64, 1>((home.get_bit(0) == plane).into()) << home.get_bits::<6>(1);
-    row.in_service & !withdrawn(row) & !skipped(row.turns) & !used
+    let others = row.in_service & !withdrawn(row) & !skipped(row.turns) & !used;
+    if only_home {
+        used
+    } else {
+        others
+    }
 }
 
-/// Slots of both planes that Hopper may probe.
+/// Slots of both planes that Hopper and HP3 may probe.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Unprobed {
     pub even: Bits<64>,
     pub odd: Bits<64>,
 }
 
-/// Returns the slots that Hopper may probe. Plane 0 is the own plane. 4 levels.
+/// Returns the slots that Hopper and HP3 may probe; or only that of the path in use. Plane 0 is the own plane. 4 levels.
 #[hdl_fn]
-pub fn unprobed_paths(planes: Planes, home: Bits<7>) -> Unprobed {
+pub fn unprobed_paths(planes: Planes, home: Bits<7>, only_home: Bit) -> Unprobed {
     Unprobed {
-        even: unprobed(planes.own, home, false),
-        odd: unprobed(planes.other, home, true),
+        even: unprobed(planes.own, home, false, only_home),
+        odd: unprobed(planes.other, home, true, only_home),
     }
 }
 
@@ -96,7 +102,7 @@ pub fn unprobed_paths(planes: Planes, home: Bits<7>) -> Unprobed {
 #[hdl_fn]
 pub fn for_probe(planes: Planes, up: Bits<2>, pair: PairRow, unprobed: Unprobed) -> Search {
     let none = bits::<72>(0);
-    let other_paths = hops(pair.policy);
+    let other_paths = probes_paths(pair.policy);
     let wanted_even = if other_paths {
         bit_cast::<72, 64>(unprobed.even)
     } else {

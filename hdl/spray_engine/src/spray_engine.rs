@@ -5,8 +5,9 @@ use hdl_primitives::ram::{BlockRam, LutRam};
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
-    EntropyProfileEntry, SprayConfig, SprayOp, SprayRequest, SprayResponse,
+    EntropyProfileEntry, SprayConfig, SprayOp, SprayRequest, SprayResponse, WindowChange,
 };
+use stellar_wire::rows::DRAIN_PROBES;
 
 use crate::candidates::{avoided, candidates, Avoided};
 use crate::entropy_index::EntropyIndex;
@@ -17,10 +18,11 @@ use crate::key_stream::next_word;
 use crate::place_search::PlaceSearch;
 use crate::place_value::{self, PlaceValue};
 use crate::policy::flow_bender::{counted, rounded};
-use crate::policy::hopper::{aged, arrived, Hopper, DELAY_BITS};
+use crate::policy::hopper::{aged, arrived, Hopper, DELAY_BITS, PROBES_BITS};
+use crate::policy::hp3::{after_news, after_question, Hp3};
 use crate::policy::recycled::{emptied, heard, may_have, recall, thawed, thaws, usable_entries};
 use crate::policy::turns::passed;
-use crate::policy::{bends, has_one_path, hops, is_permuted, recycles};
+use crate::policy::{bends, drains, has_one_path, is_permuted, probes_paths, recycles};
 use crate::profile::ProfileSnk;
 use crate::row::{
     backups_of, begun, configured, probed, probed_path, slots_of, swap_planes, PairRow, Planes,
@@ -79,6 +81,7 @@ pub struct SprayEngine<const Q: usize = 10> {
     entropy_index: EntropyIndex,
     start_draw: StartDraw,
     hopper: Hopper,
+    hp3: Hp3,
     lookup: EntropyLookup<Q>,
 
     step: DFF<Step>,
@@ -106,10 +109,12 @@ pub struct SprayEngine<const Q: usize = 10> {
     recycled_slot: DFF<Bits<6>>,
 
     found: DFF<Bit>,
-    /// Paths that Hopper may probe.
+    /// Paths that Hopper and HP3 may probe.
     unprobed: DFF<Unprobed>,
     /// No data may be sent.
     held: DFF<Bit>,
+    /// What happens to the congestion window.
+    window: DFF<WindowChange>,
     /// Bits of the delay that were computed.
     computed: DFF<Bits<4>>,
     /// Responses of a burst before the last one. Bit n: a response is due in n cycles.
@@ -141,7 +146,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         );
         dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
         dff_setup!(self, clock, searched, usable_ring, recycled, recycled_slot);
-        dff_setup!(self, clock, held, computed, unprobed);
+        dff_setup!(self, clock, held, window, computed, unprobed);
         clock_reset!(self, lookup);
         clock!(
             self,
@@ -153,7 +158,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             ev_change,
             entropy_index,
             start_draw,
-            hopper
+            hopper,
+            hp3
         );
 
         let step = self.step.q.val();
@@ -225,6 +231,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             usable: self.usable.q.val(),
             held: self.held.q.val(),
             until: pair.hop.until,
+            drains: self.held.q.val() & drains(pair.policy),
+            window: self.window.q.val(),
         };
 
         // look up
@@ -297,7 +305,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let may_bend = bends(pair.policy);
 
         // hear round trips
-        let may_hop = hops(pair.policy);
+        let may_drain = drains(pair.policy);
+        let probes_others = probes_paths(pair.policy);
         let known = (asked.op != SprayOp::Ack) | self.found.q.val();
         self.hopper.request.next = asked;
         self.hopper.row.next = pair.hop;
@@ -308,10 +317,34 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.hopper.plane.next = exchange;
         self.hopper.load.next = step == Step::Hear;
         self.hopper.divide.next = step == Step::Extrapolate;
-        self.unprobed.d.next = unprobed_paths(planes, pair.home);
+        let home_up = if pair.home.get_bit(0) {
+            up.get_bit(1)
+        } else {
+            up.get_bit(0)
+        };
+        let first_probe = pair.hop.to_probe == (DRAIN_PROBES as u64);
+        let only_home = may_drain & first_probe & home_up;
+        self.unprobed.d.next = unprobed_paths(planes, pair.home, only_home);
         let hop = self.hopper.heard.val();
         let in_hold = self.hopper.in_hold.val();
         let drawn = self.start_draw.start.val();
+
+        // hear marks, and what ends a pause
+        self.hp3.request.next = asked;
+        self.hp3.row.next = pair.drain;
+        self.hp3.round.next = pair.bend;
+        self.hp3.pause.next = pair.hop;
+        self.hp3.base_rtt.next = pair.base_rtt;
+        self.hp3.home.next = pair.home;
+        self.hp3.in_slot.next = self.ev_change.in_slot.val();
+        self.hp3.slot.next = self.ev_change.served.val();
+        self.hp3.plane.next = exchange;
+        let told = self.hp3.told.val();
+        let question = self.hp3.asked.val();
+        let asks = if may_drain { told.pauses } else { hop.asks };
+        let ages = if may_drain { told.pauses } else { hop.begins };
+        let forgets = may_drain | hop.forgets;
+        let may_probe = if may_drain { question.held } else { !in_hold };
 
         let policy = if step == Step::Fetch {
             stored.pair.policy
@@ -329,10 +362,10 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             is_discarded: not_due | other_port,
             moves: self.ev_change.moves.val(),
             bends: may_bend & round.bends,
-            draws: hop.draws,
-            hops: hop.hops,
+            draws: if may_drain { told.draws } else { hop.draws },
+            hops: !may_drain & hop.hops,
             extrapolated: self.computed.q.val() == bits::<4>(DELAY_BITS as u64 - 1),
-            has_probes: pair.hop.to_probe.any() & !in_hold,
+            has_probes: pair.hop.to_probe.any() & may_probe,
         };
         self.step.d.next = step_after(step, asked.op, policy, conditions);
 
@@ -343,6 +376,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.planes_swapped.d.next = false;
                 self.found.d.next = false;
                 self.held.d.next = false;
+                self.window.d.next = WindowChange::Keep;
                 self.computed.d.next = bits::<4>(0);
                 self.wrapped.d.next = false;
                 self.searched.d.next = false;
@@ -390,7 +424,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                         self.early.d.next = early_next | due;
                     }
                 } else if !chooses & self.wrapped.q.val() {
-                    self.pair.d.next.hop.to_probe = bits::<2>(0);
+                    self.pair.d.next.hop.to_probe = bits::<PROBES_BITS>(0);
                 }
             }
             Step::NewRotation => {
@@ -407,7 +441,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             Step::TakePlane => {
                 if chooses {
                     self.pair.d.next.home = index.get_bits::<7>(0);
-                } else if may_hop {
+                } else if probes_others {
                     self.pair.d.next = probed_path(pair, drawn, word);
                 } else if !not_due {
                     self.pair.d.next = probed(pair, index, asked.now);
@@ -419,7 +453,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 if chooses & !self.recycled.q.val() {
                     self.planes.d.next.own.position = place + 1;
                 }
-                if !chooses & may_hop {
+                if !chooses & probes_others {
                     let probed_slot = bits::<64>(1) << place.get_bits::<6>(0);
                     self.planes.d.next.own.turns.ones = own.turns.ones | probed_slot;
                 }
@@ -459,14 +493,18 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 }
             }
             Step::Hear => {
-                self.pair.d.next.hop = hop.row;
-                if hop.asks {
+                if may_drain {
+                    self.pair.d.next = after_news(pair, told, asked);
+                } else {
+                    self.pair.d.next.hop = hop.row;
+                }
+                if asks {
                     self.pair.d.next.probe_from = bit_cast::<8, 7>(drawn);
                     self.pair.d.next.lfsr = word;
                 }
-                if hop.begins {
-                    self.planes.d.next.own.turns = aged(own.turns, hop.forgets);
-                    self.planes.d.next.other.turns = aged(planes.other.turns, hop.forgets);
+                if ages {
+                    self.planes.d.next.own.turns = aged(own.turns, forgets);
+                    self.planes.d.next.other.turns = aged(planes.other.turns, forgets);
                 }
             }
             Step::Extrapolate => self.computed.d.next = self.computed.q.val() + 1,
@@ -475,8 +513,14 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.pair.d.next.hop.until = asked.now + bit_cast::<32, DELAY_BITS>(delay);
             }
             Step::EndHold => {
-                self.held.d.next = in_hold;
-                if pair.hop.held & !in_hold {
+                if may_drain {
+                    self.held.d.next = question.held;
+                    self.window.d.next = question.window;
+                    self.pair.d.next = after_question(pair, question);
+                } else {
+                    self.held.d.next = in_hold;
+                }
+                if !may_drain & pair.hop.held & !in_hold {
                     self.pair.d.next.home = pair.hop.target;
                     self.pair.d.next.hop = arrived(pair.hop);
                 }

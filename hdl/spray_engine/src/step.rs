@@ -4,7 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{SprayOp, SprayPolicy, SprayRequest};
 
-use crate::policy::{has_one_path, has_states, hops, is_permuted};
+use crate::policy::{has_one_path, has_states, is_permuted, probes_paths};
 
 /// What the engine does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -15,11 +15,11 @@ pub enum Step {
     Fetch,
     /// `Choose`: determines the candidates.
     Select,
-    /// Hopper, `Probe` and `Query`: finds whether the delay of a change of path is over, and ends it.
+    /// Hopper and HP3, `Probe` and `Query`: finds whether the delay or the pause of a change of path is over, and ends it.
     HoldFirst,
     HoldSecond,
     EndHold,
-    /// Hopper, `Probe`: determines the paths that may be probed.
+    /// Hopper and HP3, `Probe`: determines the paths that may be probed.
     MapPaths,
     /// `Probe`: determines the values that are assumed bad, and the time since the last probe.
     CollectProbes,
@@ -52,7 +52,7 @@ pub enum Step {
     /// Classifies the state change of a value, and applies it.
     ClassifyChange,
     ApplyChange,
-    /// Hopper: learns from round trips.
+    /// Hopper and HP3: learns from round trips, marks and answers to probes.
     Hear,
     /// Computes the delay of a change of path, a bit per cycle.
     Extrapolate,
@@ -102,7 +102,7 @@ pub struct StepConditions {
     pub hops: Bit,
     /// `Extrapolate`: this is the last bit.
     pub extrapolated: Bit,
-    /// `EndHold`: probes are due, and no delay goes on.
+    /// `EndHold`: probes are due, and sent now.
     pub has_probes: Bit,
 }
 
@@ -123,7 +123,7 @@ pub fn step_after(
         Step::Find
     };
     let repeats = conditions.more & has_one_path(policy);
-    let hears = hops(policy);
+    let hears = probes_paths(policy);
     match step {
         Step::Idle | Step::Respond => Step::Idle,
         Step::Fetch => fetched,
@@ -227,10 +227,10 @@ pub fn step_after(
     }
 }
 
-/// Returns the step after `Fetch`. A policy with states has values to probe; Hopper has other paths, if its delay is over.
+/// Returns the step after `Fetch`. A policy with states has values to probe; Hopper has other paths, if its delay is over, and HP3 in a pause.
 #[hdl_fn]
 fn after_fetch(op: SprayOp, policy: SprayPolicy) -> Step {
-    let answered = if hops(policy) {
+    let answered = if probes_paths(policy) {
         Step::HoldFirst
     } else {
         Step::WaitUsable

@@ -1,5 +1,7 @@
 //! The window of one queue pair.
 
+use stellar_wire::rows::{WindowChange, DRAIN_RAISE_HALVES};
+
 use super::reciprocal::Reciprocal;
 use super::{NsccParams, NsccRegisters, MAX_WINDOW};
 use crate::time::Ticks;
@@ -35,12 +37,14 @@ pub struct AckSample {
 
 /// Network signal congestion control of one queue pair.
 ///
-/// The fields are the queue pair's congestion context, 360 bits. Counters of bytes saturate at [`MAX_WINDOW`].
+/// The fields are the queue pair's congestion context, 392 bits. Counters of bytes saturate at [`MAX_WINDOW`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nscc {
     params: NsccParams,
     /// Window: bytes, 24.8.
     cwnd: u32,
+    /// The window that a path policy told to remember.
+    saved: u32,
     /// Increase collected since the last adjustment, in bytes squared; divided by the window it is bytes. 48 bits.
     increase: u64,
     /// Smallest round trip seen, ticks.
@@ -73,6 +77,7 @@ impl Nscc {
         Self {
             params: *params,
             cwnd: registers.max_cwnd << CWND_FRACTION,
+            saved: 0,
             increase: 0,
             base_rtt: registers.base_rtt,
             average_delay: 0,
@@ -147,14 +152,15 @@ impl Nscc {
         self.loss_seen = true;
     }
 
-    /// The window without the receiver's penalty: bytes, 24.8. For [`Self::resume`].
-    pub fn window(&self) -> u32 {
-        self.cwnd
-    }
-
-    /// Makes the window `halves` halves of `window`, within the programmed limits.
-    pub fn resume(&mut self, window: u32, halves: u32) {
-        self.set_cwnd(u64::from(window) * u64::from(halves) / 2);
+    /// Remembers the window, or goes back to it, as the path policy tells. What acknowledgements collected towards an increase stays.
+    pub fn change(&mut self, change: WindowChange) {
+        let saved = u64::from(self.saved);
+        match change {
+            WindowChange::Keep => {}
+            WindowChange::Save => self.saved = self.cwnd,
+            WindowChange::Restore => self.set_cwnd(saved),
+            WindowChange::Raise => self.set_cwnd(saved * u64::from(DRAIN_RAISE_HALVES) / 2),
+        }
     }
 
     /// Sets the receiver's penalty (CC_STATE `rcv_cwnd_pen`): 0 is none, 64 halves the window, 127 allows one packet at a time. It stays until the

@@ -139,6 +139,13 @@ impl Paths {
         Some(EvIndex::active(index & 1, index >> 1))
     }
 
+    /// The path in use, to be probed. It counts as probed from now on.
+    pub fn probe_home(&mut self) -> EvIndex {
+        let (plane, slot) = self.home;
+        self.tables[usize::from(plane)].mark_probed(slot);
+        EvIndex::active(plane, slot)
+    }
+
     /// An epoch is over: paths that were probed in the fourth before it may be probed again, or all paths if `forget`.
     pub fn age_probed(&mut self, forget: bool) {
         for table in &mut self.tables {

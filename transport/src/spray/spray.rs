@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use stellar_wire::mrc::Entropy;
-use stellar_wire::rows::PathAck;
+use stellar_wire::rows::{PathAck, WindowChange};
 
 use super::policy::built_in;
 use super::{
     EntropyProfile, EvIndex, EvState, Feedback, Path, PathPolicy, Paths, PlaneMask, SprayConfig,
-    SprayError, WindowChange,
+    SprayError,
 };
 use crate::time::Ticks;
 
@@ -122,7 +122,7 @@ impl Spray {
         self.policy.held_until(&mut self.paths, now)
     }
 
-    /// Everything that was sent is acknowledged.
+    /// Everything that was sent is acknowledged, to be told while [`Self::held_until`] keeps data back.
     pub fn on_empty(&mut self) {
         self.policy.on_empty(&mut self.paths);
     }
@@ -132,8 +132,8 @@ impl Spray {
         self.policy.resends_while_held()
     }
 
-    /// What happens to the congestion window now, to be asked after every acknowledgement and after [`Self::held_until`], until there is nothing.
-    pub fn window_change(&mut self) -> Option<WindowChange> {
+    /// What happens to the congestion window now, to be asked after [`Self::held_until`]. It is told once.
+    pub fn window_change(&mut self) -> WindowChange {
         self.policy.window_change()
     }
 

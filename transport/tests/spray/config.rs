@@ -79,16 +79,8 @@ fn fewer_paths_than_the_profile_has_and_one_path_are_allowed() {
 }
 
 #[test]
-fn a_policy_that_is_in_the_reference_only_is_refused_for_hardware() {
+fn every_policy_is_allowed() {
     for policy in Policy::ALL {
-        let config = config(policy, 8);
-        let expected = match policy {
-            Policy::Hp3 => Err(SprayError::ReferenceOnly(policy)),
-            _ => Ok(()),
-        };
-        assert_eq!(config.check_hardware(), expected);
-        assert_eq!(config.check(), Ok(()));
+        assert_eq!(config(policy, 8).check(), Ok(()));
     }
-    let message = SprayError::ReferenceOnly(Policy::Hp3).to_string();
-    assert!(message.contains("use it in clusters") && message.contains("obs, ev-state"));
 }

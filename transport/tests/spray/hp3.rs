@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use stellar_transport::rx::Psn;
-use stellar_transport::spray::{
-    EvIndex, Feedback, PathAck, PlaneMask, Policy, Spray, WindowChange,
-};
+use stellar_transport::spray::{EvIndex, Feedback, PathAck, PlaneMask, Policy, Spray};
 use stellar_transport::time::Ticks;
+use stellar_wire::rows::WindowChange;
 
 use crate::spray::common::{spray, BASE_RTT};
 
@@ -67,10 +66,12 @@ impl Flow {
 
     /// Ticks until data may be sent or the queue pair asks again.
     fn held(&mut self) -> Option<u32> {
+        let now = Ticks(self.now);
+        let mut until = self.spray.held_until(now)?;
         if self.una == self.next {
             self.spray.on_empty();
+            until = self.spray.held_until(now)?;
         }
-        let until = self.spray.held_until(Ticks(self.now))?;
         Some(until.since(Ticks(self.now)).0)
     }
 
@@ -88,7 +89,7 @@ impl Flow {
         let mut flow = Self::new();
         flow.rounds(&[false, true, true, true, true]);
         assert_eq!(flow.held(), Some(2 * BASE));
-        assert_eq!(flow.spray.window_change(), Some(WindowChange::Save));
+        assert_eq!(flow.spray.window_change(), WindowChange::Save);
         let probes = flow.probes();
         (flow, probes)
     }
@@ -120,12 +121,12 @@ fn the_path_changes_to_the_first_that_answers_when_nothing_is_in_flight() {
     assert!(flow.held().is_some());
     assert_eq!(
         (flow.spray.home(), flow.spray.window_change()),
-        (home, None)
+        (home, WindowChange::Keep)
     );
     flow.ack(flow.next, flow.next, Feedback::Skip);
     assert_eq!(flow.held(), None);
     assert_eq!(flow.spray.home(), probes[3]);
-    assert_eq!(flow.spray.window_change(), Some(WindowChange::Raise));
+    assert_eq!(flow.spray.window_change(), WindowChange::Raise);
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn the_path_stays_if_it_answers_first_or_the_first_answer_is_marked_or_none_come
             _ => flow.now += 2 * BASE,
         }
         assert_eq!(flow.held(), None, "case {case}");
-        assert_eq!(flow.spray.window_change(), Some(WindowChange::Restore));
+        assert_eq!(flow.spray.window_change(), WindowChange::Restore);
         assert_eq!((flow.spray.home(), flow.probes()), (home, vec![]));
         // What comes later changes nothing, and eight rounds pass without another pause.
         flow.answer(10, probes[4], false);
@@ -167,7 +168,7 @@ fn a_timeout_leaves_the_path_at_once() {
     let home = flow.spray.home();
     flow.spray.on_feedback(home, Feedback::Timeout, now);
     assert_eq!((flow.held(), flow.spray.home()), (None, probes[3]));
-    assert_eq!(flow.spray.window_change(), Some(WindowChange::Restore));
+    assert_eq!(flow.spray.window_change(), WindowChange::Restore);
 }
 
 /// A packet or probe that was sent, by path, with its mark.

@@ -70,9 +70,6 @@ pub enum SprayError {
     /// Probe interval.
     #[error("probe interval of {0} ticks; use 1 to 2147483647")]
     ProbeInterval(u32),
-    /// A policy that the card does not have.
-    #[error("policy {:?} is in the reference only: use it in clusters, or one of {} here", .0.name(), Policy::in_hardware().map(Policy::name).collect::<Vec<_>>().join(", "))]
-    ReferenceOnly(Policy),
     /// Base round trip.
     #[error("base round trip of {0} ticks; use 1 to 16383")]
     BaseRtt(u32),
@@ -118,17 +115,5 @@ impl SprayConfig {
             return Err(SprayError::BendAfter(self.bend_after));
         }
         Ok(())
-    }
-
-    /// Checks that the card has the policy.
-    ///
-    /// # Errors
-    /// [`SprayError::ReferenceOnly`].
-    pub fn check_hardware(&self) -> Result<(), SprayError> {
-        if self.policy.traits().in_hardware {
-            Ok(())
-        } else {
-            Err(SprayError::ReferenceOnly(self.policy))
-        }
     }
 }

@@ -4,6 +4,7 @@ use super::Qpn;
 use rust_hdl::prelude::*;
 
 pub use crate::rows::congestion::NsccConfig;
+pub use crate::rows::WindowChange;
 
 /// Kind of an [`NsccRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -14,6 +15,8 @@ pub enum NsccOp {
     Ack,
     /// `bytes` were lost or trimmed.
     Loss,
+    /// Does `change` to the window.
+    Change,
     /// Initialises the queue pair. The [`NsccConfig`] comes with the request.
     Configure,
 }
@@ -39,6 +42,7 @@ pub struct NsccRequest {
     pub in_flight: Bits<24>,
     /// `Ack`: receiver's penalty.
     pub penalty: Bits<7>,
+    pub change: WindowChange,
 }
 
 /// Effect of a SACK on the congestion window, for observation.

@@ -4,7 +4,7 @@ use super::Qpn;
 use rust_hdl::prelude::*;
 
 pub use crate::rows::spray::{EntropyProfileEntry, PathAckRecord, SprayConfig};
-pub use crate::rows::{SprayFeedback, SprayPolicy, PROFILE_BITS};
+pub use crate::rows::{SprayFeedback, SprayPolicy, WindowChange, PROFILE_BITS};
 
 /// Kind of a [`SprayRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -15,9 +15,9 @@ pub enum SprayOp {
     Feedback,
     /// Processes the acknowledgement `ack`.
     Ack,
-    /// Returns the value to probe at `now`, if a probe is due, and [`SprayResponse::held`].
+    /// Returns the value to probe at `now`, if a probe is due, and what `Query` returns.
     Probe,
-    /// Returns only [`SprayResponse::usable`] and, at `now`, [`SprayResponse::held`].
+    /// Returns [`SprayResponse::usable`] and, at `now`, [`SprayResponse::held`] and [`SprayResponse::window`].
     Query,
     /// Software denies the use of `index`.
     Deny,
@@ -40,6 +40,8 @@ pub struct SprayRequest {
     pub index: Bits<8>,
     pub feedback: SprayFeedback,
     pub ack: PathAckRecord,
+    /// `Query`: nothing is in flight.
+    pub empty: Bit,
     /// Ticks of 8 ns.
     pub now: Bits<32>,
 }
@@ -59,4 +61,8 @@ pub struct SprayResponse {
     /// `Probe`, `Query`: no data may be sent until `until`, because the path changes.
     pub held: Bit,
     pub until: Bits<32>,
+    /// While the queue pair is held, lost packets are sent again, and the path may change when nothing is in flight.
+    pub drains: Bit,
+    /// `Probe`, `Query`: what happens to the congestion window now. It is told once.
+    pub window: WindowChange,
 }

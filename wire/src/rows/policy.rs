@@ -26,9 +26,22 @@ record_enum! {
         FlowBender,
         /// One path. When it is slow, others are probed; it is left for one that is much faster, after a delay that keeps packets in order (Hopper).
         Hopper,
-        /// One path. When it stays congested, data pauses while paths are probed; it is left for the one that answers first, once nothing is in flight (HP3). In the
-        /// reference only ([`PolicyTraits::in_hardware`]).
+        /// One path. When it stays congested, data pauses while paths are probed; it is left for the one that answers first, once nothing is in flight (HP3).
         Hp3,
+    }
+}
+
+record_enum! {
+    /// What a path policy does to the congestion window of its queue pair.
+    pub enum WindowChange {
+        /// Nothing.
+        Keep,
+        /// The window is remembered.
+        Save,
+        /// The window is the one that was remembered, within the programmed limits.
+        Restore,
+        /// The window is the one that was remembered, times [`DRAIN_RAISE_HALVES`] / 2, within the programmed limits.
+        Raise,
     }
 }
 
@@ -53,8 +66,6 @@ pub struct PolicyTraits {
     pub hops: bool,
     /// The queue pair moves to another path when nothing is in flight, and then changes its congestion window.
     pub drains: bool,
-    /// The card has the policy; otherwise it is in the reference only, for clusters.
-    pub in_hardware: bool,
     /// A line for help texts.
     pub help: &'static str,
 }
@@ -64,21 +75,21 @@ const NO: bool = false;
 /// The table of policies, in the order of [`SprayPolicy`].
 #[rustfmt::skip]
 const TABLE: [PolicyTraits; SprayPolicy::COUNT] = [
-    //                  one path, permuted, states, counts, recycles, bends, hops, drains, in hardware
-    row("single",      [true,     NO,       NO,     NO,     NO,       NO,    NO,   NO,     true       ], "One path"),
-    row("round-robin", [NO,       NO,       NO,     NO,     NO,       NO,    NO,   NO,     true       ], "Paths in turn"),
-    row("obs",         [NO,       true,     NO,     NO,     NO,       NO,    NO,   NO,     true       ], "Oblivious spraying in a pseudo-random order"),
-    row("ev-state",    [NO,       true,     true,   NO,     NO,       NO,    NO,   NO,     true       ], "Oblivious order over the entropy values that feedback has not excluded"),
-    row("bitmap",      [NO,       true,     NO,     true,   NO,       NO,    NO,   NO,     true       ], "Oblivious order, in which a path loses turns for marks, trims and timeouts"),
-    row("reps",        [NO,       true,     NO,     NO,     true,     NO,    NO,   NO,     true       ], "Paths that were acknowledged without a mark, otherwise oblivious order"),
-    row("mixed",       [NO,       true,     NO,     true,   true,     NO,    NO,   NO,     true       ], "Paths that were acknowledged without a mark, otherwise as bitmap"),
-    row("flow-bender", [true,     NO,       NO,     NO,     NO,       true,  NO,   NO,     true       ], "One path, and another one when it is congested or lossy"),
-    row("hopper",      [true,     NO,       NO,     NO,     NO,       NO,    true, NO,     true       ], "One path, and another one when probes of that are much faster"),
-    row("hp3",         [true,     NO,       NO,     NO,     NO,       NO,    NO,   true,   NO         ], "One path, and another one that answers a probe first, once nothing is in flight; in clusters only"),
+    //                  one path, permuted, states, counts, recycles, bends, hops, drains
+    row("single",      [true,     NO,       NO,     NO,     NO,       NO,    NO,   NO], "One path"),
+    row("round-robin", [NO,       NO,       NO,     NO,     NO,       NO,    NO,   NO], "Paths in turn"),
+    row("obs",         [NO,       true,     NO,     NO,     NO,       NO,    NO,   NO], "Oblivious spraying in a pseudo-random order"),
+    row("ev-state",    [NO,       true,     true,   NO,     NO,       NO,    NO,   NO], "Oblivious order over the entropy values that feedback has not excluded"),
+    row("bitmap",      [NO,       true,     NO,     true,   NO,       NO,    NO,   NO], "Oblivious order, in which a path loses turns for marks, trims and timeouts"),
+    row("reps",        [NO,       true,     NO,     NO,     true,     NO,    NO,   NO], "Paths that were acknowledged without a mark, otherwise oblivious order"),
+    row("mixed",       [NO,       true,     NO,     true,   true,     NO,    NO,   NO], "Paths that were acknowledged without a mark, otherwise as bitmap"),
+    row("flow-bender", [true,     NO,       NO,     NO,     NO,       true,  NO,   NO], "One path, and another one when it is congested or lossy"),
+    row("hopper",      [true,     NO,       NO,     NO,     NO,       NO,    true, NO], "One path, and another one when probes of that are much faster"),
+    row("hp3",         [true,     NO,       NO,     NO,     NO,       NO,    NO,   true], "One path, and another one that answers a probe first, once nothing is in flight"),
 ];
 
-const fn row(name: &'static str, traits: [bool; 9], help: &'static str) -> PolicyTraits {
-    let [one_path, permuted, states, counts, recycles, bends, hops, drains, in_hardware] = traits;
+const fn row(name: &'static str, traits: [bool; 8], help: &'static str) -> PolicyTraits {
+    let [one_path, permuted, states, counts, recycles, bends, hops, drains] = traits;
     PolicyTraits {
         name,
         one_path,
@@ -89,7 +100,6 @@ const fn row(name: &'static str, traits: [bool; 9], help: &'static str) -> Polic
         bends,
         hops,
         drains,
-        in_hardware,
         help,
     }
 }
@@ -102,7 +112,12 @@ impl PolicyTraits {
 
     /// The policy sends probes of its own.
     pub const fn probes(&self) -> bool {
-        self.states || self.hops || self.drains
+        self.states || self.probes_paths()
+    }
+
+    /// The probes are of paths that the queue pair may change to; it may hold data back meanwhile.
+    pub const fn probes_paths(&self) -> bool {
+        self.hops || self.drains
     }
 }
 
@@ -120,13 +135,6 @@ impl SprayPolicy {
     /// The policy of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-
-    /// The policies that the card has.
-    pub fn in_hardware() -> impl Iterator<Item = Self> {
-        Self::ALL
-            .into_iter()
-            .filter(|policy| policy.traits().in_hardware)
     }
 
     /// The policy with this encoding, if there is one.

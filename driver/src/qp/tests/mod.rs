@@ -173,13 +173,6 @@ fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
             },
             ..good
         },
-        RtrAttributes {
-            path: PathAttributes {
-                policy: Policy::Hp3,
-                ..good.path
-            },
-            ..good
-        },
     ];
     for attributes in bad {
         assert!(

@@ -6,7 +6,7 @@ use hdl_testkit::library;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::congestion::RECIPROCAL_ROM;
-use stellar_wire::hw::congestion::{NsccConfig, NsccOp, NsccRequest};
+use stellar_wire::hw::congestion::{NsccConfig, NsccOp, NsccRequest, WindowChange};
 
 #[test]
 fn dsp_multiply_agrees_with_rust_hdl() {
@@ -101,6 +101,7 @@ fn random_request(rng: &mut TestRng) -> NsccRequest {
         NsccOp::Ack,
         NsccOp::Ack,
         NsccOp::Loss,
+        NsccOp::Change,
         NsccOp::Configure,
     ];
     let near: Bits<9> = Bits::random(rng);
@@ -119,6 +120,7 @@ fn random_request(rng: &mut TestRng) -> NsccRequest {
         ecn: bool::random(rng),
         in_flight: Bits::random(rng),
         penalty: Bits::random(rng),
+        change: WindowChange::ALL[rng.random_range(0..WindowChange::COUNT)],
     }
 }
 

@@ -4,7 +4,7 @@ use hdl_congestion::nscc_engine::max_cycles;
 use rust_hdl::prelude::*;
 use stellar_transport::congestion::{AckSample, Nscc, NsccParams};
 use stellar_transport::time::Ticks;
-use stellar_wire::hw::congestion::{NsccConfig, NsccOp, NsccRequest};
+use stellar_wire::hw::congestion::{NsccConfig, NsccOp, NsccRequest, WindowChange};
 
 use crate::bench::Bench;
 
@@ -17,6 +17,7 @@ pub enum Op {
         penalty: u8,
     },
     Loss(u32),
+    Change(WindowChange),
     Configure(NsccParams),
 }
 
@@ -69,6 +70,12 @@ impl Lockstep {
                 request.bytes = u64::from(*bytes).to_bits();
                 pair.on_loss(*bytes);
                 max_cycles::LOSS
+            }
+            Op::Change(change) => {
+                request.op = NsccOp::Change;
+                request.change = *change;
+                pair.change(*change);
+                max_cycles::CHANGE
             }
             Op::Ack { sample, penalty } => {
                 request.op = NsccOp::Ack;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use stellar_transport::congestion::{AckSample, NsccParams, NsccRegisters, MAX_WINDOW};
 use stellar_transport::time::Ticks;
+use stellar_wire::rows::WindowChange;
 
 use hdl_congestion::nscc_engine::max_cycles;
 
@@ -153,6 +154,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Op::Query),
         2 => penalty().prop_map(|penalty| Op::Ack { sample: None, penalty }),
         3 => bytes().prop_map(Op::Loss),
+        3 => (0..WindowChange::COUNT).prop_map(|n| Op::Change(WindowChange::ALL[n])),
         1 => params().prop_map(Op::Configure),
     ];
     prop_oneof![12 => ack, 4 => other.prop_map(Step::Other)]
@@ -223,6 +225,19 @@ fn no_operation_takes_longer_than_it_says_and_the_longest_takes_that() {
         lockstep.step(0, Ticks(2), &Op::Loss(10_000)),
         max_cycles::LOSS - max_cycles::PENALTY
     );
+    for change in WindowChange::ALL {
+        let resumes = matches!(change, WindowChange::Restore | WindowChange::Raise);
+        let expected = if resumes {
+            max_cycles::CHANGE - max_cycles::PENALTY
+        } else {
+            max_cycles::QUERY
+        };
+        assert_eq!(
+            lockstep.step(0, Ticks(3), &Op::Change(change)),
+            expected,
+            "{change:?}"
+        );
+    }
     assert_eq!(
         lockstep.step(0, Ticks(3), &Op::Configure(path())),
         max_cycles::CONFIGURE

@@ -3,6 +3,7 @@
 mod both_ports;
 mod cycles;
 mod hopper;
+mod hp3;
 mod lockstep;
 mod memory;
 mod mrc;

@@ -116,9 +116,10 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
             Policy::FlowBender,
         ],
     ];
-    // Hopper comes instead of some of the others.
+    // Hopper and HP3 come instead of some of the others.
     let policy = match (dice >> 63, dice >> 45 & 3) {
         (1, 0) => Policy::Hopper,
+        (1, 2) => Policy::Hp3,
         (second, _) => policies[second as usize][(dice % 4) as usize],
     };
     let spray = SprayConfig {

@@ -16,6 +16,8 @@ const _: () = assert!(HOP_EPOCHS == 4 && HOP_MOST_DELAY == 2);
 
 /// Bits of a delay, and cycles of the division.
 pub const DELAY_BITS: usize = BASE_RTT_BITS + 1;
+/// Bits of the number of probes that are due. HP3 has more of them.
+pub const PROBES_BITS: usize = 4;
 /// Bits of the number of packets that a line spans.
 const ACKED_BITS: usize = 13;
 
@@ -29,7 +31,7 @@ pub struct HopRow {
     pub may_probe: Bit,
     pub may_switch: Bit,
     /// Probes that are due.
-    pub to_probe: Bits<2>,
+    pub to_probe: Bits<PROBES_BITS>,
     /// There is a line through the round trips of the path: its first one, and the packets acknowledged since then.
     pub line: Bit,
     pub first: Bits<16>,
@@ -177,7 +179,7 @@ pub struct Hopper {
 
 /// Returns whether `value` is at least `limit`, as numbers of 32 and 16 bits. A carry chain and 2 levels beside it.
 #[hdl_fn]
-fn at_least(value: Bits<32>, limit: Bits<16>) -> Bit {
+pub fn at_least(value: Bits<32>, limit: Bits<16>) -> Bit {
     value.get_bits::<16>(16).any() | (value.get_bits::<16>(0) >= limit)
 }
 
@@ -274,8 +276,9 @@ impl Logic for Hopper {
         let starts_line = sampled & (begins | !row.line);
         let replaces = !row.best_known | news.stale | !news.faster | matches.is_best;
         let learns = matches.answers & !matches.is_home & replaces;
+        let none = bits::<PROBES_BITS>(0);
         let to_probe = if asks {
-            bits::<2>(HOP_PROBES as u64)
+            bits::<PROBES_BITS>(HOP_PROBES as u64)
         } else {
             row.to_probe
         };
@@ -285,7 +288,7 @@ impl Logic for Hopper {
                 epoch: if begins { request.now } else { row.epoch },
                 may_probe: may_probe & !asks,
                 may_switch: may_switch & !decides,
-                to_probe: if hops { bits::<2>(0) } else { to_probe },
+                to_probe: if hops { none } else { to_probe },
                 line: starts_line | (row.line & !begins & !draws),
                 first: if starts_line {
                     ack.round_trip

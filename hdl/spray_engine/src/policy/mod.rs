@@ -3,6 +3,7 @@
 pub mod ev_state;
 pub mod flow_bender;
 pub mod hopper;
+pub mod hp3;
 pub mod recycled;
 pub mod turns;
 
@@ -14,7 +15,7 @@ use stellar_wire::rows::PolicyTraits;
 /// A trait of the table of policies.
 type Trait = fn(&PolicyTraits) -> bool;
 
-const TRAITS: [Trait; 9] = [
+const TRAITS: [Trait; 10] = [
     |traits| traits.one_path,
     |traits| traits.permuted,
     |traits| traits.states,
@@ -22,13 +23,16 @@ const TRAITS: [Trait; 9] = [
     |traits| traits.recycles,
     |traits| traits.bends,
     PolicyTraits::hears_all,
-    |traits| traits.hops,
+    PolicyTraits::probes_paths,
     PolicyTraits::probes,
+    |traits| traits.drains,
 ];
 
 /// Returns the policies with trait `number` of [`TRAITS`].
 fn policies_with(number: usize) -> impl Iterator<Item = SprayPolicy> {
-    SprayPolicy::in_hardware().filter(move |policy| TRAITS[number](&policy.traits()))
+    SprayPolicy::ALL
+        .into_iter()
+        .filter(move |policy| TRAITS[number](&policy.traits()))
 }
 
 /// Returns whether a policy has trait `number` of [`TRAITS`]. A function of the four bits of the policy.
@@ -84,9 +88,9 @@ pub fn hears_all(policy: SprayPolicy) -> Bit {
     has_trait(policy, 6)
 }
 
-/// Returns [`PolicyTraits::hops`].
+/// Returns [`PolicyTraits::probes_paths`].
 #[hdl_fn]
-pub fn hops(policy: SprayPolicy) -> Bit {
+pub fn probes_paths(policy: SprayPolicy) -> Bit {
     has_trait(policy, 7)
 }
 
@@ -94,4 +98,10 @@ pub fn hops(policy: SprayPolicy) -> Bit {
 #[hdl_fn]
 pub fn probes(policy: SprayPolicy) -> Bit {
     has_trait(policy, 8)
+}
+
+/// Returns [`PolicyTraits::drains`].
+#[hdl_fn]
+pub fn drains(policy: SprayPolicy) -> Bit {
+    has_trait(policy, 9)
 }

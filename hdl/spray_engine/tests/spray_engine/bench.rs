@@ -333,9 +333,8 @@ impl Bench {
     pub fn probe(&mut self, qp: usize, passed: u32) -> Option<u8> {
         let response = self.ask_later(qp, passed, SprayOp::Probe);
         let now = self.now;
+        self.check_held(qp, response);
         let spray = &mut self.pair(qp).spray;
-        let held = spray.held_until(now).map(|until| until.0);
-        assert_eq!(response.held_until, held);
         let due = spray.probe_due(now);
         let expected = due.map(|index| {
             let entropy = spray.entropy(index).expect("a value of the queue pair");
@@ -373,11 +372,37 @@ impl Bench {
     /// Asks whether data may be sent, after `passed` more ticks. Returns until when it may not.
     pub fn query(&mut self, qp: usize, passed: u32) -> Option<u32> {
         let response = self.ask_later(qp, passed, SprayOp::Query);
-        let now = self.now;
         assert!(!response.found);
-        let held = self.pair(qp).spray.held_until(now).map(|until| until.0);
-        assert_eq!(response.held_until, held);
         self.check_usable(qp, response);
+        self.check_held(qp, response)
+    }
+
+    /// Tells that nothing is in flight, if the queue pair is held, after `passed` more ticks. Returns until when it is held then.
+    pub fn empty(&mut self, qp: usize, passed: u32) -> Option<u32> {
+        self.query(qp, passed)?;
+        let response = self.ask(
+            qp,
+            SprayRequest {
+                empty: true,
+                now: u64::from(self.now.0).to_bits(),
+                ..request(SprayOp::Query)
+            },
+        );
+        assert!(!response.found);
+        self.pair(qp).spray.on_empty();
+        self.check_usable(qp, response);
+        self.check_held(qp, response)
+    }
+
+    /// Checks until when the queue pair is held, and what happens meanwhile. Returns until when.
+    fn check_held(&mut self, qp: usize, response: Response) -> Option<u32> {
+        let now = self.now;
+        let spray = &mut self.pair(qp).spray;
+        let held = spray.held_until(now).map(|until| until.0);
+        assert_eq!(response.held_until, held);
+        assert_eq!(response.window, spray.window_change());
+        let drains = held.is_some() && spray.resends_while_held();
+        assert_eq!(response.drains, drains);
         held
     }
 

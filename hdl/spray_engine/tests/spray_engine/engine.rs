@@ -7,6 +7,7 @@ use stellar_transport::spray::{EvIndex, Path};
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, SprayRequest, SprayResponse};
 use stellar_wire::mrc::Entropy;
+use stellar_wire::rows::WindowChange;
 
 /// log2 of the number of queue pairs.
 pub const Q: usize = 2;
@@ -20,6 +21,9 @@ pub struct Response {
     pub usable: u64,
     /// No data may be sent until this time.
     pub held_until: Option<u32>,
+    /// Lost packets are sent again meanwhile.
+    pub drains: bool,
+    pub window: WindowChange,
 }
 
 impl Response {
@@ -147,6 +151,8 @@ impl Engine {
             entropy: record.u64("entropy") as u32,
             usable: record.u64("usable"),
             held_until: record.bool("held").then(|| record.u64("until") as u32),
+            drains: record.bool("drains"),
+            window: WindowChange::ALL[record.u64("window") as usize],
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `spray_engine` against `stellar_transport::spray::Spray`, response by response.
 
 mod bench;
+mod drains;
 mod engine;
 mod hops;
 mod steps;
@@ -21,7 +22,8 @@ proptest! {
     ) {
         let mut play = Play::new(profiles);
         for qp in 0..4 {
-            play.configure(qp, Registers { seed: 7 + qp as u32, profile: qp, ..registers(Policy::EvState) });
+            let policy = [Policy::EvState, Policy::Hp3][qp % 2];
+            play.configure(qp, Registers { seed: 7 + qp as u32, profile: qp, ..registers(policy) });
         }
         for (qp, gap, step) in &steps {
             play.bench.wait(*gap);

@@ -49,6 +49,10 @@ pub enum Step {
     Deny(Named),
     Allow(Named),
     Query(u32),
+    /// Ends a round with each of several acknowledgements, these ticks apart, most of them with a mark.
+    Rounds(u32, Vec<bool>),
+    /// Tells that nothing is in flight, after this number of ticks.
+    Empty(u32),
     Plane {
         plane: u8,
         up: bool,
@@ -90,6 +94,7 @@ fn registers() -> impl Strategy<Value = Registers> {
         3 => Just(Policy::Mixed),
         2 => Just(Policy::FlowBender),
         6 => Just(Policy::Hopper),
+        6 => Just(Policy::Hp3),
     ];
     let skip = prop_oneof![Just(SkipScope::RestOfRotation), Just(SkipScope::NextTurn)];
     let seed = prop_oneof![1..16_u32, any::<u32>()];
@@ -176,6 +181,9 @@ pub fn step() -> impl Strategy<Value = Step> {
         3 => named().prop_map(Step::Deny),
         4 => named().prop_map(Step::Allow),
         4 => (0..200_u32).prop_map(Step::Query),
+        12 => (0..200_u32).prop_map(Step::Empty),
+        12 => (0..8_u32, prop::collection::vec(prop::bool::weighted(0.9), 4..12))
+            .prop_map(|(ticks, marks)| Step::Rounds(ticks, marks)),
         3 => (0..2_u8, prop::bool::weighted(0.7)).prop_map(|(plane, up)| Step::Plane { plane, up }),
         1 => (0..2_u8, any::<bool>()).prop_map(|(plane, recovers)| Step::PlaneFails { plane, recovers }),
     ]
@@ -298,10 +306,27 @@ impl Play {
             Step::Deny(named) => self.bench.deny(qp, self.index(qp, named)),
             Step::Allow(named) => self.bench.allow(qp, self.index(qp, named)),
             Step::Query(ticks) => drop(self.bench.query(qp, ticks)),
+            Step::Empty(ticks) => drop(self.bench.empty(qp, ticks)),
             Step::AckHome(ticks, news) => {
                 let index = self.bench.home(qp);
                 let entropy = self.bench.entropy(qp, index);
                 self.bench.ack(ticks, qp, entropy, news);
+            }
+            Step::Rounds(ticks, ref marks) => {
+                let entropy = self.bench.entropy(qp, self.bench.home(qp));
+                for &marked in marks {
+                    let hint = if marked {
+                        Feedback::Skip
+                    } else {
+                        Feedback::Good
+                    };
+                    let news = News {
+                        packets: 9,
+                        advance: 9,
+                        ..hint.into()
+                    };
+                    self.bench.ack(ticks, qp, entropy, news);
+                }
             }
             Step::PlaneFails { plane, recovers } => {
                 let answers = recovers.then_some(Feedback::ProbeAnswered);

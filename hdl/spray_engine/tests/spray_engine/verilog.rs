@@ -58,6 +58,7 @@ fn random_request(rng: &mut TestRng) -> SprayRequest {
             next_psn: Bits::random(rng),
             in_flight: Bits::random(rng),
         },
+        empty: bool::random(rng),
         now: Bits::random(rng),
     }
 }

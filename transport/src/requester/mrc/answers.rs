@@ -72,7 +72,6 @@ impl MrcRequester {
         } else {
             self.path_ack(seth, packets, round_trip, now)
         };
-        self.change_window();
         if packets > 0 || known {
             self.last_rtt = round_trip.or(self.last_rtt);
             self.nscc.on_ack(

@@ -10,7 +10,6 @@ mod timers;
 mod transmit;
 
 use stellar_wire::host::WcStatus;
-use stellar_wire::rows::DRAIN_RAISE_HALVES;
 
 use super::{
     CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
@@ -19,7 +18,7 @@ use super::{
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
 use crate::rx::{Psn, Tables};
-use crate::spray::{EvIndex, Spray, SprayError, WindowChange};
+use crate::spray::{EvIndex, Spray, SprayError};
 use crate::time::Ticks;
 use estimate::Estimate;
 use silence::PlaneLosses;
@@ -53,8 +52,6 @@ pub struct MrcRequester {
     burst: Vec<(Message, u32)>,
     window: Window,
     nscc: Nscc,
-    /// The window that a path policy told to remember: bytes, 24.8.
-    saved_window: u32,
     spray: Spray,
     /// Window that the receiver advertised last, in packets.
     mpr: u32,
@@ -93,7 +90,6 @@ impl MrcRequester {
             burst: Vec::new(),
             window: Window::new(first),
             nscc: Nscc::new(&config.nscc, now),
-            saved_window: 0,
             path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
             spray: Spray::new(config.spray.clone())?,
             mpr: config.mpr.into(),
@@ -108,17 +104,6 @@ impl MrcRequester {
             counters: RequesterCounters::default(),
             error: None,
         })
-    }
-
-    /// Does to the congestion window what the path policy tells.
-    fn change_window(&mut self) {
-        while let Some(change) = self.spray.window_change() {
-            match change {
-                WindowChange::Save => self.saved_window = self.nscc.window(),
-                WindowChange::Restore => self.nscc.resume(self.saved_window, 2),
-                WindowChange::Raise => self.nscc.resume(self.saved_window, DRAIN_RAISE_HALVES),
-            }
-        }
     }
 
     /// Advances the window and completes messages in order.

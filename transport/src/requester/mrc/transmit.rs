@@ -51,11 +51,11 @@ impl MrcRequester {
         if self.error.is_some() {
             return;
         }
-        if self.window.is_empty() {
+        let mut held = self.held_until(now);
+        if held.is_some() && self.window.is_empty() {
             self.spray.on_empty();
+            held = self.held_until(now);
         }
-        let held = self.spray.held_until(now);
-        self.change_window();
         if let Some(probe) = self.probe(port, now) {
             leave(probe);
         } else {
@@ -74,6 +74,13 @@ impl MrcRequester {
             }
         }
         self.complete(card);
+    }
+
+    /// The time before which the path policy lets no data leave. Does to the congestion window what it tells.
+    fn held_until(&mut self, now: Ticks) -> Option<Ticks> {
+        let held = self.spray.held_until(now);
+        self.nscc.change(self.spray.window_change());
+        held
     }
 
     /// The lost packet that a port sends next. A packet lost on one plane leaves on the other, while that one works and is not silent.

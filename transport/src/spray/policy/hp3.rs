@@ -1,8 +1,12 @@
 //! One path that stays congested is left for the one that answers a probe first, when nothing is in flight (HP3, IWQoS 2026).
 
-use stellar_wire::rows::{PathAck, DRAIN_PATIENCE, DRAIN_PROBES, DRAIN_REST, DRAIN_ROUNDS};
+use std::mem;
 
-use super::{PathPolicy, WindowChange};
+use stellar_wire::rows::{
+    PathAck, WindowChange, DRAIN_PATIENCE, DRAIN_PROBES, DRAIN_REST, DRAIN_ROUNDS,
+};
+
+use super::PathPolicy;
 use crate::rx::Psn;
 use crate::spray::{EvIndex, Feedback, Paths, PlaneMask};
 use crate::time::Ticks;
@@ -34,7 +38,7 @@ pub(super) struct Hp3 {
     /// Probes that are due, the first of which is that of the path in use; the index from which the next one's path is searched.
     to_probe: u8,
     probe_from: EvIndex,
-    change: Option<WindowChange>,
+    change: WindowChange,
 }
 
 impl Hp3 {
@@ -48,7 +52,7 @@ impl Hp3 {
             rest: 0,
             to_probe: 0,
             probe_from: EvIndex::active(0, 0),
-            change: None,
+            change: WindowChange::Keep,
         }
     }
 
@@ -71,20 +75,29 @@ impl Hp3 {
         self.phase = Phase::Probing { since: now };
         self.to_probe = DRAIN_PROBES;
         self.probe_from = paths.draw();
-        self.change = Some(WindowChange::Save);
+        self.change = WindowChange::Save;
         // Paths that were probed in an earlier pause are open again.
         paths.age_probed(true);
     }
 
-    /// Sends again, with the window that `change` makes.
-    fn resume(&mut self, change: WindowChange) {
+    /// Begins to watch the path anew: no round is open.
+    fn watch(&mut self) {
         self.phase = Phase::Watching;
         self.to_probe = 0;
         self.end = None;
         self.marked = false;
         self.congested = 0;
+    }
+
+    /// Sends again, with the window that `change` makes.
+    fn resume(&mut self, change: WindowChange) {
+        self.watch();
         // A pause that ends before its window was saved leaves it as it is.
-        self.change = (self.change.take() != Some(WindowChange::Save)).then_some(change);
+        self.change = if self.change == WindowChange::Save {
+            WindowChange::Keep
+        } else {
+            change
+        };
     }
 
     /// Fast recovery: no path is better than the one in use.
@@ -96,7 +109,10 @@ impl Hp3 {
     /// The path in use does not work: it is left at once.
     fn fail(&mut self, paths: &mut Paths) {
         match self.phase {
-            Phase::Watching => paths.draw_home(),
+            Phase::Watching => {
+                self.watch();
+                paths.draw_home();
+            }
             Phase::Probing { .. } => {
                 self.resume(WindowChange::Restore);
                 paths.draw_home();
@@ -149,11 +165,12 @@ impl PathPolicy for Hp3 {
 
     fn probe_due(&mut self, paths: &mut Paths, up: PlaneMask, _now: Ticks) -> Option<EvIndex> {
         self.to_probe = self.to_probe.checked_sub(1)?;
-        let (plane, slot) = paths.home();
-        if self.to_probe == DRAIN_PROBES - 1 && up.contains(plane) {
-            return Some(EvIndex::active(plane, slot));
-        }
-        let due = paths.next_unprobed(self.probe_from, up);
+        let is_first = self.to_probe == DRAIN_PROBES - 1;
+        let due = if is_first && up.contains(paths.home().0) {
+            Some(paths.probe_home())
+        } else {
+            paths.next_unprobed(self.probe_from, up)
+        };
         if due.is_some() {
             self.probe_from = paths.draw();
         } else {
@@ -190,8 +207,8 @@ impl PathPolicy for Hp3 {
         true
     }
 
-    fn window_change(&mut self) -> Option<WindowChange> {
-        self.change.take()
+    fn window_change(&mut self) -> WindowChange {
+        mem::take(&mut self.change)
     }
 
     fn copy(&self) -> Box<dyn PathPolicy> {

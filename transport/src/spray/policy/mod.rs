@@ -12,21 +12,10 @@ mod reps;
 
 use std::fmt;
 
-use stellar_wire::rows::PathAck;
+use stellar_wire::rows::{PathAck, WindowChange};
 
 use super::{EvIndex, Feedback, Paths, PlaneMask, Policy, SprayConfig};
 use crate::time::Ticks;
-
-/// What a policy does to the congestion window of its queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowChange {
-    /// The window is remembered.
-    Save,
-    /// The window is the one that was remembered.
-    Restore,
-    /// The window is the one that was remembered, times [`stellar_wire::rows::DRAIN_RAISE_HALVES`] / 2.
-    Raise,
-}
 
 /// How a queue pair chooses among its paths, and what it learns from feedback. A policy has the state of one queue pair.
 ///
@@ -72,7 +61,7 @@ pub trait PathPolicy: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Everything that was sent is acknowledged. It is called before [`Self::held_until`].
+    /// Everything that was sent is acknowledged. It is called if [`Self::held_until`] keeps data back, and that is asked again then.
     fn on_empty(&mut self, _paths: &mut Paths) {}
 
     /// While [`Self::held_until`] keeps data back, packets that are lost are sent again.
@@ -80,9 +69,9 @@ pub trait PathPolicy: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What happens to the congestion window now. It is asked after every acknowledgement, and after [`Self::held_until`], until there is nothing.
-    fn window_change(&mut self) -> Option<WindowChange> {
-        None
+    /// What happens to the congestion window now. It is asked after [`Self::held_until`], and told once.
+    fn window_change(&mut self) -> WindowChange {
+        WindowChange::Keep
     }
 
     /// A copy, for copies of the queue pair.

@@ -32,7 +32,7 @@ pub struct Flow {
 fn connect(pairs: &[QueuePair; 2], rng: &mut ChaCha8Rng) {
     let psn = rng.random_range(0..1 << 24);
     let mtu_log2 = rng.random_range(8..=12);
-    let policy = Policy::in_hardware().choose(rng).unwrap();
+    let policy = *Policy::ALL.choose(rng).unwrap();
     let paths = match policy {
         Policy::SinglePath => 1,
         _ => 2 * rng.random_range(1..=64),

@@ -1,5 +1,6 @@
 //! `./stellar cluster`: many endpoints on one fabric, with the transport's software reference and records in place of frames.
 
+mod policy;
 mod show;
 
 use std::path::PathBuf;
@@ -13,9 +14,9 @@ use sim_cluster::{
 };
 use sim_net::{Balancer, Frame, Topology};
 
+use self::policy::PolicyName;
 use crate::path_mtu::PathMtu;
 use crate::progress;
-use crate::world::PolicyName;
 
 #[derive(clap::Args)]
 pub struct Arguments {

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use sim_net::{FlowHash, FlowKey, HostId, Topology};
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{ImmConfig, Peer, QpConfig, TransportConfig, PORTS};
-use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig};
+use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig, NO_COALESCING};
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::{
-    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig,
+    EntropyProfile, GeneratedEntropy, HeaderFields, PathPolicy, PlaneMask, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::ip::PROTO_UDP;
 
 use crate::host::{Host, PeerOf};
 use crate::round_trip::longest_round_trip;
-use crate::{ClusterError, Settings, Transport};
+use crate::{Baseline, BaselineParams, ClusterError, Settings, Transport};
 
 /// First UDP source port of the entropy values.
 const FIRST_ENTROPY: u32 = 0xc000;
@@ -34,6 +34,7 @@ const COMPLETIONS: u32 = 256;
 pub(crate) struct Connector {
     settings: Settings,
     nscc: NsccParams,
+    gbps: u32,
     profile: Arc<EntropyProfile>,
     /// Queue pairs made so far.
     made: u64,
@@ -63,6 +64,7 @@ impl Connector {
         };
         Ok(Self {
             nscc: NsccParams::from_path(Ticks::from_ps(rtt), gbps, mtu, trims)?,
+            gbps,
             profile: Arc::new(EntropyProfile::generated(
                 profile,
                 HeaderFields::SourcePort,
@@ -118,7 +120,10 @@ impl Connector {
                 srv6: None,
                 transport: self.transport((draws[end] >> 24) as u32, host.lines),
             };
-            host.endpoint.create_qp(config, now)?;
+            match self.baseline(draws[end] as u32)? {
+                Some(policy) => host.endpoint.create_qp_with_policy(config, policy, now)?,
+                None => host.endpoint.create_qp(config, now)?,
+            }
             let addresses = std::array::from_fn(|port| {
                 FlowHash::new(&FlowKey {
                     src: host.addresses[port].ip,
@@ -133,6 +138,21 @@ impl Connector {
             });
         }
         Ok(numbers)
+    }
+
+    /// The path policy of a queue pair, if the card does not have it.
+    fn baseline(&self, seed: u32) -> Result<Option<Box<dyn PathPolicy>>, ClusterError> {
+        let settings = &self.settings;
+        let params = BaselineParams {
+            base_rtt: Ticks(self.nscc.registers().base_rtt.into()),
+            gbps: self.gbps,
+            mtu: 1 << settings.mtu_log2,
+            paths: settings.paths,
+            seed: seed.max(1),
+        };
+        let baseline = settings.policy.baseline();
+        let policy = baseline.map(|baseline| baseline.policy(&params));
+        Ok(policy.transpose()?)
     }
 
     /// Registers of the requester of a queue pair with the random number `draw`, at a host with so many lines.
@@ -151,7 +171,7 @@ impl Connector {
             });
         }
         let spray = SprayConfig {
-            policy: settings.policy,
+            policy: settings.policy.registers(),
             paths: settings.paths,
             planes_up: PlaneMask::BOTH,
             seed: draw.max(1),
@@ -163,11 +183,16 @@ impl Connector {
             bend_after: 1,
         };
         let (mpr, mtu) = (settings.window, 1 << settings.mtu_log2);
+        let baseline = settings.policy.baseline();
         TransportConfig::Mrc(MrcConfig {
             mpr,
             rto: settings.rto(),
             early_loss: settings.early_loss,
-            coalesce_from: coalesce_from(mpr, settings.sack_every, mtu),
+            coalesce_from: if baseline.is_some_and(Baseline::hears_every_packet) {
+                NO_COALESCING
+            } else {
+                coalesce_from(mpr, settings.sack_every, mtu)
+            },
             ..MrcConfig::new(self.nscc, spray)
         })
     }

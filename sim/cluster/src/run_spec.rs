@@ -13,7 +13,7 @@ use crate::topology::{built_in_spec, fat_tree};
 use crate::workload::{
     all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Workload,
 };
-use crate::{ClusterError, QueuePairs, Sampling, Settings, Transport};
+use crate::{ClusterError, ClusterPolicy, QueuePairs, Sampling, Settings, Transport};
 
 /// Picoseconds of a microsecond.
 const US: Time = 1_000_000;
@@ -333,9 +333,9 @@ impl Options {
             return Err(ClusterError::PolicyOfRc);
         }
         let policy = match (&self.policy, self.paths) {
-            (None, 1) => Policy::SinglePath,
-            (None, _) => Policy::Obs,
-            (Some(name), _) => Policy::from_name(name)
+            (None, 1) => Policy::SinglePath.into(),
+            (None, _) => Policy::Obs.into(),
+            (Some(name), _) => ClusterPolicy::from_name(name)
                 .ok_or_else(|| ClusterError::UnknownPolicy { name: name.clone() })?,
         };
         let (from, to) = self.sample_window.unwrap_or((0, self.limit_us));

@@ -1,9 +1,11 @@
 //! Settings of a run.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use sim_net::{HostId, Time};
 use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
+
+use crate::ClusterPolicy;
 
 /// Which queue pairs carry the flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,8 +48,7 @@ pub struct Settings {
     /// Transport.
     pub transport: Transport,
     /// Path policy (MRC).
-    #[serde(serialize_with = "policy_name")]
-    pub policy: Policy,
+    pub policy: ClusterPolicy,
     /// Paths of a queue pair (MRC): 1 with [`Policy::SinglePath`] only, or an even number up to 128.
     pub paths: u8,
     /// log2 of the path MTU in bytes, 8 to 13.
@@ -82,7 +83,7 @@ impl Default for Settings {
         Self {
             seed: 1,
             transport: Transport::Mrc,
-            policy: Policy::Obs,
+            policy: Policy::Obs.into(),
             paths: 128,
             mtu_log2: 12,
             sack_every: 4,
@@ -116,8 +117,4 @@ impl Settings {
         x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         x ^ x >> 31
     }
-}
-
-fn policy_name<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(policy.name())
 }

@@ -1,6 +1,7 @@
 //! Tests of clusters through their public functions.
 
 mod bad_files;
+mod baselines;
 mod common;
 mod files;
 mod flows;

@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sim_cluster::{
-    Cluster, ClusterError, FlowResult, QueueSample, Record, Report, RunSpec, UplinkResult,
+    Cluster, ClusterError, ClusterPolicy, FlowResult, QueueSample, Record, Report, RunSpec,
+    UplinkResult,
 };
-use stellar_transport::spray::Policy;
 
 /// What a run gives.
 struct Results {
@@ -57,10 +57,8 @@ fn simulate(spec: &RunSpec) -> PyResult<Results> {
 /// Names of the path policies, and what they do.
 #[pyfunction]
 fn policies() -> Vec<(&'static str, &'static str)> {
-    let all = Policy::ALL.map(Policy::traits);
-    all.iter()
-        .map(|traits| (traits.name, traits.help))
-        .collect()
+    let all = ClusterPolicy::ALL.into_iter();
+    all.map(|policy| (policy.name(), policy.help())).collect()
 }
 
 /// Digest of the sources that decide a run.

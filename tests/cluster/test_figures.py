@@ -12,7 +12,7 @@ import numpy
 import pandas
 import pytest
 
-from figures import hopper, hopper_06, hp3, output, pvdma, stellar_09, stellar_10, stellar_12, workloads
+from figures import hopper, hopper_06, hp3, output, pvdma, stellar_09, stellar_10, stellar_12, transfer, workloads
 from figures.__main__ import main
 from figures.catalogue import ALL
 from figures.figure import Band, Figure, Findings, Scale
@@ -121,6 +121,31 @@ def test_flows_that_collide_part_with_hp3() -> None:
     assert at.loc["ecmp"].uneven > 0.9, "both flows of both runs are on one spine"
     assert at.loc["hp3"].fct_us < 0.7 * at.loc["ecmp"].fct_us
     assert at.loc["hp3"].unfinished == 0
+
+
+def test_experts_combine_when_they_have_all_tokens_and_trainers_send_four_pieces_at_a_time() -> None:
+    tokens = transfer.routes(16, seed=1)
+    assert (tokens[:8, :8] == 0).all()
+    assert (tokens[:8, 8:].sum(axis=1) <= transfer.TOKENS * transfer.TOP).all()
+    # Of 16 ranks, half of which are in other servers, the drawn experts of a token are on 8 (1 - (15/16)^8).
+    assert tokens.sum() / 16 / transfer.TOKENS == pytest.approx(8 * (1 - (15 / 16) ** 8), rel=0.03)
+    measured = rows(transfer.FIGURE, pattern="experts", ranks=16)
+    assert measured.unfinished.sum() == 0
+    assert float(measured.line_us[0]) == pytest.approx(tokens.sum(axis=1).max() * transfer.DISPATCH * 8e-3 / transfer.GBPS, rel=0.1)
+    link = {"rate_gbps": transfer.GBPS}
+    for pattern in (transfer.experts, transfer.weights):
+        topology = cluster.leaf_spine(leaves=2, hosts=8, spines=8, host_link=link, spine_link=link)
+        flows = cluster.run(topology=topology, workload=cluster.goal(pattern(16, 1).text()), queue_pairs="per-pair").flows.pandas()
+        arrival = flows.start_us + flows.received_us
+        if pattern is transfer.experts:
+            complete = arrival[flows.start_us == 0].groupby(flows.dst).max()
+            combines = flows[flows.start_us > 0]
+            assert (combines.start_us - combines.src.map(complete)).abs().max() < 0.01
+        else:
+            done = flows.start_us + flows.fct_us
+            for _, own in flows.groupby("src"):
+                under_way = [int(((own.start_us <= start) & (done[own.index] > start + 0.01)).sum()) for start in own.start_us]
+                assert max(under_way) == transfer.UNDER_WAY
 
 
 def test_pins_are_those_of_this_machine() -> None:

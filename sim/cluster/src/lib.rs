@@ -51,6 +51,6 @@ pub use report::{
     UplinkResult, UplinkTotals,
 };
 pub use run_spec::{BuiltIn, NamedText, Options, Parts, RunSpec, TopologySource, WorkloadSource};
-pub use settings::{QueuePairs, Sampling, Settings, Transport};
+pub use settings::{Addressing, QueuePairs, Sampling, Settings, Transport};
 pub use sim_net::workload;
 pub use topology::leaf_spine;

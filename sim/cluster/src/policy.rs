@@ -54,11 +54,11 @@ impl ClusterPolicy {
         Self::ALL.into_iter().find(|policy| policy.name() == name)
     }
 
-    /// The policy that the registers of a queue pair name. A baseline replaces oblivious spraying.
+    /// The policy that the registers of a queue pair name: with a baseline the one that it replaces.
     pub(crate) const fn registers(self) -> Policy {
         match self {
             Self::Transport(policy) => policy,
-            Self::Baseline(_) => Policy::Obs,
+            Self::Baseline(baseline) => baseline.registers(),
         }
     }
 

@@ -29,6 +29,17 @@ pub enum Transport {
     Rc,
 }
 
+/// Headers of the packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Addressing {
+    /// IPv4; switches choose among equal paths.
+    #[default]
+    Ipv4,
+    /// IPv6 within IPv6, with the path as uSIDs in the destination: the entropy value chooses the spine. Packets are whole frames.
+    Srv6,
+}
+
 /// How often and when the queues of uplinks are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sampling {
@@ -65,6 +76,10 @@ pub struct Settings {
     pub base_rtt: Option<Time>,
     /// Which queue pairs carry the flows.
     pub queue_pairs: QueuePairs,
+    /// Headers of the packets.
+    pub addressing: Addressing,
+    /// Length in microseconds of a sample of throughput with [`Baseline::Placed`](crate::Baseline::Placed); 0: there is no telemetry.
+    pub telemetry_us: u32,
     /// Hosts whose queue pairs have a path MTU of 256 bytes, whatever the others have. Cards refuse packets that do not fit their path MTU (by a NACK in
     /// MRC, a NAK in RC), so flows of several packets fail there.
     pub small_mtu: Vec<HostId>,
@@ -92,6 +107,8 @@ impl Default for Settings {
             early_loss: 0,
             base_rtt: None,
             queue_pairs: QueuePairs::PerFlow,
+            addressing: Addressing::Ipv4,
+            telemetry_us: 0,
             small_mtu: Vec::new(),
             path_loads: false,
             sampling: None,

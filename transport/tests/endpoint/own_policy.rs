@@ -83,7 +83,8 @@ fn packets_leave_by_its_window_and_where_it_has_room() {
 fn what_is_lost_is_sent_again_on_another_path_though_that_has_no_room() {
     let (mut pair, sent) = pair_of(1 << 20);
     let mut lost = false;
-    pair.network.set_rule(move |_| Fate::lost_if(!std::mem::replace(&mut lost, true)));
+    pair.network
+        .set_rule(move |_| Fate::lost_if(!std::mem::replace(&mut lost, true)));
     pair.post(QP, write(0, 0, 16 << MTU_LOG2, 1));
     pair.finish(QP, 1..2);
     let sent = sent.lock().unwrap();

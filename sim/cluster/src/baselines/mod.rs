@@ -6,6 +6,7 @@ mod dwrr;
 mod mp_rdma;
 mod outstanding;
 mod per_path;
+mod placed;
 mod round_trips;
 
 use best_rtt::BestRtt;
@@ -13,9 +14,10 @@ use dwrr::Dwrr;
 use mp_rdma::MpRdma;
 use outstanding::Outstanding;
 use per_path::PerPath;
+use placed::Placed;
 use round_trips::{RoundTrips, Rounds};
 use stellar_transport::congestion::{NsccParams, ParamError};
-use stellar_transport::spray::PathPolicy;
+use stellar_transport::spray::{PathPolicy, Policy};
 use stellar_transport::time::Ticks;
 
 /// Slots of a plane.
@@ -32,6 +34,8 @@ pub enum Baseline {
     MpRdma,
     /// Oblivious spraying over paths of which each has a congestion window of its own.
     PerPath,
+    /// The path that a plan places; another one when throughput falls, if there is telemetry.
+    Placed,
 }
 
 /// What a baseline takes from its queue pair.
@@ -47,11 +51,21 @@ pub struct BaselineParams {
     pub paths: u8,
     /// Seed of what is random, not 0.
     pub seed: u32,
+    /// Number of the queue pair among those of its switch, by which it is placed.
+    pub place: u32,
+    /// Length of a sample of throughput; `None`: there is no telemetry.
+    pub telemetry: Option<Ticks>,
 }
 
 impl Baseline {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Dwrr, Self::BestRtt, Self::MpRdma, Self::PerPath];
+    pub const ALL: [Self; 5] = [
+        Self::Dwrr,
+        Self::BestRtt,
+        Self::MpRdma,
+        Self::PerPath,
+        Self::Placed,
+    ];
 
     /// Name on the command line and in results.
     pub const fn name(self) -> &'static str {
@@ -60,6 +74,7 @@ impl Baseline {
             Self::BestRtt => "best-rtt",
             Self::MpRdma => "mp-rdma",
             Self::PerPath => "per-path",
+            Self::Placed => "placed",
         }
     }
 
@@ -70,6 +85,17 @@ impl Baseline {
             Self::BestRtt => "The path with the shortest round trip; a baseline, not in the card",
             Self::MpRdma => "The path that was acknowledged, and MP-RDMA's window; a baseline, not in the card",
             Self::PerPath => "Oblivious order, and a congestion window for each path; a baseline, not in the card",
+            Self::Placed => {
+                "One path by a plan, and another one when throughput falls; a baseline, not in the card"
+            }
+        }
+    }
+
+    /// The policy that it replaces.
+    pub(crate) const fn registers(self) -> Policy {
+        match self {
+            Self::Placed => Policy::SinglePath,
+            _ => Policy::Obs,
         }
     }
 
@@ -78,7 +104,7 @@ impl Baseline {
         matches!(self, Self::MpRdma | Self::PerPath)
     }
 
-    /// The policy of one queue pair, at its start. It replaces oblivious spraying.
+    /// The policy of one queue pair, at its start.
     ///
     /// # Errors
     /// [`ParamError`] if congestion control does not fit a path.
@@ -95,6 +121,7 @@ impl Baseline {
                 let share = params.gbps.div_ceil(params.paths.max(1).into());
                 Box::new(PerPath::new(&nscc(share)?, params.mtu))
             }
+            Self::Placed => Box::new(Placed::new(params.place, params.paths, params.telemetry)),
         })
     }
 }

@@ -45,6 +45,8 @@ fn spray(baseline: Baseline) -> Spray {
         mtu: MTU,
         paths: PATHS,
         seed: 1,
+        place: 0,
+        telemetry: None,
     };
     Spray::with_policy(config(), baseline.policy(&params).unwrap()).unwrap()
 }

@@ -1,6 +1,6 @@
 """Every figure, in the order of the list."""
 
-from figures import hopper, hopper_06, hp3, pvdma, stellar_09, stellar_10, stellar_11, stellar_12
+from figures import hopper, hopper_06, hp3, pvdma, srv6, stellar_09, stellar_10, stellar_11, stellar_12, transfer
 from figures.figure import Figure
 
 ALL: tuple[Figure, ...] = (
@@ -16,4 +16,7 @@ ALL: tuple[Figure, ...] = (
     hp3.COLLISION,
     hp3.FLOWS,
     hp3.JOBS,
+    srv6.COLLISIONS,
+    srv6.REROUTE,
+    transfer.FIGURE,
 )

@@ -24,11 +24,6 @@ NO_PARAMETERS = "The talk gives no parameters: 3 marked round trips before a pau
 # Bytes from which on a queue marks, as everywhere in clusters.
 MARKS_FROM = 41_500
 
-PRIORITY = (
-    "switches of the model send probes before data, though cards send them with the code point of data. So probes see no queues, the first answer is that of any path, and the probe of the old path overtakes "
-    "its data, whose last acknowledgements then wait for a tail probe or the timeout. With probes that are queued like data all bands of this figure hold (2026-11-26)."
-)
-
 # Name: policy. All draw the same first path from a seed, so they collide in the same runs.
 COLLIDING = {"ecmp": "single", "flow-bender": "flow-bender", "hopper": "hopper", "hp3": "hp3"}
 
@@ -85,10 +80,10 @@ def collision_findings(rows: pandas.DataFrame, scale: Scale) -> Findings:
         ],
         bands=[
             Band("runs in which ECMP's flows collide", len(collided), 1, len(scale.seeds)),
-            Band("completion time, HP3 / ECMP", float(at.loc["hp3"].fct_us / at.loc["ecmp"].fct_us), 0.45, 0.6, paper="reduced by nearly half", why=PRIORITY),
-            Band("completion time, HP3 / a flow alone", float(at.loc["hp3"].fct_us / at.loc["hp3"].alone_us), 1.0, 1.2, paper="throughput at line rate", why=PRIORITY),
+            Band("completion time, HP3 / ECMP", float(at.loc["hp3"].fct_us / at.loc["ecmp"].fct_us), 0.45, 0.6, paper="reduced by nearly half"),
+            Band("completion time, HP3 / a flow alone", float(at.loc["hp3"].fct_us / at.loc["hp3"].alone_us), 1.0, 1.2, paper="throughput at line rate"),
             Band("greatest queue of an uplink later", float(at.loc["hp3"].later_queue), 0, MARKS_FROM, unit="bytes", paper=f"no marks any more; marks begin at {MARKS_FROM:,} bytes"),
-            Band("packets sent again with HP3", float(at.loc["hp3"].retransmitted), 0, 0, paper="no reordering", why=PRIORITY),
+            Band("packets sent again with HP3", float(at.loc["hp3"].retransmitted), 0, 0, paper="no reordering"),
             all_finish(rows),
         ],
         notes=[NO_PARAMETERS, "The talk's testbed (P4 switches, DPDK, DCQCN) is not described; here two hosts of a leaf send 20 MB each to another leaf over two spines, with NSCC and MRC."],

@@ -12,7 +12,7 @@ import numpy
 import pandas
 import pytest
 
-from figures import hopper, hopper_06, hp3, output, pvdma, stellar_09, stellar_10, stellar_12, workloads
+from figures import hopper, hopper_06, hp3, output, pvdma, srv6, stellar_09, stellar_10, stellar_12, transfer, workloads
 from figures.__main__ import main
 from figures.catalogue import ALL
 from figures.figure import Band, Figure, Findings, Scale
@@ -29,12 +29,14 @@ def rows(figure: Figure, scale: Scale = ONE_SEED, **settings: object) -> pandas.
 
 def test_queues_are_shorter_with_many_paths() -> None:
     aware = ("bitmap", "reps", "ev-state")
-    points = [point for point in stellar_09.points(ONE_SEED) if point["policy"] in stellar_09.PAPER or (point["policy"] in aware and point["paths"] == 128)]
+    of_128 = (*aware, "dwrr", "best-rtt", "mp-rdma")
+    wanted = {(policy, 128) for policy in of_128} | {(policy, paths) for policy in stellar_09.PAPER for paths in (1, 4, 128)} | {("per-path", 4)}
+    points = [point for point in stellar_09.points(ONE_SEED) if (point["policy"], point["paths"]) in wanted]
     short = [point | {"bytes": 5_000_000} for point in points]
     measured = pandas.DataFrame([point | stellar_09.measure(point) for point in short])
     # Half of the flows' length: single paths and four paths have not filled their queues yet, so their bands are left out.
-    bands = [band for band in stellar_09.findings(measured, ONE_SEED).bands if "mean queue" not in band.what and "single" not in band.what]
-    assert len(bands) >= 5
+    bands = [band for band in stellar_09.findings(measured, ONE_SEED).bands if "mean queue" not in band.what and "single" not in band.what and "windows" not in band.what]
+    assert len(bands) >= 8
     assert [band.what for band in bands if not band.holds] == []
 
 
@@ -121,6 +123,40 @@ def test_flows_that_collide_part_with_hp3() -> None:
     assert at.loc["ecmp"].uneven > 0.9, "both flows of both runs are on one spine"
     assert at.loc["hp3"].fct_us < 0.7 * at.loc["ecmp"].fct_us
     assert at.loc["hp3"].unfinished == 0
+
+
+def test_experts_combine_when_they_have_all_tokens_and_trainers_send_four_pieces_at_a_time() -> None:
+    tokens = transfer.routes(16, seed=1)
+    assert (tokens[:8, :8] == 0).all()
+    assert (tokens[:8, 8:].sum(axis=1) <= transfer.TOKENS * transfer.TOP).all()
+    # Of 16 ranks, half of which are in other servers, the drawn experts of a token are on 8 (1 - (15/16)^8).
+    assert tokens.sum() / 16 / transfer.TOKENS == pytest.approx(8 * (1 - (15 / 16) ** 8), rel=0.03)
+    measured = rows(transfer.FIGURE, pattern="experts", ranks=16)
+    assert measured.unfinished.sum() == 0
+    assert float(measured.line_us[0]) == pytest.approx(tokens.sum(axis=1).max() * transfer.DISPATCH * 8e-3 / transfer.GBPS, rel=0.1)
+    link = {"rate_gbps": transfer.GBPS}
+    for pattern in (transfer.experts, transfer.weights):
+        topology = cluster.leaf_spine(leaves=2, hosts=8, spines=8, host_link=link, spine_link=link)
+        flows = cluster.run(topology=topology, workload=cluster.goal(pattern(16, 1).text()), queue_pairs="per-pair").flows.pandas()
+        arrival = flows.start_us + flows.received_us
+        if pattern is transfer.experts:
+            complete = arrival[flows.start_us == 0].groupby(flows.dst).max()
+            combines = flows[flows.start_us > 0]
+            assert (combines.start_us - combines.src.map(complete)).abs().max() < 0.01
+        else:
+            done = flows.start_us + flows.fct_us
+            for _, own in flows.groupby("src"):
+                under_way = [int(((own.start_us <= start) & (done[own.index] > start + 0.01)).sum()) for start in own.start_us]
+                assert max(under_way) == transfer.UNDER_WAY
+
+
+def test_placed_flows_do_not_collide_and_one_leaves_a_congested_path() -> None:
+    measured = rows(srv6.COLLISIONS, Scale("quick", range(1, 4)))
+    collisions = measured.groupby("paths").collisions
+    assert collisions.max().srv6 == 0
+    assert collisions.mean().ecmp > 0
+    bands = srv6.reroute_findings(rows(srv6.REROUTE), ONE_SEED).bands
+    assert [band.what for band in bands if not band.holds] == []
 
 
 def test_pins_are_those_of_this_machine() -> None:

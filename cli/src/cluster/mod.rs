@@ -1,5 +1,6 @@
 //! `./stellar cluster`: many endpoints on one fabric, with the transport's software reference and records in place of frames.
 
+mod policy;
 mod show;
 
 use std::path::PathBuf;
@@ -8,14 +9,14 @@ use clap::ValueEnum;
 use sim_cluster::files::FileError;
 use sim_cluster::workload::Workload;
 use sim_cluster::{
-    cpu_seconds, Carrier, Cluster, NamedText, Options, Parts, QueuePairs, Record, Report, RunSpec,
-    Settings, TopologySource, Transport, WorkloadSource,
+    cpu_seconds, Addressing, Carrier, Cluster, NamedText, Options, Parts, QueuePairs, Record,
+    Report, RunSpec, Settings, TopologySource, Transport, WorkloadSource,
 };
 use sim_net::{Balancer, Frame, Topology};
 
+use self::policy::PolicyName;
 use crate::path_mtu::PathMtu;
 use crate::progress;
-use crate::world::PolicyName;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -72,6 +73,12 @@ pub struct Arguments {
     /// Queue pairs
     #[arg(long, value_name = "HOW", default_value = "per-flow")]
     queue_pairs: QueuePairsName,
+    /// Headers of the packets; srv6 needs --packets bytes
+    #[arg(long, default_value = "ipv4")]
+    addressing: AddressingName,
+    /// Microseconds of a sample of throughput with --policy placed; 0: no telemetry
+    #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    telemetry_us: u32,
     /// Form of the packets
     #[arg(long, default_value = "records")]
     packets: Packets,
@@ -123,6 +130,15 @@ enum QueuePairsName {
     PerFlow,
     /// All flows between two hosts share one
     PerPair,
+}
+
+/// Headers of the packets.
+#[derive(Clone, Copy, ValueEnum)]
+enum AddressingName {
+    /// IPv4; switches choose among equal paths
+    Ipv4,
+    /// Source routes (IPv6 within IPv6): the entropy value chooses the spine
+    Srv6,
 }
 
 /// Form of the packets.
@@ -213,6 +229,11 @@ fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
                 QueuePairsName::PerFlow => QueuePairs::PerFlow,
                 QueuePairsName::PerPair => QueuePairs::PerPair,
             },
+            addressing: match arguments.addressing {
+                AddressingName::Ipv4 => Addressing::Ipv4,
+                AddressingName::Srv6 => Addressing::Srv6,
+            },
+            telemetry_us: arguments.telemetry_us,
             path_loads: arguments.json,
             sample_us: arguments.sample_us,
             sample_window: arguments.sample_window,

@@ -15,6 +15,12 @@ pub fn table(report: &Report) {
         "{} simulated endpoints with the software reference of the transport, no hardware: {transport}. Packets are {}.",
         report.hosts, report.carrier
     );
+    if settings.policy.baseline().is_some() {
+        println!(
+            "The policy {} is a baseline to compare with: the card does not have it.",
+            report.policy()
+        );
+    }
     let flows = &report.flows;
     let times = flows.fct_us;
     let packets = &report.packets;

@@ -99,7 +99,7 @@ pub struct Arguments {
 
 /// Path policy.
 #[derive(Clone, Copy)]
-pub struct PolicyName(Policy);
+struct PolicyName(Policy);
 
 impl PolicyName {
     const ALL: [Self; Policy::COUNT] = {
@@ -113,7 +113,7 @@ impl PolicyName {
     };
 
     /// The policy of this name.
-    pub const fn policy(self) -> Policy {
+    const fn policy(self) -> Policy {
         self.0
     }
 }

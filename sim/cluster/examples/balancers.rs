@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let settings = Settings {
                     seed,
                     transport,
-                    policy,
+                    policy: policy.into(),
                     paths,
                     ..Settings::default()
                 };

@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use sim_cluster::{workload, Cluster, Record, Report, Settings};
+use sim_cluster::{workload, Cluster, ClusterPolicy, Record, Report, Settings};
 use sim_net::Topology;
 use stellar_transport::spray::Policy;
 
@@ -57,13 +57,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [slow, seeds, bytes, sack_every, hosts, spines] = numbers;
     let topology = topology(slow, hosts, spines)?;
     println!("{slow} slow spines, a SACK for {sack_every} packets, {seeds} seeds");
-    for policy in Policy::ALL {
+    for policy in ClusterPolicy::ALL {
         let (mut mean, mut longest, mut again, mut data) = (0.0, 0.0, 0, 0);
         for seed in 1..=seeds {
             let settings = Settings {
                 seed,
                 policy,
-                paths: if policy == Policy::SinglePath { 1 } else { 128 },
+                paths: if policy == Policy::SinglePath.into() {
+                    1
+                } else {
+                    128
+                },
                 sack_every: sack_every as u8,
                 ..Settings::default()
             };

@@ -2,6 +2,8 @@
 
 use sim_net::{Frame, Parcel};
 use stellar_transport::time::Ticks;
+use stellar_wire::ethernet::ETHERTYPE_IPV6;
+use stellar_wire::ip::PROTO_IPV6;
 use stellar_wire::{Bth, Ethernet, Header, Ip, Udp};
 
 use crate::host::{Host, CONTROL_DSCP, DATA_DSCP};
@@ -73,7 +75,12 @@ impl Sealed for Frame {
             .endpoint
             .receive(card.port, self.bytes(), card.now);
         let (eth, rest) = Ethernet::parse(self.bytes()).ok()?;
-        let (_, rest) = Ip::parse(eth.ethertype, rest).ok()?;
+        let (outer, rest) = Ip::parse(eth.ethertype, rest).ok()?;
+        // With source routes the packet is inside.
+        let rest = match outer.protocol() {
+            PROTO_IPV6 => Ip::parse(ETHERTYPE_IPV6, rest).ok()?.1,
+            _ => rest,
+        };
         let (_, rest) = Udp::parse(rest).ok()?;
         Some(Bth::parse(rest).ok()?.0.dest_qp)
     }

@@ -13,7 +13,7 @@ use crate::connect::Connector;
 use crate::host::Host;
 use crate::topology::uplinks;
 use crate::workload::{Fired, Flow, Start, TriggerId, Triggers, Workload};
-use crate::{Carrier, ClusterError, QueuePairs, Record, RunHash, Settings};
+use crate::{Addressing, Carrier, ClusterError, QueuePairs, Record, RunHash, Settings};
 
 /// Occurrences between two reports of progress.
 const WATCH_EVERY: u64 = 1 << 16;
@@ -74,9 +74,13 @@ impl<C: Carrier> Cluster<C> {
     ) -> Result<Self, ClusterError> {
         let topology = topology.into();
         workload.check(topology.hosts().len())?;
+        if settings.addressing == Addressing::Srv6 && C::NAME == Record::NAME {
+            return Err(ClusterError::RecordsWithRoutes);
+        }
         let connector = Connector::new(&topology, &settings)?;
         let hosts = (0..topology.hosts().len() as u32).map(HostId);
-        let hosts = hosts.map(|id| Host::new(&topology, id, settings.path_loads));
+        let hosts =
+            hosts.map(|id| Host::new(&topology, id, settings.path_loads, settings.addressing));
         let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
         let mut fabric = Fabric::carrying(Arc::clone(&topology), settings.seed);
         for (index, flow) in (0..).zip(&workload.flows) {
@@ -211,13 +215,14 @@ impl<C: Carrier> Cluster<C> {
         let now = self.ticks();
         if self.settings.queue_pairs == QueuePairs::PerFlow {
             let ends = [flow.src, flow.dst];
-            return Ok(self.connector.connect(&mut self.hosts, ends, now)?[0]);
+            return Ok(self.connector.connect(&mut self.hosts, ends, 0, now)?[0]);
         }
         let ends = [flow.src.min(flow.dst), flow.src.max(flow.dst)];
         let numbers = match self.pairs.get(&(ends[0], ends[1])) {
             Some(&numbers) => numbers,
             None => {
-                let numbers = self.connector.connect(&mut self.hosts, ends, now)?;
+                let first = usize::from(flow.src != ends[0]);
+                let numbers = self.connector.connect(&mut self.hosts, ends, first, now)?;
                 self.pairs.insert((ends[0], ends[1]), numbers);
                 numbers
             }

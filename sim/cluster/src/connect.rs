@@ -1,21 +1,22 @@
 //! Queue pairs between hosts.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use sim_net::{FlowHash, FlowKey, HostId, Topology};
+use sim_net::{FlowHash, FlowKey, HostId, Node, SwitchId, Topology};
 use stellar_transport::congestion::NsccParams;
 use stellar_transport::endpoint::{ImmConfig, Peer, QpConfig, TransportConfig, PORTS};
-use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig};
+use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig, NO_COALESCING};
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::{
-    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig,
+    EntropyProfile, GeneratedEntropy, HeaderFields, PathPolicy, PlaneMask, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::ip::PROTO_UDP;
 
 use crate::host::{Host, PeerOf};
 use crate::round_trip::longest_round_trip;
-use crate::{ClusterError, Settings, Transport};
+use crate::{Addressing, Baseline, BaselineParams, ClusterError, Settings, Transport};
 
 /// First UDP source port of the entropy values.
 const FIRST_ENTROPY: u32 = 0xc000;
@@ -34,13 +35,17 @@ const COMPLETIONS: u32 = 256;
 pub(crate) struct Connector {
     settings: Settings,
     nscc: NsccParams,
+    gbps: u32,
     profile: Arc<EntropyProfile>,
+    topology: Arc<Topology>,
+    /// Queue pairs that were placed, by the switch of the host: those of the first senders, and those that answer.
+    placed: [HashMap<Option<SwitchId>, u32>; 2],
     /// Queue pairs made so far.
     made: u64,
 }
 
 impl Connector {
-    pub(crate) fn new(topology: &Topology, settings: &Settings) -> Result<Self, ClusterError> {
+    pub(crate) fn new(topology: &Arc<Topology>, settings: &Settings) -> Result<Self, ClusterError> {
         let mtu = 1 << settings.mtu_log2.min(31);
         let rtt = settings
             .base_rtt
@@ -63,20 +68,27 @@ impl Connector {
         };
         Ok(Self {
             nscc: NsccParams::from_path(Ticks::from_ps(rtt), gbps, mtu, trims)?,
+            gbps,
             profile: Arc::new(EntropyProfile::generated(
                 profile,
-                HeaderFields::SourcePort,
+                match settings.addressing {
+                    Addressing::Ipv4 => HeaderFields::SourcePort,
+                    Addressing::Srv6 => HeaderFields::SourcePortAndFlowLabel,
+                },
             )?),
+            topology: Arc::clone(topology),
+            placed: Default::default(),
             settings: settings.clone(),
             made: 0,
         })
     }
 
-    /// Makes a queue pair at both hosts; returns their numbers.
+    /// Makes a queue pair at both hosts, of which `ends[first]` sends first; returns their numbers.
     pub(crate) fn connect(
         &mut self,
         hosts: &mut [Host],
         ends: [HostId; 2],
+        first: usize,
         now: Ticks,
     ) -> Result<[u32; 2], ClusterError> {
         let mut numbers = [0; 2];
@@ -88,6 +100,14 @@ impl Connector {
         self.made += 1;
         let psns = draws.map(|draw| Psn::new(draw as u32 % (1 << 24)));
         for (end, other) in [(0, 1), (1, 0)] {
+            let place = self.place(ends[end], end != first);
+            let srv6 = match self.settings.addressing {
+                Addressing::Ipv4 => None,
+                Addressing::Srv6 => {
+                    let routes = self.topology.source_routes(ends[other]);
+                    Some(routes.map_err(ClusterError::SourceRoute)?)
+                }
+            };
             let peer = &hosts[ends[other].0 as usize];
             let planes = peer.addresses;
             let host = &mut hosts[ends[end].0 as usize];
@@ -115,10 +135,13 @@ impl Connector {
                     completions: true,
                 },
                 sack_every: self.settings.sack_every,
-                srv6: None,
+                srv6,
                 transport: self.transport((draws[end] >> 24) as u32, host.lines),
             };
-            host.endpoint.create_qp(config, now)?;
+            match self.baseline(draws[end] as u32, place)? {
+                Some(policy) => host.endpoint.create_qp_with_policy(config, policy, now)?,
+                None => host.endpoint.create_qp(config, now)?,
+            }
             let addresses = std::array::from_fn(|port| {
                 FlowHash::new(&FlowKey {
                     src: host.addresses[port].ip,
@@ -133,6 +156,37 @@ impl Connector {
             });
         }
         Ok(numbers)
+    }
+
+    /// The number of a queue pair among those of the switch of its host.
+    fn place(&mut self, host: HostId, answers: bool) -> u32 {
+        let link = self.topology.hosts()[host.0 as usize].ports[0].link;
+        let ends = self.topology.links()[link.0 as usize].ends;
+        let switch = ends.into_iter().find_map(|end| match end {
+            Node::Switch(switch) => Some(switch),
+            Node::Host { .. } => None,
+        });
+        let next = self.placed[usize::from(answers)].entry(switch).or_default();
+        let place = *next;
+        *next = next.wrapping_add(1);
+        place
+    }
+
+    /// The path policy of a queue pair, if the card does not have it.
+    fn baseline(&self, seed: u32, place: u32) -> Result<Option<Box<dyn PathPolicy>>, ClusterError> {
+        let settings = &self.settings;
+        let params = BaselineParams {
+            base_rtt: Ticks(self.nscc.registers().base_rtt.into()),
+            gbps: self.gbps,
+            mtu: 1 << settings.mtu_log2,
+            paths: settings.paths,
+            seed: seed.max(1),
+            place,
+            telemetry: (settings.telemetry_us > 0).then(|| Ticks::from_us(settings.telemetry_us)),
+        };
+        let baseline = settings.policy.baseline();
+        let policy = baseline.map(|baseline| baseline.policy(&params));
+        Ok(policy.transpose()?)
     }
 
     /// Registers of the requester of a queue pair with the random number `draw`, at a host with so many lines.
@@ -151,23 +205,33 @@ impl Connector {
             });
         }
         let spray = SprayConfig {
-            policy: settings.policy,
+            policy: settings.policy.registers(),
             paths: settings.paths,
             planes_up: PlaneMask::BOTH,
             seed: draw.max(1),
             profile: Arc::clone(&self.profile),
-            rotation: (draw % u32::from(self.profile.slots())) as u8,
+            // A slot of what is placed is a spine.
+            rotation: if settings.policy.baseline() == Some(Baseline::Placed) {
+                0
+            } else {
+                (draw % u32::from(self.profile.slots())) as u8
+            },
             skip: SkipScope::default(),
             probe_interval: Ticks::from_us(10),
             base_rtt: Ticks(self.nscc.registers().base_rtt.into()),
             bend_after: 1,
         };
         let (mpr, mtu) = (settings.window, 1 << settings.mtu_log2);
+        let baseline = settings.policy.baseline();
         TransportConfig::Mrc(MrcConfig {
             mpr,
             rto: settings.rto(),
             early_loss: settings.early_loss,
-            coalesce_from: coalesce_from(mpr, settings.sack_every, mtu),
+            coalesce_from: if baseline.is_some_and(Baseline::hears_every_packet) {
+                NO_COALESCING
+            } else {
+                coalesce_from(mpr, settings.sack_every, mtu)
+            },
             ..MrcConfig::new(self.nscc, spray)
         })
     }

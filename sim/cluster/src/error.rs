@@ -4,11 +4,12 @@ use sim_net::workload::{GenerateError, WorkloadError};
 use sim_net::{FabricError, TopologyError};
 use stellar_transport::congestion::ParamError;
 use stellar_transport::endpoint::{ConfigError, PostError};
-use stellar_transport::spray::{Policy, ProfileError};
+use stellar_transport::spray::ProfileError;
 use stellar_wire::mtu::BadMtu;
 use thiserror::Error;
 
 use crate::files::FileError;
+use crate::ClusterPolicy;
 
 /// Why a cluster cannot be built or run.
 #[derive(Debug, Error)]
@@ -47,7 +48,7 @@ pub enum ClusterError {
         to: u64,
     },
     /// A path policy that does not exist.
-    #[error("unknown policy {name:?}: use one of {}", Policy::ALL.map(Policy::name).join(", "))]
+    #[error("unknown policy {name:?}: use one of {}", ClusterPolicy::ALL.map(ClusterPolicy::name).join(", "))]
     UnknownPolicy {
         /// The name.
         name: String,
@@ -55,6 +56,12 @@ pub enum ClusterError {
     /// A path policy with RC.
     #[error("a policy with RC: RC has one path; leave the policy out")]
     PolicyOfRc,
+    /// Source routes in a topology that has none.
+    #[error("no source routes (SRv6) in this topology: {0}")]
+    SourceRoute(String),
+    /// Source routes with records.
+    #[error("source routes (SRv6) with packets as records; records have no headers, so use whole frames (--packets bytes)")]
+    RecordsWithRoutes,
     /// A balancer that does not exist, or a parameter of it.
     #[error("balancer: {0}")]
     Balancer(String),

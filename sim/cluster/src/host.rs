@@ -7,7 +7,7 @@ use stellar_transport::endpoint::{
 use stellar_transport::rx::{RxConfig, WriteTlp};
 use stellar_transport::time::Ticks;
 
-use crate::ClusterError;
+use crate::{Addressing, ClusterError};
 
 /// Code points of data packets and of their acknowledgements (OCP MRC leaves both to the operator).
 pub(crate) const DATA_DSCP: u8 = 10;
@@ -61,6 +61,7 @@ impl Host {
         topology: &Topology,
         id: HostId,
         path_loads: bool,
+        addressing: Addressing,
     ) -> Result<Self, ClusterError> {
         let host = &topology.hosts()[id.0 as usize];
         let lines = host.ports.len();
@@ -74,7 +75,10 @@ impl Host {
             let port = &host.ports[port.min(lines - 1)];
             PlaneAddress {
                 mac: port.mac,
-                ip: port.ipv4.into(),
+                ip: match addressing {
+                    Addressing::Ipv4 => port.ipv4.into(),
+                    Addressing::Srv6 => port.ipv6.into(),
+                },
             }
         };
         let addresses = [address(0), address(1)];

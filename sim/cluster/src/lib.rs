@@ -21,6 +21,7 @@
 #![warn(missing_docs)]
 
 mod ahead;
+mod baselines;
 mod carrier;
 mod cluster;
 mod connect;
@@ -28,6 +29,7 @@ mod error;
 pub mod files;
 mod hash;
 mod host;
+mod policy;
 mod process;
 mod record;
 mod report;
@@ -36,10 +38,12 @@ mod run_spec;
 mod settings;
 mod topology;
 
+pub use baselines::{Baseline, BaselineParams};
 pub use carrier::Carrier;
 pub use cluster::{Cluster, Progress};
 pub use error::ClusterError;
 use hash::RunHash;
+pub use policy::ClusterPolicy;
 pub use process::{cpu_seconds, resident_bytes};
 pub use record::Record;
 pub use report::{
@@ -47,6 +51,6 @@ pub use report::{
     UplinkResult, UplinkTotals,
 };
 pub use run_spec::{BuiltIn, NamedText, Options, Parts, RunSpec, TopologySource, WorkloadSource};
-pub use settings::{QueuePairs, Sampling, Settings, Transport};
+pub use settings::{Addressing, QueuePairs, Sampling, Settings, Transport};
 pub use sim_net::workload;
 pub use topology::leaf_spine;

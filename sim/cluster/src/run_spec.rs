@@ -13,7 +13,7 @@ use crate::topology::{built_in_spec, fat_tree};
 use crate::workload::{
     all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Workload,
 };
-use crate::{ClusterError, QueuePairs, Sampling, Settings, Transport};
+use crate::{Addressing, ClusterError, ClusterPolicy, QueuePairs, Sampling, Settings, Transport};
 
 /// Picoseconds of a microsecond.
 const US: Time = 1_000_000;
@@ -195,6 +195,10 @@ pub struct Options {
     pub early_loss: u16,
     /// Which queue pairs carry the flows.
     pub queue_pairs: QueuePairs,
+    /// Headers of the packets.
+    pub addressing: Addressing,
+    /// Microseconds of a sample of throughput with the policy `placed`; 0: there is no telemetry.
+    pub telemetry_us: u32,
     /// Whether cards count the packets of every path.
     pub path_loads: bool,
     /// Microseconds between samples of the uplinks' queues; 0: no samples.
@@ -219,6 +223,8 @@ impl Default for Options {
             window: settings.window,
             early_loss: settings.early_loss,
             queue_pairs: settings.queue_pairs,
+            addressing: settings.addressing,
+            telemetry_us: settings.telemetry_us,
             path_loads: settings.path_loads,
             sample_us: 5,
             sample_window: None,
@@ -333,9 +339,9 @@ impl Options {
             return Err(ClusterError::PolicyOfRc);
         }
         let policy = match (&self.policy, self.paths) {
-            (None, 1) => Policy::SinglePath,
-            (None, _) => Policy::Obs,
-            (Some(name), _) => Policy::from_name(name)
+            (None, 1) => Policy::SinglePath.into(),
+            (None, _) => Policy::Obs.into(),
+            (Some(name), _) => ClusterPolicy::from_name(name)
                 .ok_or_else(|| ClusterError::UnknownPolicy { name: name.clone() })?,
         };
         let (from, to) = self.sample_window.unwrap_or((0, self.limit_us));
@@ -359,6 +365,8 @@ impl Options {
             window: self.window,
             early_loss: self.early_loss,
             queue_pairs: self.queue_pairs,
+            addressing: self.addressing,
+            telemetry_us: self.telemetry_us,
             path_loads: self.path_loads,
             sampling,
             limit: self.limit_us * US,

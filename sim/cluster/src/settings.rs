@@ -1,9 +1,11 @@
 //! Settings of a run.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use sim_net::{HostId, Time};
 use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
+
+use crate::ClusterPolicy;
 
 /// Which queue pairs carry the flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +29,17 @@ pub enum Transport {
     Rc,
 }
 
+/// Headers of the packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Addressing {
+    /// IPv4; switches choose among equal paths.
+    #[default]
+    Ipv4,
+    /// IPv6 within IPv6, with the path as uSIDs in the destination: the entropy value chooses the spine. Packets are whole frames.
+    Srv6,
+}
+
 /// How often and when the queues of uplinks are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sampling {
@@ -46,8 +59,7 @@ pub struct Settings {
     /// Transport.
     pub transport: Transport,
     /// Path policy (MRC).
-    #[serde(serialize_with = "policy_name")]
-    pub policy: Policy,
+    pub policy: ClusterPolicy,
     /// Paths of a queue pair (MRC): 1 with [`Policy::SinglePath`] only, or an even number up to 128.
     pub paths: u8,
     /// log2 of the path MTU in bytes, 8 to 13.
@@ -64,6 +76,10 @@ pub struct Settings {
     pub base_rtt: Option<Time>,
     /// Which queue pairs carry the flows.
     pub queue_pairs: QueuePairs,
+    /// Headers of the packets.
+    pub addressing: Addressing,
+    /// Length in microseconds of a sample of throughput with [`Baseline::Placed`](crate::Baseline::Placed); 0: there is no telemetry.
+    pub telemetry_us: u32,
     /// Hosts whose queue pairs have a path MTU of 256 bytes, whatever the others have. Cards refuse packets that do not fit their path MTU (by a NACK in
     /// MRC, a NAK in RC), so flows of several packets fail there.
     pub small_mtu: Vec<HostId>,
@@ -82,7 +98,7 @@ impl Default for Settings {
         Self {
             seed: 1,
             transport: Transport::Mrc,
-            policy: Policy::Obs,
+            policy: Policy::Obs.into(),
             paths: 128,
             mtu_log2: 12,
             sack_every: 4,
@@ -91,6 +107,8 @@ impl Default for Settings {
             early_loss: 0,
             base_rtt: None,
             queue_pairs: QueuePairs::PerFlow,
+            addressing: Addressing::Ipv4,
+            telemetry_us: 0,
             small_mtu: Vec::new(),
             path_loads: false,
             sampling: None,
@@ -116,8 +134,4 @@ impl Settings {
         x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         x ^ x >> 31
     }
-}
-
-fn policy_name<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(policy.name())
 }

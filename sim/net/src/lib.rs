@@ -48,6 +48,7 @@ mod occurrence;
 mod parcel;
 mod pfc;
 mod routes;
+mod source_route;
 mod stats;
 mod switch;
 pub mod topology;

@@ -10,9 +10,9 @@ use crate::{DropReason, FabricError, HostId};
 /// Class of service. Control packets are sent before data packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Packets with payload, and everything that is not control.
+    /// Packets with payload, MRC's probes, and everything that is not control.
     Data,
-    /// Acknowledgements, probes, trimmed packets.
+    /// Acknowledgements, trimmed packets.
     Control,
 }
 
@@ -26,7 +26,8 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// The class of a packet by its DSCP, and by its BTH opcode if it has one.
+    /// The class of a packet by its DSCP, and by its BTH opcode if it has one. A probe is like data: cards send it with the code point of data and
+    /// ECN-capable, so that it waits, and is marked, where data would be.
     pub fn class(&self, dscp: u8, opcode: Option<Opcode>) -> Class {
         let control = match &self.control_dscp {
             Some(list) => list.contains(&dscp),
@@ -38,7 +39,6 @@ impl Classifier {
                         | Opcode::MrcAck
                         | Opcode::MrcSack
                         | Opcode::MrcNack
-                        | Opcode::MrcProbe
                 )
             ),
         };

@@ -2,15 +2,12 @@
 
 use std::net::IpAddr;
 
-use sim_net::{HostId, Node, SwitchId, Topology};
+use sim_net::{HostId, Topology};
 use stellar_transport::endpoint::PlaneAddress;
-use stellar_transport::spray::{EntropyField, Srv6Template};
+use stellar_transport::spray::Srv6Template;
 use stellar_wire::{Header, Ipv4, Ipv6};
 
 use crate::WorldError;
-
-/// Lowest bit of the uplink in an entropy value: bit 0 is the plane.
-const UPLINK_LOW: u8 = 1;
 
 /// Headers of the packets of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,64 +64,9 @@ impl Addressing {
         if self != Self::Srv6 {
             return Ok(None);
         }
-        let refused = |reason: String| WorldError::SourceRoute(reason);
-        let [spines, other] = [0, 1].map(|plane| spines(topology, plane));
-        let count = spines.len();
-        if !count.is_power_of_two() || count < 2 || other.len() != count {
-            return Err(refused(format!(
-                "the planes have {count} and {} switches without hosts; use the same power of two, 2 or more, in both",
-                other.len()
-            )));
-        }
-        let usid = |switch: &SwitchId| topology.switches()[switch.0 as usize].usid;
-        for plane in [&spines, &other] {
-            let first = usid(&plane[0]);
-            if let Some(index) = (0..count)
-                .find(|&index| usize::from(usid(&plane[index])) != usize::from(first) + index)
-            {
-                return Err(refused(format!(
-                    "switch {:?} has the uSID {:#06x}; number the switches without hosts one after another from {first:#06x}",
-                    topology.switches()[plane[index].0 as usize].name,
-                    usid(&plane[index])
-                )));
-            }
-        }
-        let path = |switch: SwitchId, plane: usize| {
-            topology
-                .usid_path(&[switch], to, plane)
-                .expect("the switch is of this plane, and two uSIDs are no long path")
-        };
-        let (first, second) = (path(spines[0], 0), path(other[0], 1));
-        let steps = [0, 1].map(|place: usize| second.usids[place].wrapping_sub(first.usids[place]));
-        if steps[0] != steps[1] {
-            return Err(refused(format!(
-                "from plane 0 to plane 1 the uSIDs of spines grow by {} and those of hosts by {}; use one distance for all",
-                steps[0], steps[1]
-            )));
-        }
-        let uplink = EntropyField {
-            low: UPLINK_LOW,
-            bits: count.ilog2() as u8,
-        };
-        Srv6Template::new(first, steps[0], 0, uplink)
-            .map(Some)
-            .map_err(|error| refused(error.to_string()))
+        let route = topology.source_routes(to);
+        route.map(Some).map_err(WorldError::SourceRoute)
     }
-}
-
-/// Switches of a plane without hosts, by uSID.
-fn spines(topology: &Topology, plane: usize) -> Vec<SwitchId> {
-    let is_host = |node| matches!(node, Node::Host { .. });
-    let mut spines: Vec<SwitchId> = (0..topology.switches().len() as u32)
-        .map(SwitchId)
-        .filter(|&id| topology.switches()[id.0 as usize].plane == plane)
-        .filter(|&id| {
-            let mut channels = topology.switch_ports(id);
-            !channels.any(|channel| is_host(topology.ends(channel).1))
-        })
-        .collect();
-    spines.sort_by_key(|id| topology.switches()[id.0 as usize].usid);
-    spines
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::{
 use crate::requester::{Card, PhaseRing, Requester, WindowPool};
 use crate::responder::Answer;
 use crate::rx::{QpRow, QpState, RxLane, TableError, TableWrite};
+use crate::spray::PathPolicy;
 use crate::time::Ticks;
 
 /// A card with its memory.
@@ -121,6 +122,25 @@ impl<M: Memory> Endpoint<M> {
         }
         self.write_context(qp.number, context)?;
         self.qps.insert(qp);
+        Ok(())
+    }
+
+    /// Creates an MRC queue pair as [`Self::create_qp`], with a path policy of one's own in place of the one that `config` names; the traits of that one still
+    /// say whether there is one path at a time, and how rotations are ordered. The hardware has no such queue pairs. With RC, `policy` has no effect.
+    ///
+    /// # Errors
+    /// As [`Self::create_qp`].
+    pub fn create_qp_with_policy(
+        &mut self,
+        config: QpConfig,
+        policy: Box<dyn PathPolicy>,
+        now: Ticks,
+    ) -> Result<(), ConfigError> {
+        let number = config.number;
+        self.create_qp(config, now)?;
+        if let Some(Requester::Mrc(mrc)) = self.qps.get_mut(number).map(|qp| &mut qp.requester) {
+            mrc.spray_mut().replace_policy(policy);
+        }
         Ok(())
     }
 

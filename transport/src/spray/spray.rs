@@ -10,6 +10,7 @@ use super::{
     EntropyProfile, EvIndex, EvState, Feedback, Path, PathPolicy, Paths, PlaneMask, SprayConfig,
     SprayError,
 };
+use crate::rx::Psn;
 use crate::time::Ticks;
 
 /// Chooses the path of every packet of a queue pair and keeps the states of its entropy values.
@@ -57,6 +58,11 @@ impl Spray {
         })
     }
 
+    /// Puts a policy of one's own in place of the present one, as [`Self::with_policy`], before the first packet.
+    pub fn replace_policy(&mut self, policy: Box<dyn PathPolicy>) {
+        self.policy = policy;
+    }
+
     /// Chooses the path of the next packet from `planes`, the planes whose ports can send it now. The planes take turns.
     ///
     /// `avoid` is the value on which a retransmitted packet was lost. It is not chosen again as long as any plane that is up has another usable
@@ -68,7 +74,12 @@ impl Spray {
         if self.one_path {
             return self.choose_home(planes);
         }
-        let candidates = self.paths.candidates(avoid, self.planes_up)?;
+        let mut candidates = self.paths.candidates(avoid, self.planes_up)?;
+        if avoid.is_none() {
+            for (plane, slots) in (0..).zip(&mut candidates) {
+                *slots = self.policy.with_room(plane, *slots);
+            }
+        }
         let open = planes.and(self.planes_up);
         let plane = [self.next_plane, self.next_plane ^ 1]
             .into_iter()
@@ -120,6 +131,16 @@ impl Spray {
     /// The time before which the queue pair sends no data, because it changes its path; `None` if it may send now.
     pub fn held_until(&mut self, now: Ticks) -> Option<Ticks> {
         self.policy.held_until(&mut self.paths, now)
+    }
+
+    /// A data packet of `length` bytes leaves on `index`.
+    pub fn on_sent(&mut self, psn: Psn, index: EvIndex, length: u16) {
+        self.policy.on_sent(&self.paths, psn, index, length);
+    }
+
+    /// The policy's own congestion window in bytes, if it has one.
+    pub fn window(&self) -> Option<u32> {
+        self.policy.window()
     }
 
     /// Everything that was sent is acknowledged, to be told while [`Self::held_until`] keeps data back.

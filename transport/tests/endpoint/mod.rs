@@ -8,6 +8,7 @@ mod errors;
 mod immediates;
 mod losses;
 mod network;
+mod own_policy;
 mod pair;
 mod path_feedback;
 mod paths;

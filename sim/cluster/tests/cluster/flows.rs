@@ -211,7 +211,7 @@ fn clusters_that_cannot_run_are_refused() {
             "paths: 5 active entropy values; use 1 or an even number up to 128 (half in each plane)",
         ),
         (
-            |_, s| (s.policy, s.paths) = (Policy::Obs, 1),
+            |_, s| (s.policy, s.paths) = (Policy::Obs.into(), 1),
             "card: 1 paths; use an even number from 2 to the profile's 2 active values, or 1 with a policy of one path at a time",
         ),
         (

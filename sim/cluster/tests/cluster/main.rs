@@ -1,10 +1,12 @@
 //! Tests of clusters through their public functions.
 
 mod bad_files;
+mod baselines;
 mod common;
 mod files;
 mod flows;
 mod goal;
+mod placement;
 mod records;
 mod results;
 mod run_spec;

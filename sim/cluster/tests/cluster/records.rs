@@ -35,7 +35,7 @@ fn with_every_policy() {
         for sack_every in [4, 16] {
             let flows = permutation(&topology, None, 400_000, 3).unwrap();
             let settings = Settings {
-                policy,
+                policy: policy.into(),
                 paths,
                 sack_every,
                 path_loads: true,
@@ -104,7 +104,7 @@ fn with_losses_timeouts_probes_and_early_loss_detection() {
     let flows = permutation(&topology, None, 1_500_000, 7).unwrap();
     for early_loss in [0, 128] {
         let settings = Settings {
-            policy: Policy::EvState,
+            policy: Policy::EvState.into(),
             early_loss,
             ..Settings::default()
         };
@@ -246,7 +246,7 @@ proptest! {
         let flows = all_to_all(&topology, 4, 90_000).unwrap();
         let settings = Settings {
             seed,
-            policy,
+            policy: policy.into(),
             paths,
             transport: if rc { Transport::Rc } else { Transport::Mrc },
             limit: 20_000_000_000,

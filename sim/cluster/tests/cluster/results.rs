@@ -17,8 +17,8 @@ fn settings(paths: u8, seed: u64) -> Settings {
         seed,
         paths,
         policy: match paths {
-            1 => Policy::SinglePath,
-            _ => Policy::Obs,
+            1 => Policy::SinglePath.into(),
+            _ => Policy::Obs.into(),
         },
         ..Settings::default()
     }

@@ -40,7 +40,7 @@ fn spurious(gbps: u32, paths: u8, policy: Policy) -> f64 {
         let settings = Settings {
             seed,
             paths,
-            policy,
+            policy: policy.into(),
             early_loss: 128,
             sack_every: 16,
             ..Settings::default()
@@ -71,7 +71,7 @@ fn beside_50_gbps(policy: Policy, sack_every: u8) -> (f64, f64) {
     let runs = [1, 2].map(|seed| {
         let settings = Settings {
             seed,
-            policy,
+            policy: policy.into(),
             sack_every,
             ..Settings::default()
         };

@@ -38,7 +38,7 @@ pub struct FabricSpec {
     pub usid_block: String,
     /// UDP destination port of RoCEv2 and MRC.
     pub roce_port: u16,
-    /// Code points of the control class. Without it, ACK, SACK, NACK, probe and CNP packets are of that class.
+    /// Code points of the control class. Without it, ACK, SACK, NACK and CNP packets are of that class.
     pub control_dscp: Option<Vec<u8>>,
     /// Whether ports that lead to a host mark ECN, too. It is off by default, because MRC takes a mark for imbalance inside the fabric.
     pub ecn_at_last_hop: bool,

@@ -1,7 +1,8 @@
 //! Capacity, classes and marking.
 
-use sim_net::{DropReason, EcnThresholds, Fabric};
-use stellar_wire::{Ecn, Header, Ipv4};
+use sim_net::{DropReason, EcnThresholds, Fabric, Frame};
+use stellar_wire::mrc::Peth;
+use stellar_wire::{Ecn, ExtHeaders, Header, Ipv4, Opcode};
 
 use crate::common::{bottleneck, ecn, parsed, psns, run, star, Sent, A, B, C};
 
@@ -75,6 +76,25 @@ fn control_overtakes_data_but_not_the_frame_on_the_line() {
     let order = psns(&run(&mut fabric));
     // One data frame takes 0.88 us at 10G: the first is on the line when the SACKs come.
     assert_eq!(order, [0, 100, 101, 102, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn a_probe_waits_behind_data_and_is_marked_as_data() {
+    let settings = "rate_gbps = 10, ecn = { min_bytes = 0, max_bytes = 0, max_probability = 1.0 }";
+    let mut fabric = burst(settings, 3, Sent::new(A, C));
+    let mut probe = Sent::new(B, C).roce(fabric.topology());
+    probe.bth.opcode = Opcode::MrcProbe;
+    probe.bth.psn = 99;
+    probe.ext = ExtHeaders {
+        peth: Some(Peth::default()),
+        ..ExtHeaders::default()
+    };
+    probe.payload.clear();
+    let frame = Frame::new(probe.emit().unwrap());
+    fabric.send(B, 0, 0, frame).unwrap();
+    let deliveries = run(&mut fabric);
+    assert_eq!(psns(&deliveries), [0, 0, 1, 1, 2, 2, 99]);
+    assert_eq!(ecn(&deliveries[6]), Ecn::CongestionExperienced);
 }
 
 #[test]

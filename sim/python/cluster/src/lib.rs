@@ -4,9 +4,10 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sim_cluster::{
-    Cluster, ClusterError, FlowResult, QueueSample, Record, Report, RunSpec, UplinkResult,
+    Addressing, Carrier, Cluster, ClusterError, ClusterPolicy, FlowResult, Parts, QueueSample,
+    Record, Report, RunSpec, UplinkResult,
 };
-use stellar_transport::spray::Policy;
+use sim_net::Frame;
 
 /// What a run gives.
 struct Results {
@@ -37,7 +38,15 @@ fn run<'py>(
 
 fn simulate(spec: &RunSpec) -> PyResult<Results> {
     let parts = spec.parts().map_err(invalid)?;
-    let cluster = Cluster::<Record>::new(parts.topology, parts.workload, parts.settings);
+    // Records have no headers for source routes.
+    match parts.settings.addressing {
+        Addressing::Ipv4 => simulate_with::<Record>(parts),
+        Addressing::Srv6 => simulate_with::<Frame>(parts),
+    }
+}
+
+fn simulate_with<C: Carrier>(parts: Parts) -> PyResult<Results> {
+    let cluster = Cluster::<C>::new(parts.topology, parts.workload, parts.settings);
     let mut cluster = cluster.map_err(invalid)?;
     // Cards and queue pairs are made when their first flow starts.
     cluster.run(|_| {}).map_err(|error| match error {
@@ -57,10 +66,8 @@ fn simulate(spec: &RunSpec) -> PyResult<Results> {
 /// Names of the path policies, and what they do.
 #[pyfunction]
 fn policies() -> Vec<(&'static str, &'static str)> {
-    let all = Policy::ALL.map(Policy::traits);
-    all.iter()
-        .map(|traits| (traits.name, traits.help))
-        .collect()
+    let all = ClusterPolicy::ALL.into_iter();
+    all.map(|policy| (policy.name(), policy.help())).collect()
 }
 
 /// Digest of the sources that decide a run.

@@ -121,6 +121,7 @@ impl MrcRequester {
                 ..old
             },
         );
+        self.spray.on_sent(psn, path.index, old.length);
         self.counters.retransmissions += 1;
         self.start_timer(now, old.retries);
         self.count(&packet, path);
@@ -204,6 +205,7 @@ impl MrcRequester {
                     slot: message.wqe.slot,
                 };
                 self.window.push(sent, card.pool);
+                self.spray.on_sent(psn, path.index, sent.length);
                 self.start_timer(now, 0);
                 if let Some(packet) = packet {
                     self.count(&packet, path);
@@ -235,15 +237,21 @@ impl MrcRequester {
             return 0;
         }
         let in_flight = self.window.in_flight_bytes();
-        let by_congestion = self.nscc.cwnd().saturating_sub(in_flight) / self.qp.mtu;
+        let by_congestion = match self.spray.window() {
+            Some(_) => 1,
+            None => self.nscc.cwnd().saturating_sub(in_flight) / self.qp.mtu,
+        };
         room.min(by_congestion.max(1))
     }
 
     /// Whether the congestion window admits a packet.
     fn admits(&self, message: &Message, psn: Psn) -> bool {
-        let size = self.payload_length(message, psn);
-        self.nscc
-            .may_send(self.window.in_flight_bytes(), size.into())
+        let size = u32::from(self.payload_length(message, psn));
+        let in_flight = self.window.in_flight_bytes();
+        match self.spray.window() {
+            Some(window) => in_flight == 0 || window.saturating_sub(in_flight) >= size,
+            None => self.nscc.may_send(in_flight, size),
+        }
     }
 
     fn payload_length(&self, message: &Message, psn: Psn) -> u16 {

@@ -15,6 +15,7 @@ use std::fmt;
 use stellar_wire::rows::{PathAck, WindowChange};
 
 use super::{EvIndex, Feedback, Paths, PlaneMask, Policy, SprayConfig};
+use crate::rx::Psn;
 use crate::time::Ticks;
 
 /// How a queue pair chooses among its paths, and what it learns from feedback. A policy has the state of one queue pair.
@@ -27,6 +28,20 @@ pub trait PathPolicy: fmt::Debug + Send + Sync {
     /// With a policy of one path at a time ([`stellar_wire::rows::PolicyTraits::one_path`]) it is not called: the path is [`Paths::home`].
     fn choose(&mut self, paths: &mut Paths, plane: u8, candidates: u64) -> u8 {
         paths.next_in_order(plane, candidates)
+    }
+
+    /// The slots of `candidates` in `plane` that have room for a new packet: those from which [`Self::choose`] is asked to choose. Without any, the port
+    /// waits for the next acknowledgement. It is not asked for packets that are sent again, and not with one path at a time.
+    fn with_room(&self, _plane: u8, candidates: u64) -> u64 {
+        candidates
+    }
+
+    /// A data packet of `length` bytes, new or sent again, leaves on `index`. PSNs of new packets follow each other.
+    fn on_sent(&mut self, _paths: &Paths, _psn: Psn, _index: EvIndex, _length: u16) {}
+
+    /// The congestion window in bytes, if the policy has one of its own: then that of the queue pair does not count, and packets leave one by one.
+    fn window(&self) -> Option<u32> {
+        None
     }
 
     /// Takes feedback about a packet on `index`, which the queue pair may not have: a packet that was late or trimmed, or the answer to a probe.

@@ -165,6 +165,8 @@ def describe(
     window: int = 1024,
     early_loss: int = 0,
     queue_pairs: Literal["per-flow", "per-pair"] = "per-flow",
+    addressing: Literal["ipv4", "srv6"] = "ipv4",
+    telemetry_us: int = 0,
     path_loads: bool = False,
     sample_us: int = 5,
     sample_window: tuple[int, int] | None = None,
@@ -175,7 +177,8 @@ def describe(
 
     `workload` and `topology` (None: 2 leaves of 60 hosts and 60 spines) come from the functions of this module. `balancer` is how switches choose, like
     "let-flow,gap_us=50". `policy` is one of `policies` (None: "obs", or "single" with one path). `window` is the most packets of
-    a queue pair in flight, up to 4,096. `early_loss` is a distance in packets, 0 is off. Queues of
+    a queue pair in flight, up to 4,096. `early_loss` is a distance in packets, 0 is off. With
+    `addressing` "srv6" packets have source routes, and are whole frames. `telemetry_us` is the length of a sample of the policy "placed". Queues of
     uplinks are sampled every `sample_us` microseconds (0: not) within `sample_window`. The run ends at `limit_us` of simulated time, if flows are not done.
     """
     options = {
@@ -188,6 +191,8 @@ def describe(
         "window": window,
         "early_loss": early_loss,
         "queue_pairs": queue_pairs,
+        "addressing": addressing,
+        "telemetry_us": telemetry_us,
         "path_loads": path_loads,
         "sample_us": sample_us,
         "sample_window": list(sample_window) if sample_window is not None else None,

@@ -10,9 +10,10 @@ use anyhow::{bail, Context};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use stellar_fit::{Cells, Counts};
 use stellar_mutation::discovery::{self, Test};
 use stellar_mutation::programs::{self, Outcome, OVERLAY};
-use stellar_netlist::{count, Synthesis};
+use stellar_netlist::Synthesis;
 use tabled::settings::{object::Columns, Alignment, Style};
 use tabled::{Table, Tabled};
 
@@ -49,12 +50,8 @@ const LIMIT: Duration = Duration::from_secs(1_800);
 #[derive(Tabled)]
 struct Row {
     block: String,
-    #[tabled(rename = "LUTs")]
-    luts: usize,
-    #[tabled(rename = "FFs")]
-    flip_flops: usize,
-    #[tabled(rename = "RAMs")]
-    rams: usize,
+    #[tabled(inline)]
+    cells: Counts,
     #[tabled(rename = "DSPs")]
     multipliers: usize,
     tests: usize,
@@ -123,18 +120,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
                 failed += 1;
             }
         }
-        let of = |kinds: &[&str]| {
-            let cells = cells
-                .iter()
-                .filter(|(cell, _)| kinds.iter().any(|kind| cell.starts_with(kind)));
-            cells.map(|(_, count)| count).sum()
-        };
         rows.push(Row {
             block: module(model).into(),
-            luts: of(&["LUT"]),
-            flip_flops: of(&["FD"]),
-            rams: of(&["RAM", "URAM"]),
-            multipliers: of(&["DSP"]),
+            cells: cells.counts(),
+            multipliers: cells.of("DSP"),
             tests: tests.len(),
             failed,
             seconds: began.elapsed().as_secs(),
@@ -204,11 +193,7 @@ fn module(model: &str) -> &str {
 }
 
 /// Writes the netlist of a model into the overlay, where tests take it instead of the model's Verilog. Returns its cells.
-fn write_netlist(
-    synthesis: &Synthesis,
-    state: &Path,
-    model: &str,
-) -> anyhow::Result<stellar_netlist::Count> {
+fn write_netlist(synthesis: &Synthesis, state: &Path, model: &str) -> anyhow::Result<Cells> {
     let overlay = state.join("instead");
     // One block at a time, so that a failure names its block.
     if overlay.exists() {
@@ -223,7 +208,7 @@ fn write_netlist(
         overlay.join(format!("{model}.instead")),
         synthesis.with_models(&netlist)?,
     )?;
-    Ok(count(&netlist))
+    Ok(stellar_netlist::cells(&netlist))
 }
 
 /// Models check the rules of bundles, each in a line that ends the simulation. Synthesis has no such statements.

@@ -5,13 +5,11 @@ mod netlist;
 mod page;
 mod print;
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::Context;
 use indicatif::ProgressBar;
-use stellar_fit::SYNTHESIS;
+use stellar_fit::{Counts, Form, Yosys};
 use tabled::settings::{object::Columns, Alignment, Style};
 use tabled::{Table, Tabled};
 
@@ -141,16 +139,8 @@ pub struct Arguments {
 #[derive(Tabled, Default)]
 struct Row {
     block: String,
-    #[tabled(rename = "LUTs")]
-    luts: usize,
-    #[tabled(rename = "FFs")]
-    flip_flops: usize,
-    #[tabled(rename = "BRAM36")]
-    block_rams: f64,
-    #[tabled(rename = "URAM")]
-    ultra_rams: usize,
-    #[tabled(rename = "LUT RAM")]
-    lut_rams: usize,
+    #[tabled(inline)]
+    cells: Counts,
     #[tabled(rename = "LUT levels")]
     levels: u32,
     #[tabled(rename = "carry cells")]
@@ -168,11 +158,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let known = hdl_designs::find(&name)?;
     crate::progress::say(&format!("elaborating {name}"));
     let design = hdl_designs::for_bitstream(known.name)?;
-    let mut source = tempfile::Builder::new()
-        .suffix(".v")
-        .tempfile()
-        .context("cannot make a temporary file")?;
-    source.write_all(design.text().as_bytes())?;
+    let verilog = design.text();
     let chosen: Vec<&str> = design
         .modules
         .iter()
@@ -195,7 +181,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut rows = vec![];
     for module in chosen {
         bar.println(format!("yosys: {module}"));
-        let row = synthesise(source.path(), module)?;
+        let row = synthesise(&verilog, module)?;
         rows.push(Row {
             source: date.clone(),
             ..row
@@ -241,35 +227,13 @@ fn is_block(module: &str, block: &str) -> bool {
         .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '_'))
 }
 
-fn synthesise(source: &std::path::Path, module: &str) -> anyhow::Result<Row> {
-    let netlist = tempfile::Builder::new()
-        .suffix(".json")
-        .tempfile()
-        .context("cannot make a temporary file")?;
-    let script = format!(
-        "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {module}; write_json {}",
-        source.display(),
-        netlist.path().display()
-    );
-    let output = Command::new("yosys")
-        .args(["-q", "-p", &script])
-        .output()
-        .context("cannot run yosys; `./stellar setup` installs it")?;
-    anyhow::ensure!(
-        output.status.success(),
-        "yosys fails on {module}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let json = std::fs::read_to_string(netlist.path()).context("cannot read Yosys' netlist")?;
+fn synthesise(verilog: &str, module: &str) -> anyhow::Result<Row> {
+    let json = Yosys::new("yosys").synthesise(verilog, module, Form::Json)?;
     let netlist = Netlist::parse(&json, module)?;
     let depth = netlist.depth().with_context(|| module.to_string())?;
     Ok(Row {
         block: module.to_string(),
-        luts: netlist.count(&["LUT"]),
-        flip_flops: netlist.count(&["FD"]),
-        block_rams: netlist.count(&["RAMB36"]) as f64 + netlist.count(&["RAMB18"]) as f64 / 2.0,
-        ultra_rams: netlist.count(&["URAM"]),
-        lut_rams: netlist.count(&["RAM32", "RAM64", "RAM128", "RAM256", "RAM512"]),
+        cells: netlist.cells().counts(),
         levels: depth.luts,
         carries: depth.carries,
         source: String::new(),

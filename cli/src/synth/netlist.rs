@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Context;
 use serde::Deserialize;
+use stellar_fit::Cells;
 
 /// The parts of the file that are used.
 #[derive(Deserialize)]
@@ -72,10 +73,9 @@ impl Netlist {
             .with_context(|| format!("Yosys' netlist has no module {top}"))
     }
 
-    /// Cells whose type starts with one of `prefixes`.
-    pub fn count(&self, prefixes: &[&str]) -> usize {
-        let counted = |cell: &&Cell| prefixes.iter().any(|p| cell.kind.starts_with(p));
-        self.cells.values().filter(counted).count()
+    /// The cells by type.
+    pub fn cells(&self) -> Cells {
+        self.cells.values().map(|cell| cell.kind.as_str()).collect()
     }
 
     /// The longest paths.
@@ -204,7 +204,7 @@ mod tests {
                 carries: 1
             }
         );
-        assert_eq!(found.count(&["LUT"]), 2);
+        assert_eq!(found.cells().counts().luts, 2);
     }
 
     #[test]

@@ -130,12 +130,17 @@ fn print(sections: &Sections) -> String {
 
 #[cfg(test)]
 mod tests {
+    use stellar_fit::Counts;
+
     use super::*;
 
     fn row(block: &str, luts: usize) -> Row {
         Row {
             block: block.into(),
-            luts,
+            cells: Counts {
+                luts,
+                ..Counts::default()
+            },
             source: "2026-01-02".into(),
             ..Row::default()
         }

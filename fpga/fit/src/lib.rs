@@ -1,13 +1,14 @@
 //! Whether a design fits a device and its clock, from Yosys' netlists: cells by block, paths and fan-out over the borders of modules, memories, budgets.
 //!
 //! A design is mapped in units, each once ([`Design::map`]); the netlists are joined over their ports ([`Design::measure`]). Nothing is flattened as a
-//! whole, so it takes little memory, and a run after a change maps what changed.
+//! whole, so it takes little memory, and a run after a change maps what changed. [`Yosys`] alone maps one module, and [`Cells`] counts what it was mapped to.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod blocks;
 mod budget;
 mod cells;
+mod count;
 mod design;
 mod error;
 mod fanout;
@@ -18,14 +19,16 @@ mod report;
 mod source;
 mod timing;
 mod variant;
+mod yosys;
 
 pub use blocks::WrongMemory;
 pub use budget::{Budget, Goal, Misses, Record, Replicated, Verdict};
 pub use cells::Area;
+pub use count::{Cells, Counts};
 pub use design::{Design, Division, Event, Options};
 pub use error::FitError;
 pub use fanout::Net;
-pub use map::SYNTHESIS;
 pub use report::{Limits, Report};
 pub use source::{Memory, Module};
 pub use timing::{Path, Timing};
+pub use yosys::{Form, Yosys};

@@ -3,38 +3,33 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
 use crate::netlist::Netlist;
 use crate::source::Sources;
 use crate::variant::{Variant, WRAPPER};
+use crate::yosys::{Form, Yosys, SYNTHESIS};
 use crate::FitError;
 
 /// Changes whenever what is kept of a netlist changes.
 const FORMAT: &str = "1";
-/// Yosys' passes for a module, whose name follows: UltraScale+, with the modules below it flattened.
-pub const SYNTHESIS: &str = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top";
 
 /// Yosys and the folder of what it mapped.
 pub(crate) struct Mapper {
-    program: String,
+    yosys: Yosys,
     version: String,
     cache: PathBuf,
 }
 
 impl Mapper {
     pub(crate) fn new(program: &str, cache: &Path) -> Result<Self, FitError> {
-        let version = Command::new(program).arg("-V").output();
-        let version = version.map_err(|error| FitError::Missing {
-            program: program.into(),
-            error,
-        })?;
+        let yosys = Yosys::new(program);
+        let version = yosys.version()?;
         fs::create_dir_all(cache).map_err(FitError::file(cache))?;
         Ok(Self {
-            program: program.into(),
-            version: String::from_utf8_lossy(&version.stdout).into(),
+            yosys,
+            version,
             cache: cache.into(),
         })
     }
@@ -78,33 +73,15 @@ impl Mapper {
     }
 
     fn run(&self, module: &str, top: &str, text: &str) -> Result<Netlist, FitError> {
-        let folder = tempfile::tempdir_in(&self.cache).map_err(FitError::file(&self.cache))?;
-        let (source, result) = (
-            folder.path().join("unit.v"),
-            folder.path().join("unit.json"),
-        );
-        fs::write(&source, text).map_err(FitError::file(&source))?;
-        let script = format!(
-            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top}; write_json {}",
-            source.display(),
-            result.display()
-        );
-        let done = Command::new(&self.program)
-            .args(["-q", "-p", &script])
-            .output();
-        let done = done.map_err(|error| FitError::Missing {
-            program: self.program.clone(),
-            error,
-        })?;
-        if !done.status.success() {
-            let text = String::from_utf8_lossy(&done.stderr);
-            let lines: Vec<&str> = text.lines().rev().take(5).collect();
-            return Err(FitError::Yosys {
+        let json = self.yosys.synthesise(text, top, Form::Json);
+        let json = json.map_err(|error| match error {
+            // The top may be a wrapper, which says nothing to the reader.
+            FitError::Yosys { reason, .. } => FitError::Yosys {
                 module: module.into(),
-                reason: lines.into_iter().rev().collect::<Vec<_>>().join("\n"),
-            });
-        }
-        let json = fs::read_to_string(&result).map_err(FitError::file(&result))?;
+                reason,
+            },
+            other => other,
+        })?;
         Netlist::read(&json, top).map_err(|reason| bad(module, reason))
     }
 }

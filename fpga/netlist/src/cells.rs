@@ -1,21 +1,13 @@
 //! Models of the cells of a netlist.
 
-use std::collections::BTreeMap;
-
 use anyhow::{bail, Context};
+use stellar_fit::Cells;
 
 use crate::block_ram;
 
-/// Cells of a netlist, by name.
-pub type Count = BTreeMap<String, usize>;
-
-/// How many cells of each kind a netlist of [`Synthesis`](crate::Synthesis) has.
-pub fn count(netlist: &str) -> Count {
-    let mut count = Count::new();
-    for name in netlist.lines().filter_map(cell) {
-        *count.entry(name.to_owned()).or_default() += 1;
-    }
-    count
+/// The cells of a netlist of [`Synthesis`](crate::Synthesis).
+pub fn cells(netlist: &str) -> Cells {
+    netlist.lines().filter_map(cell).collect()
 }
 
 /// The kind of the cell whose instance begins in this line. Yosys writes a name in capitals and digits, indented by two, and then parameters or a name.
@@ -37,8 +29,8 @@ fn cell(line: &str) -> Option<&str> {
 pub(crate) fn with_models(netlist: &str, library: &str) -> anyhow::Result<String> {
     let mut text = String::from("`default_nettype wire\n");
     let mut needs_block_ram = false;
-    for name in count(netlist).keys() {
-        match name.as_str() {
+    for name in cells(netlist).kinds() {
+        match name {
             "RAMB18E2" => text += &block_ram::module(name, 14, 16),
             "RAMB36E2" => text += &block_ram::module(name, 15, 32),
             "URAM288" => text += include_str!("../cells/ultra_ram.v"),

@@ -10,5 +10,5 @@ mod block_ram;
 mod cells;
 mod synthesis;
 
-pub use cells::{count, Count};
+pub use cells::cells;
 pub use synthesis::Synthesis;

@@ -1,6 +1,8 @@
 //! `./stellar netlist`.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod report;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,11 +12,12 @@ use anyhow::{bail, Context};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use stellar_fit::Cells;
 use stellar_mutation::discovery::{self, Test};
 use stellar_mutation::programs::{self, Outcome, OVERLAY};
-use stellar_netlist::{count, Synthesis};
-use tabled::settings::{object::Columns, Alignment, Style};
-use tabled::{Table, Tabled};
+use stellar_netlist::Synthesis;
+
+use report::{Report, Row};
 
 /// Run the blocks' tests on the netlists that Yosys makes of their Verilog
 #[derive(Parser)]
@@ -38,29 +41,19 @@ struct Arguments {
     /// Leave out tests that take longer than this many seconds with the block's Verilog
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
     longest: f64,
+    /// Leave out blocks with more lines of Verilog
+    #[arg(long, value_name = "LINES")]
+    largest: Option<usize>,
     /// Directory for the report
     #[arg(long, default_value = "out/netlist", value_name = "DIR")]
     out: PathBuf,
 }
 
+/// The names of tests of the checks of bundles' rules end so. A netlist has no checks.
+const OF_CHECKS: &str = "_stops_the_model";
+
 /// A test may take this long with a netlist.
 const LIMIT: Duration = Duration::from_secs(1_800);
-
-#[derive(Tabled)]
-struct Row {
-    block: String,
-    #[tabled(rename = "LUTs")]
-    luts: usize,
-    #[tabled(rename = "FFs")]
-    flip_flops: usize,
-    #[tabled(rename = "RAMs")]
-    rams: usize,
-    #[tabled(rename = "DSPs")]
-    multipliers: usize,
-    tests: usize,
-    failed: usize,
-    seconds: u64,
-}
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -87,8 +80,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     ];
     let blocks = blocks(arguments, &root, &state, &variables)?;
     if arguments.list {
-        for (model, tests) in &blocks {
-            println!("{} ({} tests)", module(model), tests.len());
+        for block in &blocks {
+            println!("{} ({} tests)", module(&block.model), block.tests.len());
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -96,62 +89,76 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         blocks.len() as u64,
         "{bar:30} {pos}/{len} {eta} left, {msg}",
     );
-    let (mut rows, mut failures) = (vec![], vec![]);
-    for (model, tests) in &blocks {
-        bar.set_message(module(model).to_owned());
+    let mut report = Report::new(&arguments.out)?;
+    for block in &blocks {
+        let name = module(&block.model);
+        bar.set_message(name.to_owned());
         let began = Instant::now();
-        let cells = write_netlist(&synthesis, &state, model)?;
         let overlay = state.join("instead");
-        let overlay = overlay
-            .to_str()
-            .context("the path of the checkout is no text")?;
-        let mut failed = 0;
-        for test in tests {
-            let variables = [&[(OVERLAY, overlay)], &variables[..]].concat();
-            let outcome = test
-                .program
-                .run(std::slice::from_ref(&test.name), &variables, LIMIT)?;
-            if outcome != Outcome::Passed {
-                let failure = format!(
-                    "{}: {} of {} ({outcome:?})",
-                    module(model),
-                    test.name,
-                    test.program.package
-                );
-                bar.suspend(|| eprintln!("failed with the netlist of {failure}"));
-                failures.push(failure);
-                failed += 1;
-            }
-        }
-        let of = |kinds: &[&str]| {
-            let cells = cells
-                .iter()
-                .filter(|(cell, _)| kinds.iter().any(|kind| cell.starts_with(kind)));
-            cells.map(|(_, count)| count).sum()
+        let (cells, failures) = match write_netlist(&synthesis, &overlay, block) {
+            Ok(cells) => (cells, failed_tests(block, &overlay, &variables)?),
+            // Other blocks can be looked at all the same.
+            Err(error) => (Cells::default(), vec![format!("{error:#}")]),
         };
-        rows.push(Row {
-            block: module(model).into(),
-            luts: of(&["LUT"]),
-            flip_flops: of(&["FD"]),
-            rams: of(&["RAM", "URAM"]),
-            multipliers: of(&["DSP"]),
-            tests: tests.len(),
-            failed,
+        let failures: Vec<String> = (failures.into_iter())
+            .map(|failure| format!("{name}: {failure}"))
+            .collect();
+        let row = Row {
+            block: name.into(),
+            cells: cells.counts(),
+            multipliers: cells.of("DSP"),
+            tests: block.tests.len(),
+            failed: failures.len(),
             seconds: began.elapsed().as_secs(),
-        });
+        };
+        bar.suspend(|| report.add(row, failures))?;
         bar.inc(1);
     }
     bar.finish_and_clear();
-    report(&arguments.out, &rows, &failures)
+    println!("{}", report.text());
+    Ok(if report.has_failures() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
-/// The models of blocks that are wanted, each with the tests that build it.
+/// Runs the block's tests with what `overlay` has in place of its Verilog. Returns those that do not pass.
+fn failed_tests(
+    block: &Block,
+    overlay: &Path,
+    variables: &[(&str, &str)],
+) -> anyhow::Result<Vec<String>> {
+    let directory = (overlay.to_str()).context("the path of the checkout is no text")?;
+    let variables = [&[(OVERLAY, directory)], variables].concat();
+    let mut failed = vec![];
+    for test in &block.tests {
+        let name = std::slice::from_ref(&test.name);
+        let outcome = test.program.run(name, &variables, LIMIT)?;
+        if outcome != Outcome::Passed {
+            let package = &test.program.package;
+            failed.push(format!("{} of {package} ({outcome:?})", test.name));
+        }
+    }
+    Ok(failed)
+}
+
+/// A block's model.
+struct Block {
+    /// Name of the model's file.
+    model: String,
+    verilog: String,
+    /// The tests that build it.
+    tests: Vec<Test>,
+}
+
+/// The models of blocks that are wanted, the smallest first, so that a run that is stopped has most rows.
 fn blocks(
     arguments: &Arguments,
     root: &Path,
     state: &Path,
     variables: &[(&str, &str)],
-) -> anyhow::Result<BTreeMap<String, Vec<Test>>> {
+) -> anyhow::Result<Vec<Block>> {
     let mut crates = programs::crates(root)?;
     if let Some(unknown) = arguments
         .packages
@@ -172,27 +179,56 @@ fn blocks(
         bar.set_message(format!("{} {name}", program.package));
     })?;
     bar.finish_and_clear();
-    let mut blocks: BTreeMap<String, Vec<Test>> = BTreeMap::new();
-    for test in tests
-        .iter()
-        .filter(|test| test.seconds <= arguments.longest)
-    {
-        for model in &test.models {
-            if arguments.block.is_empty()
-                || arguments
-                    .block
-                    .iter()
-                    .any(|text| module(model).contains(text.as_str()))
-            {
-                blocks.entry(model.clone()).or_default().push(test.clone());
-            }
+    let is_wanted = |model: &str| {
+        let texts = &arguments.block;
+        texts.is_empty() || texts.iter().any(|text| module(model).contains(text))
+    };
+    let mut found: BTreeMap<String, Vec<Test>> = BTreeMap::new();
+    for test in tests {
+        let mut models = test
+            .models
+            .iter()
+            .filter(|model| is_wanted(model))
+            .peekable();
+        let left_out = if test.seconds > arguments.longest {
+            Some(format!("it takes {:.0} s", test.seconds))
+        } else if test.name.ends_with(OF_CHECKS) {
+            Some("it tests a check, and a netlist has none".to_owned())
+        } else {
+            None
+        };
+        if let (Some(reason), true) = (left_out, models.peek().is_some()) {
+            eprintln!(
+                "{} of {} is left out: {reason}",
+                test.name, test.program.package
+            );
+            continue;
+        }
+        for model in models {
+            found.entry(model.clone()).or_default().push(test.clone());
         }
     }
+    let mut blocks = vec![];
+    for (model, tests) in found {
+        let path = discovery::models(state).join(format!("{model}.v"));
+        let verilog =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let fits = |largest| verilog.lines().count() <= largest;
+        if arguments.largest.is_none_or(fits) {
+            blocks.push(Block {
+                model,
+                verilog,
+                tests,
+            });
+        }
+    }
+    blocks.sort_by_key(|block| block.verilog.len());
     if blocks.is_empty() {
         bail!(
-            "no test of at most {} s builds a block with {:?} in its name",
+            "no test of at most {} s builds a block with {:?} in its name, and of at most {:?} lines",
             arguments.longest,
-            arguments.block
+            arguments.block,
+            arguments.largest
         );
     }
     Ok(blocks)
@@ -203,27 +239,20 @@ fn module(model: &str) -> &str {
     model.rsplit_once('-').map_or(model, |(module, _)| module)
 }
 
-/// Writes the netlist of a model into the overlay, where tests take it instead of the model's Verilog. Returns its cells.
-fn write_netlist(
-    synthesis: &Synthesis,
-    state: &Path,
-    model: &str,
-) -> anyhow::Result<stellar_netlist::Count> {
-    let overlay = state.join("instead");
+/// Writes the netlist of a model into `overlay`, where tests take it instead of the model's Verilog. Returns its cells.
+fn write_netlist(synthesis: &Synthesis, overlay: &Path, block: &Block) -> anyhow::Result<Cells> {
     // One block at a time, so that a failure names its block.
     if overlay.exists() {
-        fs::remove_dir_all(&overlay)?;
+        fs::remove_dir_all(overlay)?;
     }
-    fs::create_dir_all(&overlay)?;
-    let path = discovery::models(state).join(format!("{model}.v"));
-    let verilog =
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let netlist = synthesis.netlist(&without_checks(&verilog), module(model))?;
+    fs::create_dir_all(overlay)?;
+    let (model, verilog) = (&block.model, &block.verilog);
+    let netlist = synthesis.netlist(&without_checks(verilog), module(model))?;
     fs::write(
         overlay.join(format!("{model}.instead")),
         synthesis.with_models(&netlist)?,
     )?;
-    Ok(count(&netlist))
+    Ok(stellar_netlist::cells(&netlist))
 }
 
 /// Models check the rules of bundles, each in a line that ends the simulation. Synthesis has no such statements.
@@ -237,33 +266,4 @@ fn without_checks(verilog: &str) -> String {
 fn progress(length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length)
         .with_style(ProgressStyle::with_template(template).expect("the template is constant"))
-}
-
-/// Prints the table, and writes it with the failures into the directory `out`.
-fn report(out: &Path, rows: &[Row], failures: &[String]) -> anyhow::Result<ExitCode> {
-    let mut table = Table::new(rows);
-    table
-        .with(Style::markdown())
-        .modify(Columns::new(1..), Alignment::right());
-    let blocks: BTreeSet<&str> = rows.iter().map(|row| row.block.as_str()).collect();
-    let tests: usize = rows.iter().map(|row| row.tests).sum();
-    let summary = match failures {
-        [] => format!(
-            "{tests} runs of tests pass on the netlists of {} blocks.",
-            blocks.len()
-        ),
-        _ => format!(
-            "{} of {tests} runs of tests fail:\n\n- {}",
-            failures.len(),
-            failures.join("\n- ")
-        ),
-    };
-    fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
-    fs::write(out.join("report.md"), format!("{table}\n\n{summary}\n"))?;
-    println!("{table}\n\n{summary}");
-    Ok(if failures.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
 }

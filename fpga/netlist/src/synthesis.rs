@@ -1,13 +1,11 @@
 //! Yosys, from Verilog to a netlist.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{bail, Context};
-use stellar_fit::SYNTHESIS;
+use anyhow::Context;
+use stellar_fit::{Form, Yosys};
 
 use crate::cells::with_models;
 
@@ -18,7 +16,7 @@ const MENDED: &str = "PORT_W_WIDTH == 72 ?";
 
 /// Yosys with its data.
 pub struct Synthesis {
-    program: PathBuf,
+    yosys: Yosys,
     /// Yosys' models of cells.
     library: String,
     /// Keeps a copy of the program with mended data, which it finds beside itself.
@@ -41,7 +39,7 @@ impl Synthesis {
         let map = read(MAP)?;
         if !map.contains(MISTAKE) {
             return Ok(Self {
-                program,
+                yosys: Yosys::new(program),
                 library,
                 _mended: None,
             });
@@ -49,7 +47,7 @@ impl Synthesis {
         let copy = tempfile::tempdir().context("cannot make a temporary directory")?;
         let program = mend(&program, &data, copy.path(), &map.replace(MISTAKE, MENDED))?;
         Ok(Self {
-            program,
+            yosys: Yosys::new(program),
             library,
             _mended: Some(copy),
         })
@@ -60,29 +58,7 @@ impl Synthesis {
     /// # Errors
     /// When Yosys refuses the Verilog.
     pub fn netlist(&self, verilog: &str, top: &str) -> anyhow::Result<String> {
-        let folder = tempfile::tempdir().context("cannot make a temporary directory")?;
-        let (source, result) = (
-            folder.path().join("block.v"),
-            folder.path().join("netlist.v"),
-        );
-        fs::File::create(&source)?.write_all(verilog.as_bytes())?;
-        // Models have two states: what is undefined in the netlist is zero in them, contents of memories included.
-        let script = format!(
-            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top}; setundef -zero -params; write_verilog -noattr {}",
-            source.display(),
-            result.display()
-        );
-        let output = Command::new(&self.program)
-            .args(["-q", "-p", &script])
-            .output();
-        let output = output.with_context(|| format!("cannot run {}", self.program.display()))?;
-        if !output.status.success() {
-            bail!(
-                "yosys fails on {top}: {}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            );
-        }
-        fs::read_to_string(&result).context("yosys wrote no netlist")
+        Ok(self.yosys.synthesise(verilog, top, Form::Verilog)?)
     }
 
     /// A netlist with models of its cells: Verilog with the same ports and behaviour, for a simulator.

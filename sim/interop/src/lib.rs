@@ -25,5 +25,5 @@ mod table;
 mod traffic;
 mod tshark;
 
-pub use cases::{all as cases, Case, IpVersion, Outcome};
+pub use cases::{all as cases, Case, IpVersion};
 pub use run::{check_names, run, Options, Report, Row};

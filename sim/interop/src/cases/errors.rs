@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use stellar_driver::{AsyncEvent, WcStatus};
 
-use super::{Case, Outcome};
+use super::Case;
 use crate::bed::{Bed, Pair, PairOptions, Writer, PATIENCE};
 use crate::card_end::Remote;
 use crate::memory::REGION;
@@ -68,7 +68,7 @@ fn expect_refusal_of_card(bed: &Bed, pair: &Pair, status: &str) -> anyhow::Resul
     expect_fatal_event(bed, pair)
 }
 
-fn bad_write_to_card(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<Outcome> {
+fn bad_write_to_card(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions::default())?;
     let read_only = bed.end().read_only.remote();
     let read_only = Remote {
@@ -81,11 +81,11 @@ fn bad_write_to_card(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<Outcome> {
     }
     expect_refusal_of_card(bed, &pair, "REM_ACCESS_ERR")?;
     bed.arrived(Writer::Peer, &[requests[0].0]);
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 /// The peer posts an operation that the card does not support between two WRITEs.
-fn operation_to_card(bed: &mut Bed, operation: &str, length: u32) -> anyhow::Result<Outcome> {
+fn operation_to_card(bed: &mut Bed, operation: &str, length: u32) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions::default())?;
     let mut layout = Layout::new(1);
     let [first, mut second, third] = [100, length, 500].map(|length| layout.message(length, None));
@@ -96,10 +96,10 @@ fn operation_to_card(bed: &mut Bed, operation: &str, length: u32) -> anyhow::Res
     }
     expect_refusal_of_card(bed, &pair, "REM_INV_REQ_ERR")?;
     bed.arrived(Writer::Peer, &[first]);
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
-fn bad_write_to_peer(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<Outcome> {
+fn bad_write_to_peer(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions::default())?;
     let requests = three(wrong, bed.peer_target(), bed.peer_read_only());
     for (message, remote) in &requests {
@@ -118,22 +118,22 @@ fn bad_write_to_peer(bed: &mut Bed, wrong: Wrong) -> anyhow::Result<Outcome> {
     );
     expect_fatal_event(bed, &pair)?;
     bed.arrived(Writer::Card, &[requests[0].0]);
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 /// The peer has no receive posted for a WRITE with immediate and sends RNR NAKs. The receive is posted later.
-fn late_receive(bed: &mut Bed) -> anyhow::Result<Outcome> {
+fn late_receive(bed: &mut Bed) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions::default().impatient())?;
     let message = Layout::new(1).message(3000, Some(0x1234));
     bed.post(Writer::Card, &pair, &[message])?;
     bed.rest(Duration::from_millis(500));
     bed.post_receives(&pair, &[message])?;
     bed.complete(Writer::Card, &pair, &[message])?;
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 /// The peer has no receive posted for a WRITE with immediate, and none is ever posted.
-fn no_receive(bed: &mut Bed) -> anyhow::Result<Outcome> {
+fn no_receive(bed: &mut Bed) -> anyhow::Result<()> {
     let options = PairOptions {
         card_rnr_retries: 2,
         ..PairOptions::default().impatient()
@@ -153,7 +153,7 @@ fn no_receive(bed: &mut Bed) -> anyhow::Result<Outcome> {
         ..message
     };
     bed.arrived(Writer::Card, &[arrived]);
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 pub fn cases() -> Vec<Case> {

@@ -1,6 +1,6 @@
 //! Many outstanding messages, PSN wrap-around, several queue pairs.
 
-use super::{Case, Outcome};
+use super::Case;
 use crate::bed::{Bed, PairOptions, Writer};
 use crate::message::Layout;
 
@@ -8,7 +8,7 @@ use crate::message::Layout;
 const OUTSTANDING: usize = 64;
 const QUEUE_PAIRS: usize = 4;
 
-fn outstanding(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
+fn outstanding(bed: &mut Bed, writer: Writer) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions::default())?;
     let mut layout = Layout::new(1);
     let messages = (0..OUTSTANDING as u32).map(|n| {
@@ -16,11 +16,11 @@ fn outstanding(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
         layout.message(1 + 97 * n, immediate)
     });
     bed.exchange(writer, &pair, &messages.collect::<Vec<_>>())?;
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 /// Both ends write at once. The PSNs of each direction wrap in the middle of a message.
-fn psn_wrap(bed: &mut Bed) -> anyhow::Result<Outcome> {
+fn psn_wrap(bed: &mut Bed) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions {
         card_psn: 0xff_fff0,
         peer_psn: 0xff_ffe0,
@@ -35,10 +35,10 @@ fn psn_wrap(bed: &mut Bed) -> anyhow::Result<Outcome> {
         bed.post(writer, &pair, &messages)?;
     }
     bed.complete_both(&pair, &messages)?;
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
-fn queue_pairs(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
+fn queue_pairs(bed: &mut Bed, writer: Writer) -> anyhow::Result<()> {
     let mut layout = Layout::new(1);
     let mut all = Vec::new();
     for number in 0..QUEUE_PAIRS as u32 {
@@ -62,7 +62,7 @@ fn queue_pairs(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
     for (pair, messages) in &all {
         bed.complete(writer, pair, messages)?;
     }
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 pub fn cases() -> Vec<Case> {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, ensure};
 use stellar_driver::{Modify, WcStatus};
 
-use super::{Case, Outcome};
+use super::Case;
 use crate::bed::{Bed, Pair, PairOptions, Writer, PATIENCE};
 use crate::message::{Layout, Message};
 
@@ -44,14 +44,14 @@ fn reach_the_middle(bed: &Bed, writer: Writer) -> anyhow::Result<()> {
 }
 
 /// Checks that a new queue pair works afterwards.
-fn go_on(bed: &mut Bed, writer: Writer, layout: &mut Layout) -> anyhow::Result<Outcome> {
+fn go_on(bed: &mut Bed, writer: Writer, layout: &mut Layout) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions::default())?;
     let messages = layout.writes(&[5000, 1]);
     bed.exchange(writer, &pair, &messages)?;
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
-fn peer_goes(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
+fn peer_goes(bed: &mut Bed, writer: Writer) -> anyhow::Result<()> {
     let mut layout = Layout::new(1);
     let (pair, message) = begin(bed, writer, &mut layout)?;
     bed.destroy_at_peer(&pair)?;
@@ -67,7 +67,7 @@ fn peer_goes(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
     go_on(bed, writer, &mut layout)
 }
 
-fn card_goes(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
+fn card_goes(bed: &mut Bed, writer: Writer) -> anyhow::Result<()> {
     let mut layout = Layout::new(1);
     let (pair, message) = begin(bed, writer, &mut layout)?;
     pair.card.modify(Modify::Error)?;
@@ -94,14 +94,14 @@ fn card_goes(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
     go_on(bed, writer, &mut layout)
 }
 
-fn silence(bed: &mut Bed, writer: Writer) -> anyhow::Result<Outcome> {
+fn silence(bed: &mut Bed, writer: Writer) -> anyhow::Result<()> {
     let pair = bed.pair(PairOptions::default().impatient())?;
     let message = Layout::new(1).message(LONG, None);
     bed.post(writer, &pair, &[message])?;
     reach_the_middle(bed, writer)?;
     bed.silence_peer(SILENCE)?;
     bed.complete(writer, &pair, &[message])?;
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 pub fn cases() -> Vec<Case> {

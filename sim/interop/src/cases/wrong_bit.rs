@@ -3,7 +3,7 @@
 use anyhow::{ensure, Context};
 use sim_bridge::BitFlip;
 
-use super::{Case, IpVersion, Outcome};
+use super::{Case, IpVersion};
 use crate::bed::{Bed, PairOptions, Writer};
 use crate::message::Layout;
 
@@ -43,7 +43,7 @@ fn exchange(
     bed.check_traffic(true)
 }
 
-fn run(bed: &mut Bed, writer: Writer, flips: &[(&str, BitFlip)]) -> anyhow::Result<Outcome> {
+fn run(bed: &mut Bed, writer: Writer, flips: &[(&str, BitFlip)]) -> anyhow::Result<()> {
     let mut layout = Layout::new(1);
     exchange(bed, writer, &mut layout, None).context("without a wrong bit")?;
     for &(field, flip) in flips {
@@ -53,7 +53,7 @@ fn run(bed: &mut Bed, writer: Writer, flips: &[(&str, BitFlip)]) -> anyhow::Resu
             "nobody notices that bit {flip} of the card's packets is wrong ({field})"
         );
     }
-    Ok(Outcome::Passed)
+    Ok(())
 }
 
 pub fn cases() -> Vec<Case> {

@@ -11,6 +11,8 @@ pub struct VisitSrc {
     pub qp: Signal<Out, Qpn>,
     /// The port by which an acknowledgement leaves.
     pub port: Signal<Out, Bit>,
+    /// What is pending is from before a reset, and is forgotten.
+    pub forgets: Signal<Out, Bit>,
     pub ready: Signal<In, Bit>,
 }
 

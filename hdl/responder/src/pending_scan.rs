@@ -12,6 +12,8 @@ const TIMES_LOG2: usize = PENDING_VISIT_LOG2 - PENDING_VISIT_QP_LOG2;
 
 /// Offers each of 2^`Q` queue pairs once in 2^[`PENDING_VISIT_LOG2`] ticks of 8 ns, queue pair n when the ticks modulo that period are n * 2^[`PENDING_VISIT_QP_LOG2`]. An offer that is
 /// not accepted for longer than until the next one delays that, and no queue pair is left out unless the offers stop for a whole period.
+///
+/// After a reset it first offers each queue pair once, as fast as they are accepted, to have forgotten what was pending before: the memory of the responder keeps its contents.
 /// Levels: 4 (comparison of 10 bits).
 #[derive(LogicBlock, Default)]
 pub struct PendingScan<const Q: usize = 10> {
@@ -29,6 +31,10 @@ pub struct PendingScan<const Q: usize = 10> {
     visited: DFF<Bits<TIMES_LOG2>>,
     port: DFF<Bit>,
     offers: DFF<Bit>,
+    /// Queue pairs from before the reset are left, not counting the offer.
+    sweeps: DFF<Bit>,
+    /// The offer is one of these.
+    forgets: DFF<Bit>,
 }
 
 impl<const Q: usize> Parameters for PendingScan<Q> {
@@ -43,11 +49,12 @@ impl<const Q: usize> Parameters for PendingScan<Q> {
 impl<const Q: usize> Logic for PendingScan<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, due, port, visited, offers);
+        dff_setup!(self, clock, due, port, visited, offers, sweeps, forgets);
         let now = self.now.val();
         self.due.d.next = now.get_bits::<TIMES_LOG2>(PENDING_VISIT_QP_LOG2);
         let visited = self.visited.q.val();
-        let is_behind = visited != self.due.q.val();
+        let sweeps = self.sweeps.q.val();
+        let is_behind = sweeps | (visited != self.due.q.val());
         let next = visited + 1;
         let moves = !self.offers.q.val() | self.visit.ready.val();
         if moves {
@@ -56,12 +63,16 @@ impl<const Q: usize> Logic for PendingScan<Q> {
         if moves & is_behind {
             self.visited.d.next = next;
             self.port.d.next = now.get_bit(PENDING_VISIT_LOG2);
+            self.forgets.d.next = sweeps;
+            self.sweeps.d.next = sweeps & next.any();
         }
         self.visit.valid.next = self.offers.q.val();
         self.visit.qp.next = visited;
         self.visit.port.next = self.port.q.val();
+        self.visit.forgets.next = self.forgets.q.val();
         if self.reset.val() {
             self.offers.d.next = false;
+            self.sweeps.d.next = true;
             self.visited.d.next = bits(0);
         }
     }

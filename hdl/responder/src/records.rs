@@ -18,6 +18,8 @@ pub enum OperationKind {
     Arm,
     /// Acknowledges packets that have been pending since the visit before.
     Visit,
+    /// Forgets what is pending: it is from before a reset.
+    Forget,
 }
 
 /// An operation on one queue pair.

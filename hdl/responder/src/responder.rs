@@ -155,6 +155,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 OperationKind::Configure
             } else if arms {
                 OperationKind::Arm
+            } else if visits & self.visit.forgets.val() {
+                OperationKind::Forget
             } else if visits {
                 OperationKind::Visit
             } else {

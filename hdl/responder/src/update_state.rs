@@ -13,7 +13,7 @@ use crate::records::{
     Changed, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashWork,
     UpdateReg,
 };
-use crate::visit::{visit, visit_answer};
+use crate::visit::{forget, visit, visit_answer};
 
 /// Initial state of a queue pair.
 #[hdl_fn]
@@ -186,6 +186,8 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
                 coalesce(state.coalescing, decision, outcome)
             } else if is_visit {
                 visited.coalescing
+            } else if operation.kind == OperationKind::Forget {
+                forget(state.coalescing)
             } else {
                 state.coalescing
             },

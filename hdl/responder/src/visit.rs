@@ -52,6 +52,25 @@ pub fn visit(state: ReceiveState) -> Visited {
     }
 }
 
+/// Nothing is pending any more.
+#[hdl_fn]
+pub fn forget(before: Coalescing) -> Coalescing {
+    let even = before.even;
+    let odd = before.odd;
+    Coalescing {
+        even: Pending {
+            count: bits::<6>(0),
+            ..even
+        },
+        odd: Pending {
+            count: bits::<6>(0),
+            ..odd
+        },
+        aged: false,
+        ..before
+    }
+}
+
 /// The SACK of a visit, without the word that it reports and the counts of CC_STATE. Levels: 2, or a carry chain.
 #[hdl_fn]
 pub fn visit_answer(looked_up: LookupReg, state: ReceiveState) -> TxAnswer {

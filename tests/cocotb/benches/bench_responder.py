@@ -82,7 +82,7 @@ class Responder:
         self.completions = RecordSink(dut, "completion", "Completion", pauses)
 
     async def start(self) -> None:
-        inputs = ("now", "settings_valid", "arm_valid", "visit_valid", "visit_qp", "visit_port", "good_valid", "good_qp", "good_plane", "good_entropy")
+        inputs = ("now", "settings_valid", "arm_valid", "visit_valid", "visit_qp", "visit_port", "visit_forgets", "good_valid", "good_qp", "good_plane", "good_entropy")
         await start(self.dut, plane_up=3, threshold_ready=1, failed_ready=1, **dict.fromkeys(inputs, 0))
         for qp in (MRC_QP, OTHER_QP, RC_QP):
             fields = {"mrc": int(qp != RC_QP), "mtu_log2": 10, "initial_psn": FIRST, "max_wimm": MAX_WIMM, "sack_every": 1, "completions": 1}

@@ -30,6 +30,25 @@ fn send(bench: &mut Bench) {
     }
 }
 
+/// Sends a message of which nothing arrives, and lets its tail be found: within two round trips, and not half of the timeout.
+fn lose_a_message(bench: &mut Bench) {
+    let began = bench.now;
+    send(bench);
+    bench.pairs[QP].flying.clear();
+    expire(bench);
+    let took = bench.now.since(began);
+    assert!(took.0 < 400, "{took:?}");
+}
+
+/// Sends the packets of the message again.
+fn send_again(bench: &mut Bench) {
+    for _ in 0..7 {
+        for port in [0, 1] {
+            bench.transmit(QP, port);
+        }
+    }
+}
+
 /// Lets timers expire until one has an effect, and both ports send. The first one may be that of packets that have been acknowledged.
 fn expire(bench: &mut Bench) {
     let before = counters(bench);
@@ -52,25 +71,12 @@ fn counters(bench: &Bench) -> RequesterCounters {
 fn a_probe_finds_losses_at_the_tail_before_the_timer() {
     let mut bench = settled(EARLY);
     assert_eq!(counters(&bench).probes, 0);
-    let began = bench.now;
-    send(&mut bench);
-    bench.pairs[QP].flying.clear();
-    expire(&mut bench);
+    lose_a_message(&mut bench);
     assert_eq!(counters(&bench).probes, 1);
-    // Two round trips at most, and not half of the timeout.
-    assert!(
-        bench.now.since(began).0 < 400,
-        "{:?}",
-        bench.now.since(began)
-    );
     bench.now = bench.now.plus(Ticks(100));
     deliver(&mut bench);
     assert_eq!(counters(&bench).early_losses, 7);
-    for _ in 0..7 {
-        for port in [0, 1] {
-            bench.transmit(QP, port);
-        }
-    }
+    send_again(&mut bench);
     bench.now = bench.now.plus(Ticks(100));
     deliver(&mut bench);
     let counters = counters(&bench);
@@ -81,30 +87,18 @@ fn a_probe_finds_losses_at_the_tail_before_the_timer() {
 #[test]
 fn the_lowest_packet_is_sent_again_without_a_probe_if_all_paths_are_kept() {
     let mut bench = settled(OBLIVIOUS);
-    let began = bench.now;
-    send(&mut bench);
-    bench.pairs[QP].flying.clear();
-    expire(&mut bench);
+    lose_a_message(&mut bench);
     let found = counters(&bench);
     assert_eq!(
         (found.probes, found.early_losses, found.retransmissions),
         (0, 1, 1)
-    );
-    assert!(
-        bench.now.since(began).0 < 400,
-        "{:?}",
-        bench.now.since(began)
     );
     // Its answer tells which of the others are lost.
     bench.now = bench.now.plus(Ticks(100));
     deliver(&mut bench);
     assert_eq!(counters(&bench).early_losses, 7);
     // They are lost again: a probe asks.
-    for _ in 0..7 {
-        for port in [0, 1] {
-            bench.transmit(QP, port);
-        }
-    }
+    send_again(&mut bench);
     bench.pairs[QP].flying.clear();
     expire(&mut bench);
     assert_eq!(counters(&bench).probes, 1);

@@ -32,6 +32,7 @@ pub enum Stimulus {
     Visit {
         qp: u32,
         port: u8,
+        forgets: bool,
     },
     /// Told once everything before it is through.
     Good {
@@ -221,7 +222,8 @@ impl Bench {
                 dut.set("arm_threshold", u64::from(*threshold));
                 ("arm_valid", "arm_ready")
             }
-            Stimulus::Visit { qp, port } => {
+            Stimulus::Visit { qp, port, forgets } => {
+                dut.set("visit_forgets", u64::from(*forgets));
                 dut.set("visit_qp", u64::from(*qp));
                 dut.set("visit_port", u64::from(*port));
                 ("visit_valid", "visit_ready")

@@ -109,6 +109,7 @@ fn responder() {
             uut.visit.valid.next = rng.random_ratio(1, 10);
             uut.visit.qp.next = near(rng);
             uut.visit.port.next = Bit::random(rng);
+            uut.visit.forgets.next = rng.random_ratio(1, 4);
             uut.now.next = Bits::random(rng);
             uut.good.valid.next = rng.random_ratio(1, 4);
             uut.good.qp.next = near(rng);

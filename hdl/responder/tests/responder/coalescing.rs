@@ -2,6 +2,7 @@
 
 use stellar_transport::rx::Psn;
 
+use crate::bench::{Stimulus, QPS};
 use crate::functional::mrc;
 use crate::pair::Setup;
 use crate::scenario::Scenario;
@@ -53,4 +54,46 @@ fn packets_far_out_of_order_are_told_of_by_later_ones() {
     let cack = last.iter().find(|field| field.0 == "seth.cack_psn");
     assert_eq!(cack.expect("a SACK").1, 100 + 3000 - 1);
     scenario.compare(1, 7, 0, 1);
+}
+
+#[test]
+fn what_was_pending_before_a_reset_is_forgotten() {
+    let setup = Setup {
+        sack_every: 16,
+        ..mrc(1)
+    };
+    let answers = |forgets: bool| {
+        let mut scenario = Scenario::new([setup; 4], 9);
+        scenario.pairs[0].message(100, 256, None);
+        (0..3).for_each(|_| {
+            scenario.send(0, 0);
+        });
+        scenario.visit(0);
+        if forgets {
+            let (qp, port) = (QPS[0], 0);
+            scenario.stimuli.push(Stimulus::Visit {
+                qp,
+                port,
+                forgets: true,
+            });
+            (0..2).for_each(|_| {
+                scenario.stimuli.push(Stimulus::Visit {
+                    qp,
+                    port,
+                    forgets: false,
+                });
+            });
+        } else {
+            scenario.visit(0);
+        }
+        scenario.compare(1, 7, 0, 0);
+        scenario
+            .expected
+            .answers
+            .iter()
+            .filter(|answer| answer[0].1 == u64::from(QPS[0]))
+            .count()
+    };
+    // Marked packets are answered at once.
+    assert_eq!(answers(false), answers(true) + 1);
 }

@@ -304,7 +304,11 @@ impl Scenario {
     /// Visits the pending packets of a queue pair.
     pub fn visit(&mut self, at: usize) {
         let (qp, port) = (QPS[at], self.rng.random_range(0..2_u8));
-        self.stimuli.push(Stimulus::Visit { qp, port });
+        self.stimuli.push(Stimulus::Visit {
+            qp,
+            port,
+            forgets: false,
+        });
         let pair = &mut self.pairs[at];
         let answer = pair.responder.visit().filter(|_| !pair.failed);
         if let Some(answer) = answer {

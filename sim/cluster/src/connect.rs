@@ -182,7 +182,8 @@ impl Connector {
             paths: settings.paths,
             seed: seed.max(1),
             place,
-            telemetry: (settings.telemetry_us > 0).then(|| Ticks::from_us(settings.telemetry_us)),
+            telemetry: (settings.telemetry_us > 0)
+                .then(|| Ticks(settings.telemetry_us.saturating_mul(125))),
         };
         let baseline = settings.policy.baseline();
         let policy = baseline.map(|baseline| baseline.policy(&params));

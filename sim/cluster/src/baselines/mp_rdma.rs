@@ -52,7 +52,7 @@ impl MpRdma {
 
     /// A number below `bound`.
     fn draw(&mut self, bound: u32) -> u32 {
-        (u64::from(self.dice.next_word()) * u64::from(bound) >> 32) as u32
+        ((u64::from(self.dice.next_word()) * u64::from(bound)) >> 32) as u32
     }
 
     fn drawn(&mut self, candidates: u64) -> u8 {

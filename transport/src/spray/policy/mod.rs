@@ -31,7 +31,8 @@ pub trait PathPolicy: fmt::Debug + Send + Sync {
     }
 
     /// The slots of `candidates` in `plane` that have room for a new packet: those from which [`Self::choose`] is asked to choose. Without any, the port
-    /// waits for the next acknowledgement. It is not asked for packets that are sent again, and not with one path at a time.
+    /// waits for the next acknowledgement. It is not asked for packets that are sent again, and not with one path at a time. A policy that has
+    /// it needs a [`Self::window`] too: with that packets leave one by one, and each is asked for.
     fn with_room(&self, _plane: u8, candidates: u64) -> u64 {
         candidates
     }

@@ -73,6 +73,10 @@ pub const ALL: &[Proof] = &[
     proof::<blocks::WakeQueueProof>("wake_queue", "WakeQueue, 4 queue pairs"),
     proof::<blocks::DoorbellsProof>("doorbells", "Doorbells, 4 queue pairs, 4 pages"),
     proof::<blocks::PageLookupProof>("page_lookup", "PageLookup, table of 8 entries"),
+    proof::<blocks::RegionCheckProof>("region_check", "RegionCheck, table of 4 regions"),
+    proof::<blocks::TagPoolProof>("tag_pool", "TagPool, 3 of 4 tags"),
+    proof::<blocks::FenceControlProof>("fence_control", "FenceControl, two sources of uses"),
+    proof::<blocks::FenceBarrierProof>("fence_barrier", "FenceBarrier"),
 ];
 
 /// Finds a proof by the name of its block.

@@ -62,26 +62,43 @@ fn the_properties_of_wake_queue_fail_for_a_changed_block() {
     sees_mutants("wake_queue");
 }
 
+/// As for `wake_queue`.
+#[test]
+fn the_properties_of_fence_barrier_fail_for_a_changed_block() {
+    sees_mutants("fence_barrier");
+}
+
+/// Each property of the block fails for its own change: a property, a text of the Verilog, and what comes in its place.
+fn sees_changes(name: &str, depth: usize, changes: &[(&str, &str, &str)]) {
+    let tools = Tools::default();
+    let design = named(name).unwrap().design().unwrap();
+    let limits = Limits { depth, seconds: 30 };
+    for (property, from, to) in changes {
+        let directory = tempfile::tempdir().unwrap();
+        let change = |text: String| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        };
+        let problem = Problem::new(&design, directory.path(), &tools, change).unwrap();
+        let mut names = problem.checks.iter().map(|check| &check.name);
+        let index = names.position(|name| name == property).unwrap();
+        assert!(
+            refute(&problem, index, limits, &tools).unwrap(),
+            "{property}"
+        );
+    }
+}
+
 /// The search of `--mutants` takes long for this block, so each property has its change here.
 #[test]
 fn the_properties_of_page_lookup_fail_for_a_changed_block() {
-    let tools = Tools::default();
-    let design = named("page_lookup").unwrap().design().unwrap();
-    let limits = Limits {
-        depth: 10,
-        seconds: 30,
-    };
-    for (property, from, to) in [
-        (
-            "first_of_gpu",
-            "= banks_first[1] == Owner_Gpu",
-            "= banks_first[1] != Owner_Gpu",
-        ),
-        (
-            "gpu_translated",
-            "= banks_first[1] == Owner_Gpu",
-            "= banks_first[1] != Owner_Gpu",
-        ),
+    let first = (
+        "= banks_first[1] == Owner_Gpu",
+        "= banks_first[1] != Owner_Gpu",
+    );
+    let changes = [
+        ("first_of_gpu", first.0, first.1),
+        ("gpu_translated", first.0, first.1),
         (
             "second_of_gpu",
             "(banks_second[1] == Owner_Gpu)",
@@ -93,23 +110,27 @@ fn the_properties_of_page_lookup_fail_for_a_changed_block() {
             "& (banks_third[1] != Owner_Gpu)",
         ),
         ("checked", "split_4[0] & pages_valid", "pages_valid"),
-    ] {
-        let directory = tempfile::tempdir().unwrap();
-        let change = |text: String| {
-            assert!(text.contains(from), "{from}");
-            text.replacen(from, to, 1)
-        };
-        let problem = Problem::new(&design, directory.path(), &tools, change).unwrap();
-        let index = problem
-            .checks
-            .iter()
-            .position(|c| c.name == property)
-            .unwrap();
-        assert!(
-            refute(&problem, index, limits, &tools).unwrap(),
-            "{property}"
-        );
-    }
+    ];
+    sees_changes("page_lookup", 10, &changes);
+}
+
+/// As for `page_lookup`. A fence takes more than 16 cycles.
+#[test]
+fn the_properties_of_fence_control_fail_for_a_changed_block() {
+    let ends = "((step == FenceStep_Wait) & received_1) & (~old_open)";
+    let asks = "receive_valid = step == FenceStep_Ask";
+    let changes = [
+        ("uses_ended", ends, "(step == FenceStep_Wait) & received_1"),
+        ("received", ends, "(step == FenceStep_Wait) & (~old_open)"),
+        ("once", ends, "~old_open"),
+        ("not_delayed", ends, "1'b0"),
+        (
+            "never receive_valid_withdrawn",
+            asks,
+            "receive_valid = (step == FenceStep_Ask) & ~receive_ready",
+        ),
+    ];
+    sees_changes("fence_control", 26, &changes);
 }
 
 #[test]

@@ -6,17 +6,18 @@ use rust_hdl::prelude::*;
 
 use super::records::{TagUse, TAGS, TAG_BITS};
 
-const COUNT_BITS: usize = TAG_BITS + 1;
+/// Bits of a number of tags.
+pub const COUNT_BITS: usize = TAG_BITS + 1;
 
 /// Holds the tags of a range that no outstanding request uses, in a FIFO. The tag that was unused longest is next, so a stray completion most likely meets a
 /// free tag.
 ///
-/// After reset it outputs every tag once on `sweep_tag`, in 256 cycles, and adds those of its range to the FIFO. Blocks with a table by tag clear the
-/// entry then. No tag may be taken before the sweep has ended: a request that leaves in that time would lose its entry in the tables. The read
-/// scoreboard sees to it, because a gate here would be in the path that `ready` takes back to the commands. At most one tag leaves and one returns per
-/// cycle. Levels: 2.
+/// There are 2^`A` tags, 256 in the card; `C` must be `A` + 1. After reset it outputs every tag once on `sweep_tag`, one per cycle, and adds those of its
+/// range to the FIFO. Blocks with a table by tag clear the entry then. No tag may be taken before the sweep has ended: a request that leaves in that time
+/// would lose its entry in the tables. The read scoreboard sees to it, because a gate here would be in the path that `ready` takes back to the
+/// commands. At most one tag leaves and one returns per cycle. Levels: 2.
 #[derive(LogicBlock)]
-pub struct TagPool {
+pub struct TagPool<const A: usize = TAG_BITS, const C: usize = COUNT_BITS> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -34,20 +35,21 @@ pub struct TagPool {
     /// A tag is in use: high from two cycles after the first one left.
     pub some_used: Signal<Out, Bit>,
 
-    tags: BlockFifo<TagUse, TAG_BITS, COUNT_BITS>,
+    tags: BlockFifo<TagUse, A, C>,
     /// The top bit is set when all tags have been output.
-    swept: DFF<Bits<9>>,
+    swept: DFF<Bits<C>>,
     lacks: DFF<Bit>,
     _first: u64,
     _count: u64,
 }
 
-impl TagPool {
+impl<const A: usize, const C: usize> TagPool<A, C> {
     /// Makes a pool of the tags from `first` to `end - 1`.
     pub fn new(first: usize, end: usize) -> Self {
         assert!(
-            first < end && end <= TAGS,
-            "TagPool of {first} to {end}: give a range of the {TAGS} tags"
+            first < end && end <= 1 << A && A <= TAG_BITS,
+            "TagPool of {first} to {end}: give a range of the {} tags, which are at most {TAGS}",
+            1 << A
         );
         Self {
             clock: Default::default(),
@@ -67,13 +69,13 @@ impl TagPool {
     }
 }
 
-impl Logic for TagPool {
+impl<const A: usize, const C: usize> Logic for TagPool<A, C> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, swept, lacks);
         clock_reset!(self, tags);
-        let sweeping = !self.swept.q.val().get_bit(TAG_BITS);
-        let sweep_tag = self.swept.q.val().get_bits::<8>(0);
+        let sweeping = !self.swept.q.val().get_bit(A);
+        let sweep_tag = bit_cast::<8, A>(self.swept.q.val().get_bits::<A>(0));
         let returned = self.returned.val();
 
         // Tables are cleared to phase 0.

@@ -3,17 +3,25 @@
 mod block_fifo;
 mod credit;
 mod doorbells;
+mod fence_barrier;
+mod fence_control;
 mod page_lookup;
+mod region_check;
 mod round_robin;
 mod stream_skid;
 mod sync_fifo;
+mod tag_pool;
 mod wake_queue;
 
 pub use block_fifo::BlockFifoProof;
 pub use credit::CreditProof;
 pub use doorbells::DoorbellsProof;
+pub use fence_barrier::FenceBarrierProof;
+pub use fence_control::FenceControlProof;
 pub use page_lookup::PageLookupProof;
+pub use region_check::RegionCheckProof;
 pub use round_robin::RoundRobinProof;
 pub use stream_skid::StreamSkidProof;
 pub use sync_fifo::SyncFifoProof;
+pub use tag_pool::TagPoolProof;
 pub use wake_queue::WakeQueueProof;

@@ -1,6 +1,6 @@
 //! A random queue pair between two hosts, and the messages that go over it in one direction.
 
-use rand::seq::{IndexedRandom, IteratorRandom};
+use rand::seq::IndexedRandom;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use sim_nic::chosen_shape;

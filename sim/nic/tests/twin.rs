@@ -14,6 +14,7 @@ use stellar_transport::endpoint::{
 use stellar_transport::responder::Responder;
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounter, QpCounters};
+use stellar_wire::time::{PENDING_VISIT_LOG2, PENDING_VISIT_QP_LOG2};
 use stellar_wire::{Opcode, RoceFrame};
 
 /// A frame that a test has arrive before a frame of the other host, made from it and from the data packet that its queue pair sent last.
@@ -34,7 +35,10 @@ pub struct Seen {
 
 /// Time in picoseconds in which the answer to a duplicate is given once (`Responder::REPEATED`).
 const EPOCH: Time = (Responder::REPEATED.0 as Time) * 8_000;
-/// Picoseconds after its arrival at which the card decides on an answer at the latest.
+/// Time in picoseconds between two visits of a queue pair's pending packets (`Responder::next_visit`), and between those of neighbours.
+const VISITS: Time = 8_000 << PENDING_VISIT_LOG2;
+const VISIT_STEP: Time = 8_000 << PENDING_VISIT_QP_LOG2;
+/// Picoseconds after its arrival at which the card decides on an answer at the latest, or after its time at which it visits a queue pair.
 const DECIDES: Time = 1_000_000;
 
 /// The card decides everything; the reference only receives, and counts.
@@ -46,6 +50,8 @@ pub struct Twin<const CASE: usize> {
     pub seen: BTreeMap<u32, Seen>,
     /// Duplicates for which the card may have decided in the epoch after that of the reference.
     pub in_either_epoch: BTreeMap<u32, u64>,
+    /// Packets that the card may have met before a visit, and the reference after it, or the other way round.
+    pub around_visits: BTreeMap<u32, u64>,
 }
 
 /// The intruders of each case.
@@ -65,6 +71,10 @@ impl<const CASE: usize> Twin<CASE> {
         let qp = RoceFrame::parse(frame).map_or(0, |frame| frame.bth.dest_qp);
         let before = self.duplicates(qp);
         self.reference.receive(port, frame, now);
+        let since_visit = (now + VISITS - Time::from(qp) * VISIT_STEP % VISITS) % VISITS;
+        if since_visit < DECIDES || since_visit > VISITS - DECIDES {
+            *self.around_visits.entry(qp).or_default() += 1;
+        }
         if now % EPOCH > EPOCH - DECIDES {
             *self.in_either_epoch.entry(qp).or_default() += self.duplicates(qp) - before;
         }
@@ -130,6 +140,7 @@ impl<const CASE: usize> NicKind for Twin<CASE> {
             received: 0,
             seen: BTreeMap::new(),
             in_either_epoch: BTreeMap::new(),
+            around_visits: BTreeMap::new(),
         })
     }
 }
@@ -156,11 +167,16 @@ impl<const CASE: usize> Nic for Twin<CASE> {
     }
 
     fn next_deadline(&self, now: Time) -> Option<Time> {
-        self.rtl.next_deadline(now)
+        let deadlines = [
+            self.rtl.next_deadline(now),
+            self.reference.next_deadline(now),
+        ];
+        deadlines.into_iter().flatten().min()
     }
 
     fn on_timer(&mut self, now: Time) {
         self.rtl.on_timer(now);
+        self.reference.on_timer(now);
     }
 
     fn set_port(&mut self, port: usize, up: bool) {

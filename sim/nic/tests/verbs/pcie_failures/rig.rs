@@ -97,8 +97,12 @@ impl Rig {
                 .unwrap();
         }
         let hosts = open(&devices, false);
+        let mut pairs = [(); 2].map(|()| [0, 1].map(|host| hosts[host].qp_over(Transport::Rc)));
+        // The endpoint of a lane also reads the send queue: of even numbers endpoint 0, of odd ones endpoint 1.
+        pairs.sort_by_key(|qps: &Pair| qps[0].number() % 2);
+        let mut pairs = pairs.into_iter();
         let lanes = [0, 1].map(|port: u8| {
-            let qps = [0, 1].map(|host: usize| hosts[host].qp_over(Transport::Rc));
+            let qps = pairs.next().unwrap();
             connect_rc(&qps, port, 100 + u32::from(port), None);
             let source = hosts[0].region(BYTES, false);
             let sent = pattern(BYTES, 0x3c + port);

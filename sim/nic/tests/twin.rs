@@ -72,7 +72,7 @@ impl<const CASE: usize> Twin<CASE> {
         let before = self.duplicates(qp);
         self.reference.receive(port, frame, now);
         let since_visit = (now + VISITS - Time::from(qp) * VISIT_STEP % VISITS) % VISITS;
-        if since_visit < DECIDES || since_visit > VISITS - DECIDES {
+        if !(DECIDES..=VISITS - DECIDES).contains(&since_visit) {
             *self.around_visits.entry(qp).or_default() += 1;
         }
         if now % EPOCH > EPOCH - DECIDES {

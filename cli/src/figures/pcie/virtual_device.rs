@@ -25,7 +25,7 @@ const ENTRIES: u32 = 128;
 const TOTAL: u32 = 1 << 23;
 const MESSAGES: u32 = 2048;
 /// Messages whose latency is averaged, and those of them that are longer than [`LONG`].
-const ROUNDS: u32 = 16;
+const ROUNDS: u32 = 32;
 const LONG_ROUNDS: u32 = 4;
 const LONG: u32 = 1 << 20;
 /// Cycles between two looks at a goodput run.

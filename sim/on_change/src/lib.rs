@@ -176,18 +176,18 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
     for (call, body) in calls.iter().zip(bodies) {
         let (_, definition) = definitions.get(call.function)?;
         let body = without(body, &unread);
-        let mut usage = usage::usage(&body, &members)?;
-        let private = locals::private(&body, &usage, &everywhere, &ports);
-        let localized = locals::localized(&body, &private, &members);
-        usage.array_writes = usage::usage(&localized.body, &members)?.array_writes;
-        let of_verilator = definition.wide_locals.iter().map(|&name| name.to_owned());
+        let usage = usage::usage(&body, &members)?;
         let of_call = call.events.iter().map(|event| events.get(*event).copied());
         functions.push(rewrite::Function {
+            private: locals::private(&body, &usage, &everywhere, &ports),
             usage,
             combinational: definition.combinational,
-            wide_locals: of_verilator.chain(localized.wide).collect(),
-            declarations: localized.declarations,
-            body: localized.body,
+            wide_locals: definition
+                .wide_locals
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect(),
+            body,
             events: of_call.collect::<Option<_>>()?,
         });
     }

@@ -20,57 +20,41 @@ pub(crate) fn mentions<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeMap<&'a
 
 /// Returns the signals that can be local variables of the function with this `body`: those that it assigns before it reads them, and that nothing else
 /// mentions. `everywhere` are the mentions in all code, and `ports` are the model's, which others read.
-pub(crate) fn private<'a>(
-    body: &'a str,
+pub(crate) fn private(
+    body: &str,
     usage: &Usage,
     everywhere: &BTreeMap<&str, usize>,
     ports: &BTreeSet<&str>,
-) -> BTreeSet<&'a str> {
+) -> BTreeSet<String> {
     let own = mentions([body].into_iter());
-    let only_here = |(name, count): (&'a str, usize)| {
+    let only_here = |(name, count): (&str, usize)| {
         let alone = everywhere.get(name) == Some(&count) && !ports.contains(name);
         let assigned = usage.writes.contains_key(name) && !usage.reads.contains(name);
         (alone && assigned && !usage.array_writes.values().any(|array| array == name))
-            .then_some(name)
+            .then(|| name.to_owned())
     };
     own.into_iter().filter_map(only_here).collect()
 }
 
-/// A function's statements with its private signals as local variables.
-pub(crate) struct Localized {
-    pub declarations: String,
-    pub body: String,
-    /// The local variables that have several words.
-    pub wide: BTreeSet<String>,
-}
-
-/// Replaces the signals `private` in `body`.
-pub(crate) fn localized(body: &str, private: &BTreeSet<&str>, members: &Members) -> Localized {
-    let mut parts = body.split(STATE);
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let of_state = !private.contains(&part[..identifier(part)]);
-        text += if of_state { STATE } else { LOCAL };
-        text += part;
-    }
-    let mut declarations = String::new();
-    let mut wide = BTreeSet::new();
-    for &name in private {
+/// Returns the new `text` of a function with its signals `private` as local variables, and their declarations in front.
+pub(crate) fn localized(text: &str, private: &BTreeSet<String>, members: &Members) -> String {
+    let mut new = String::with_capacity(text.len());
+    for name in private {
         let kind = match &members[name] {
             Member::Value(kind) => kind.clone(),
-            Member::Wide(words) => {
-                wide.insert(format!("{LOCAL}{name}"));
-                format!("VlWide<{words}>")
-            }
+            Member::Wide(words) => format!("VlWide<{words}>"),
             Member::Array(_) => unreachable!("an array is not private"),
         };
-        let _ = writeln!(declarations, "    {kind} {LOCAL}{name};");
+        let _ = writeln!(new, "    {kind} {LOCAL}{name};");
     }
-    Localized {
-        declarations,
-        body: text,
-        wide,
+    let mut parts = text.split(STATE);
+    new += parts.next().unwrap_or_default();
+    for part in parts {
+        let of_state = !private.contains(&part[..identifier(part)]);
+        new += if of_state { STATE } else { LOCAL };
+        new += part;
     }
+    new
 }
 
 #[cfg(test)]
@@ -98,12 +82,10 @@ mod tests {
         let everywhere = mentions([body, other].into_iter());
         let usage = usage(body, &members).unwrap();
         let private = private(body, &usage, &everywhere, &["out"].into());
-        assert_eq!(private, ["a", "w"].into());
+        assert_eq!(private, ["a", "w"].map(str::to_owned).into());
         let new = localized(body, &private, &members);
-        let declarations = "    CData stellar_local_a;\n    VlWide<2> stellar_local_w;\n";
-        assert_eq!(new.declarations, declarations);
-        let start = "stellar_local_a = vlSelf->b; vlSelf->aa = stellar_local_a; vlSelf->kept = (1U & vlSelf->kept); ";
-        assert!(new.body.starts_with(start), "{}", new.body);
-        assert_eq!(new.wide, ["stellar_local_w".to_owned()].into());
+        let start = "    CData stellar_local_a;\n    VlWide<2> stellar_local_w;\n\
+                     stellar_local_a = vlSelf->b; vlSelf->aa = stellar_local_a; vlSelf->kept = (1U & vlSelf->kept); ";
+        assert!(new.starts_with(start), "{new}");
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use crate::blocks::block;
 use crate::copies::{copies, Copy, Target};
+use crate::locals::localized;
 use crate::marks::{marks, marks_if, unmarked, GROUP, STRIDE};
 use crate::source::{Member, Members};
 use crate::usage::Usage;
@@ -15,9 +16,9 @@ const WORTH_ASKING: usize = 17;
 
 /// A function that Verilator runs at events.
 pub(crate) struct Function {
-    /// Its signals that are local variables.
-    pub declarations: String,
     pub body: String,
+    /// The signals that become its local variables.
+    pub private: BTreeSet<String>,
     pub wide_locals: BTreeSet<String>,
     pub usage: Usage,
     pub combinational: bool,
@@ -197,7 +198,8 @@ impl<'a> Plan<'a> {
             }
         }
         let (before, after) = comparisons(by_readers, members);
-        function.declarations.clone() + &before + &with_parts(&function.body, parts) + &after
+        let text = before + &with_parts(&function.body, parts) + &after;
+        localized(&text, &function.private, members)
     }
 
     /// Returns the functions that have to run again after function `number` changed `signal`. The function itself is among them only if it is code of

@@ -18,6 +18,12 @@ PARTS = (
 )
 GBPS, SPINES, HOSTS = 100, 4, 4
 
+def leaves() -> dict[str, Any]:
+    """Two leaves of hosts, with the same rate on every link."""
+    link = {"rate_gbps": GBPS}
+    return cluster.leaf_spine(leaves=2, hosts=HOSTS, spines=SPINES, host_link=link, spine_link=link)
+
+
 # How the paths of flows are found: headers, policy. Two paths per spine, for the two ports of a card.
 FLOWS = {"ecmp": ("ipv4", "single"), "srv6": ("srv6", "placed")}
 
@@ -30,9 +36,8 @@ def collision_points(scale: Scale) -> list[dict[str, Any]]:
 def measure_collisions(point: dict[str, Any]) -> dict[str, Any]:
     """Flows of a permutation that share an uplink with one before them, at both leaves, and how long flows take."""
     addressing, policy = FLOWS[point["paths"]]
-    link = {"rate_gbps": GBPS}
     run = cluster.run(
-        topology=cluster.leaf_spine(leaves=2, hosts=HOSTS, spines=SPINES, host_link=link, spine_link=link),
+        topology=leaves(),
         workload=cluster.permutation(bytes=point["bytes"]),
         addressing=addressing,
         policy=policy,
@@ -110,9 +115,8 @@ def measure_reroute(point: dict[str, Any]) -> dict[str, Any]:
     flows = [(0, 4, MESSAGE, 0.0)] * messages
     flows += [(2, 4 + number, FILLER, 1e-9 * (number + 1)) for number in range(SPINES - 1)]
     flows.append((1, 5, run_us * line, comes_us * 1e-6))
-    link = {"rate_gbps": GBPS}
     run = cluster.run(
-        topology=cluster.leaf_spine(leaves=2, hosts=HOSTS, spines=SPINES, host_link=link, spine_link=link),
+        topology=leaves(),
         workload=cluster.flow_file(flow_text(flows), file="reroute"),
         addressing="srv6",
         policy="placed",

@@ -160,9 +160,8 @@ impl Connector {
 
     /// The number of a queue pair among those of the switch of its host.
     fn place(&mut self, host: HostId, answers: bool) -> u32 {
-        let link = self.topology.hosts()[host.0 as usize].ports[0].link;
-        let ends = self.topology.links()[link.0 as usize].ends;
-        let switch = ends.into_iter().find_map(|end| match end {
+        let uplink = self.topology.uplink(host, 0);
+        let switch = uplink.and_then(|channel| match self.topology.ends(channel).1 {
             Node::Switch(switch) => Some(switch),
             Node::Host { .. } => None,
         });

@@ -6,7 +6,7 @@ use stellar_transport::rx::Psn;
 use stellar_transport::spray::{EvIndex, Feedback, Lfsr32, PathAck, PathPolicy, Paths};
 use stellar_transport::time::Ticks;
 
-use super::outstanding::Packet;
+use super::outstanding::{path, Packet};
 use super::round_trips::slots;
 use super::{Outstanding, Rounds};
 
@@ -76,8 +76,7 @@ impl PathPolicy for MpRdma {
     }
 
     fn on_sent(&mut self, paths: &Paths, psn: Psn, index: EvIndex, length: u16) {
-        if let Some(slot) = paths.slot_in_service(index) {
-            let path = (index.plane(), slot);
+        if let Some(path) = path(paths, index) {
             self.outstanding.sent(psn, Packet { path, length });
         }
     }
@@ -92,7 +91,7 @@ impl PathPolicy for MpRdma {
         } else {
             self.decrease();
         }
-        let path = index.and_then(|index| Some((index.plane(), paths.slot_in_service(index)?)));
+        let path = index.and_then(|index| path(paths, index));
         if let Some((path, (psn, _))) =
             path.and_then(|path| Some((path, self.outstanding.arrived(path)?)))
         {

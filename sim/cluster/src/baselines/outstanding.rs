@@ -3,6 +3,12 @@
 use std::collections::VecDeque;
 
 use stellar_transport::rx::Psn;
+use stellar_transport::spray::{EvIndex, Paths};
+
+/// Plane and slot of the path of an entropy value, if that is in service.
+pub(super) fn path(paths: &Paths, index: EvIndex) -> Option<(u8, u8)> {
+    Some((index.plane(), paths.slot_in_service(index)?))
+}
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

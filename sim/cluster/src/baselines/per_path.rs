@@ -5,7 +5,7 @@ use stellar_transport::rx::Psn;
 use stellar_transport::spray::{EvIndex, Feedback, PathAck, PathPolicy, Paths};
 use stellar_transport::time::Ticks;
 
-use super::outstanding::Packet;
+use super::outstanding::{path, Packet};
 use super::round_trips::slots;
 use super::{Outstanding, SLOTS};
 
@@ -47,10 +47,6 @@ impl PerPath {
     fn leave(&mut self, packet: Packet) {
         self.context(packet.path).in_flight -= u32::from(packet.length);
     }
-}
-
-fn path(paths: &Paths, index: EvIndex) -> Option<(u8, u8)> {
-    Some((index.plane(), paths.slot_in_service(index)?))
 }
 
 impl PathPolicy for PerPath {

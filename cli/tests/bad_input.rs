@@ -1,7 +1,5 @@
 //! Messages about wrong arguments and files: what is wrong, where, and what to do. The program never panics, and writes nothing.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -156,8 +154,11 @@ fn an_unknown_mode_in_the_environment_is_refused() {
 fn with_other_verilator(folder: &Path, arguments: &[&str]) -> Output {
     let program = folder.join("verilator");
     let text = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Verilator 5.020 2024-01-01' || exit 1\n";
-    std::fs::write(&program, text).expect("a file");
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
+    let file = folder.join("text");
+    std::fs::write(&file, text).expect("a file");
+    // Copied by a process of its own: while this one holds a program open for writing, a thread that starts another keeps it open, and it cannot run.
+    let copied = Command::new("install").arg(&file).arg(&program).status();
+    assert!(copied.expect("a copy").success());
     let mut command = command(folder, arguments);
     command
         .env("VERILATOR", &program)

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::Context;
 use stellar_fit::{Form, Yosys};
@@ -114,7 +115,11 @@ fn mend(program: &Path, data: &Path, folder: &Path, map: &str) -> anyhow::Result
         symlink(solver, programs.join("yosys-abc"))?;
     }
     let copy = programs.join("yosys");
-    fs::copy(program, &copy).with_context(|| format!("cannot copy {}", program.display()))?;
+    // By a process of its own: Linux refuses to run a program that any process holds open for writing, and a thread that starts another program just now
+    // would inherit our file.
+    let done = Command::new("cp").arg(program).arg(&copy).status();
+    let copied = done.is_ok_and(|status| status.success());
+    anyhow::ensure!(copied, "cannot copy {}", program.display());
     Ok(copy)
 }
 

@@ -236,7 +236,6 @@ fn cargo<'a>(root: &Path, arguments: impl IntoIterator<Item = &'a str>) -> anyho
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -244,8 +243,11 @@ mod tests {
     fn outcome_of(script: &str) -> Outcome {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("program");
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = directory.path().join("text");
+        fs::write(&text, format!("#!/bin/sh\n{script}\n")).unwrap();
+        // Copied by a process of its own: while this one holds a program open for writing, a thread that starts another keeps it open, and it cannot run.
+        let copied = Command::new("install").arg(&text).arg(&path).status();
+        assert!(copied.unwrap().success());
         let program = Program {
             package: "p".into(),
             target: "t".into(),

@@ -6,7 +6,7 @@ use stellar_wire::hw::messages::{Message, MessageResponse, SHORT_MESSAGE};
 use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::allowance::{burst_size, cwnd_space, CwndSpace};
+use crate::allowance::{admits, burst_size, cwnd_space, CwndSpace};
 use crate::deadline::timeout;
 use crate::records::{Op, TAIL_BITS};
 use crate::segment::{
@@ -14,7 +14,7 @@ use crate::segment::{
 };
 
 /// Measures a burst in three steps of at least a cycle each: the segment of its first packet, when the message is there (`looks_up`); the remainder of the message, and the
-/// space in both windows (`measures`); the number of packets (`counts`). Levels: 9 (the number of packets).
+/// space in both windows (`measures`); the number of packets, and whether there may be any (`counts`). Levels: 9 (the number of packets).
 #[derive(LogicBlock, Default)]
 pub struct BurstMeasure {
     pub clock: Signal<In, Clock>,
@@ -43,13 +43,12 @@ pub struct BurstMeasure {
     // Results. Each stays until the step that computes it.
     pub message: Signal<Out, Message>,
     pub segment: Signal<Out, Segment>,
-    /// Payload bytes of the first packet.
-    pub length: Signal<Out, Bits<LENGTH_BITS>>,
     /// Timeout of the burst.
     pub timeout: Signal<Out, Bits<32>>,
     /// Packets that PSN window and pool allow.
     pub window_space: Signal<Out, Bits<6>>,
-    pub cwnd_space: Signal<Out, CwndSpace>,
+    /// Both windows admit the first packet.
+    pub admitted: Signal<Out, Bit>,
     /// MRC: every packet requests a SACK.
     pub ack_req_all: Signal<Out, Bit>,
     /// The message is short, so a burst of short messages may have more packets than full ones.
@@ -60,6 +59,7 @@ pub struct BurstMeasure {
 
     message_held: DFF<Message>,
     segment_held: DFF<Segment>,
+    /// Payload bytes of the first packet.
     length_held: DFF<Bits<LENGTH_BITS>>,
     timeout_held: DFF<Bits<32>>,
     /// From `measures` on also what the pool allows.
@@ -72,6 +72,7 @@ pub struct BurstMeasure {
     follows: DFF<Bit>,
     here: DFF<Bits<6>>,
     others: DFF<Bits<6>>,
+    admits_first: DFF<Bit>,
 }
 
 impl Logic for BurstMeasure {
@@ -95,7 +96,8 @@ impl Logic for BurstMeasure {
             short,
             follows,
             here,
-            others
+            others,
+            admits_first
         );
         let op = self.op.val();
         let mtu_log2 = op.settings.mtu_log2;
@@ -144,7 +146,10 @@ impl Logic for BurstMeasure {
             smaller(space, cwnd_left.packets)
         };
         let size = burst_size(by_windows, segment.left, burst_limit(mtu_log2, only_short));
+        let window_full = !is_retransmit & !space.any();
         if self.counts.val() {
+            self.admits_first.d.next =
+                (rc | admits(cwnd_left, self.length_held.q.val())) & !window_full;
             self.here.d.next = if is_retransmit & !rc {
                 bits::<6>(1)
             } else {
@@ -159,10 +164,9 @@ impl Logic for BurstMeasure {
 
         self.message.next = message;
         self.segment.next = segment;
-        self.length.next = self.length_held.q.val();
         self.timeout.next = self.timeout_held.q.val();
         self.window_space.next = space;
-        self.cwnd_space.next = cwnd_left;
+        self.admitted.next = self.admits_first.q.val();
         self.ack_req_all.next = self.all_request.q.val();
         self.only_short.next = only_short;
         self.count.next = self.here.q.val();

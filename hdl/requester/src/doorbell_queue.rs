@@ -27,7 +27,8 @@ struct Offer {
 ///
 /// Of a queue pair whose doorbell waits, the last producer index counts, and none of the entries that were pushed: the requester reads them together. So
 /// the doorbells of a queue pair cost one operation for each turn, however many they are, and do not keep those of others, which come behind them on
-/// PCIe. A doorbell that finds the queue empty passes without delay. The next one is accepted after at most one cycle.
+/// PCIe. A doorbell that finds the queue empty passes without delay. The next one is accepted after at most one cycle. The rows of the next doorbell are read in the cycle after
+/// the last one left: that one leaves late in a cycle.
 ///
 /// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Levels: 5 (one of `K` bits,
 /// and the FIFO).
@@ -89,7 +90,7 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
 
         // read: the first in order. A doorbell that came in this cycle would be missed.
         let first = self.order.out.data.val();
-        let reads = self.order.out.valid.val() & !reading & (!offers | self.out.ready.val());
+        let reads = self.order.out.valid.val() & !reading & !offers;
         self.order.out.ready.next = reads;
         self.rungs.read_address.next = first;
         self.entries.read_address.next = first;

@@ -81,8 +81,10 @@ pub struct OpPick {
     pub pick: Signal<Out, Pick>,
     /// Queue pair of `pick` in the next cycle.
     pub next_qp: Signal<Out, Qpn>,
-    /// It does. `valid` is high.
+    /// It does: no operation is in progress. `valid` is high.
     pub take: Signal<In, Bit>,
+    /// It does, at once behind the SACK in progress, and is a SACK. `valid` is high. This comes late in a cycle, so nothing depends on it but control packets.
+    pub chains: Signal<In, Bit>,
 
     arbiter: OpArbiter,
     chosen: DFF<Bit>,
@@ -165,7 +167,8 @@ impl Logic for OpPick {
         self.arbiter.take.next = take;
         self.arbiter.taken.next = pick;
         // What is taken in this cycle still pends in it.
-        self.chosen.d.next = self.arbiter.choice_valid.val() & !take;
+        let begins = take | self.chains.val();
+        self.chosen.d.next = self.arbiter.choice_valid.val() & !begins;
         self.choice.d.next = self.arbiter.choice.val();
         self.next_qp.next = self.arbiter.choice.val().qp;
 
@@ -183,7 +186,7 @@ impl Logic for OpPick {
         };
         self.valid.next = self.chosen.q.val() & may_start & !self.hold.val();
         self.pick.next = pick;
-        let takes_control = take
+        let takes_control = begins
             & ((pick.kind == OpKind::Sack)
                 | (pick.kind == OpKind::Nack)
                 | (pick.kind == OpKind::Ack));

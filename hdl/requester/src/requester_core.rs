@@ -16,7 +16,7 @@ use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::tenant::COST_BITS;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, ScheduleSrc};
 use crate::records::{PathPolicy, StatPulses};
@@ -102,6 +102,10 @@ pub struct RequesterCore<
     good: DFF<Bit>,
     good_value: DFF<Reflected>,
     good_plane: DFF<Bit>,
+    /// A doorbell with an entry was accepted in the last cycle: the sequencer accepts it late in a cycle, and it has at least two until it asks for the entry.
+    pushed: DFF<Bit>,
+    pushed_entry: DFF<WqeFetched>,
+    pushed_producer: DFF<SqIndex>,
 }
 
 impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: usize> Logic
@@ -111,6 +115,7 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
     fn update(&mut self) {
         clock_reset!(self, sequencer, spray, nscc, window, messages);
         clock!(self, clock, good, good_value, good_plane);
+        clock!(self, clock, pushed, pushed_entry, pushed_producer);
         join!(
             self,
             now => sequencer.now,
@@ -193,17 +198,20 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
         self.sequencer.doorbell.qp.next = self.doorbell.qp.val();
         self.sequencer.doorbell.producer.next = self.doorbell.producer.val();
         self.doorbell.ready.next = self.sequencer.doorbell.ready.val();
-        self.messages.pushed.valid.next = rings & self.doorbell.pushed.val();
-        self.messages.pushed.record.next = WqeFetched {
+        self.pushed.d.next = rings & self.doorbell.pushed.val() & !self.reset.val();
+        self.pushed_entry.d.next = WqeFetched {
             qp: self.doorbell.qp.val(),
             error: false,
             entry: self.doorbell.entry.val(),
         };
+        self.pushed_producer.d.next = self.doorbell.producer.val();
+        self.messages.pushed.valid.next = self.pushed.q.val();
+        self.messages.pushed.record.next = self.pushed_entry.q.val();
+        self.messages.pushed_producer.next = self.pushed_producer.q.val();
 
         // fetch entries, complete messages
         join!(
             self,
-            doorbell.producer => messages.pushed_producer,
             messages.fetch => fetch,
             epoch => messages.epoch,
             messages.fetch_begun => fetch_begun,

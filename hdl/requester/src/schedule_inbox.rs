@@ -98,6 +98,9 @@ impl<const Q: usize, const P: usize> Logic for ScheduleInbox<Q, P> {
         let ready = self.accepts.val() & !pending;
         if ready & self.wake.valid.val() {
             self.pending.d.next = true;
+        }
+        // Whether there is a wake-up is known late in a cycle.
+        if ready {
             self.qp.d.next = self.wake.qp.val().get_bits::<Q>(0);
             self.tenant.d.next = tenant_of::<P>(self.wake.page.val());
         }

@@ -242,9 +242,9 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let offered = self.pick.valid.val();
         let chains = offered & is_same_qp_sack & self.chains_next.val();
         let take =
-            ((step == Step::Take) & offered & (!completing | same_qp_allowed) & !deferred_fail)
-                | chains;
+            (step == Step::Take) & offered & (!completing | same_qp_allowed) & !deferred_fail;
         self.pick.take.next = take;
+        self.pick.chains.next = chains;
         self.pick.messages_busy.next = self.messages.busy.val();
         self.pick.arms.next = self.arms.q.val();
         // The head of a transmission is that of the next one only if it was not rotated.

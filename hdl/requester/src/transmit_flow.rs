@@ -15,7 +15,6 @@ use stellar_wire::hw::{Psn, Qpn};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::rows::PACKET_OVERHEAD;
 
-use crate::allowance::admits;
 use crate::bundles::CallSrc;
 use crate::burst_collect::BurstHead;
 use crate::burst_measure::BurstMeasure;
@@ -48,9 +47,9 @@ enum Step {
     LookupMessage,
     /// Computes the remainder of the message, and the space in both windows.
     MeasureSpace,
-    /// Computes the number of packets.
+    /// Computes the number of packets, and whether the first one may be sent.
     CountPackets,
-    /// Waits until the spray engine is free and has processed all feedback, then checks that the first packet may be sent.
+    /// Waits until the spray engine is free and has processed all feedback, if the first packet may be sent.
     Admit,
     /// MRC: the queue pair is held, because its path changes. Nothing is sent.
     Held,
@@ -223,7 +222,6 @@ impl Logic for TransmitFlow {
         // measure, admit
         let cwnd_known = rc | (self.cwnd_requested.q.val() & !self.nscc.busy.val());
         let window_space = self.measure.window_space.val();
-        let window_full = !is_retransmit & !window_space.any();
         let count = self.measure.count.val();
         let retries = if is_retransmit {
             last_sent.retries
@@ -259,8 +257,7 @@ impl Logic for TransmitFlow {
 
         // bursts
         let is_new = !is_retransmit & !rc;
-        let cwnd_left = self.measure.cwnd_space.val();
-        let admitted = (rc | admits(cwnd_left, self.measure.length.val())) & !window_full;
+        let admitted = self.measure.admitted.val();
         let spray_free = rc | !self.spray.busy.val();
         let collects = (step == Step::Admit) & admitted & spray_free;
         let port_up = of_port(self.plane_up.val(), port);

@@ -32,10 +32,15 @@ enum Step {
 struct AckVerdict {
     /// Packets newly acknowledged, from the oldest on.
     acknowledged: Bits<24>,
+    /// There are any.
+    progress: Bit,
     /// Go-back-N: all other packets are retransmitted, at the cost of a retry.
     goes_back_n: Bit,
     /// The peer is not ready for the packet after those acknowledged. All other packets are retransmitted after a time, at the cost of an RNR retry.
     not_ready: Bit,
+    /// There is no retry left for `goes_back_n`, and no RNR retry for `not_ready`.
+    exhausted: Bit,
+    rnr_exhausted: Bit,
     /// The wait for the peer is over.
     resumes: Bit,
     /// The peer refused the packet after those acknowledged. Its message fails with `status`.
@@ -127,10 +132,25 @@ impl Logic for RcFlow {
         let late = timer & self.late.q.val();
         // Progress ends a wait. Without it, what the peer says of the packet `una` is about a transmission before the wait.
         let waits = state.rc.waits & !acked_offset.any();
+        let goes_back_n = (sequence & !waits) | (late & !state.rc.waits);
+        let not_ready = rnr & !waits;
+        // Progress restores both budgets.
+        let progresses = ack | ((nak | rnr) & acked_offset.any());
+        let retries_spent = if progresses {
+            !op.settings.retry_budget.any()
+        } else {
+            state.retries >= op.settings.retry_budget
+        };
+        let rnr_spent = if progresses {
+            !op.settings.rnr_retry.any()
+        } else {
+            state.rc.rnr_retries >= op.settings.rnr_retry
+        };
+        let rnr_is_bounded = op.settings.rnr_retry != (RNR_RETRY_FOREVER as u64);
 
         // update the window
         let verdict = self.verdict.q.val();
-        let progress = verdict.acknowledged.any();
+        let progress = verdict.progress;
         let una = state.una + verdict.acknowledged;
         let retries = if progress {
             bits::<8>(0)
@@ -142,12 +162,8 @@ impl Logic for RcFlow {
         } else {
             state.rc.rnr_retries
         };
-        let rnr_exhausted = verdict.not_ready
-            & (rnr_retries >= op.settings.rnr_retry)
-            & (op.settings.rnr_retry != (RNR_RETRY_FOREVER as u64));
-        let waits_now = verdict.not_ready & !rnr_exhausted;
-        let exhausted = verdict.goes_back_n & (retries >= op.settings.retry_budget);
-        let retransmits = verdict.goes_back_n & !exhausted;
+        let waits_now = verdict.not_ready & !verdict.rnr_exhausted;
+        let retransmits = verdict.goes_back_n & !verdict.exhausted;
         let goes_back = retransmits | waits_now;
         let overtaken = self.to_send_offset.q.val() < verdict.acknowledged;
         let restarts_timer = progress | retransmits | verdict.resumes;
@@ -189,7 +205,7 @@ impl Logic for RcFlow {
             },
             packet_sent: false,
             tried_again: false,
-            next_action: if verdict.refused | exhausted | rnr_exhausted {
+            next_action: if verdict.refused | verdict.exhausted | verdict.rnr_exhausted {
                 NextAction::FailOldest
             } else if progress {
                 NextAction::Complete
@@ -201,7 +217,7 @@ impl Logic for RcFlow {
             slot: bits(0),
             status: if verdict.refused {
                 verdict.status
-            } else if rnr_exhausted {
+            } else if verdict.rnr_exhausted {
                 bits::<8>(WcStatus::RnrRetryExcErr.code() as u64)
             } else {
                 bits::<8>(WcStatus::RetryExcErr.code() as u64)
@@ -228,8 +244,11 @@ impl Logic for RcFlow {
                     } else {
                         bits::<24>(0)
                     },
-                    goes_back_n: (sequence & !waits) | (late & !state.rc.waits),
-                    not_ready: rnr & !waits,
+                    progress: progresses,
+                    goes_back_n,
+                    not_ready,
+                    exhausted: goes_back_n & retries_spent,
+                    rnr_exhausted: not_ready & rnr_spent & rnr_is_bounded,
                     resumes: late & state.rc.waits,
                     refused: nak & !sequence,
                     status: refusal(code),

@@ -120,6 +120,8 @@ pub struct SackFlow {
     accepted: DFF<Bit>,
     /// The SACK moved `una`, so messages may complete.
     una_moved: DFF<Bit>,
+    /// The packet that is answered does not come before the first one that is not acknowledged.
+    is_ahead: DFF<Bit>,
     answered: DFF<Bit>,
     /// Send time of the packet or probe that caused the SACK.
     at: DFF<Bits<32>>,
@@ -166,7 +168,8 @@ impl Logic for SackFlow {
             limit,
             base,
             beside_burst,
-            burst_first
+            burst_first,
+            is_ahead
         );
         clock_reset!(self, estimate);
         let op = self.op.val();
@@ -238,8 +241,7 @@ impl Logic for SackFlow {
         self.limit.d.next = acked - bit_cast::<24, 10>(threshold);
         self.base.d.next = offset(seth.cack_psn, seth.sack_offset);
         // If nothing before the packet is outstanding, what is in flight left after it. That holds for a first transmission.
-        let ahead = acked - una;
-        let tells = (self.answered.q.val() & (self.is_retransmit.q.val() | !ahead.get_bit(23)))
+        let tells = (self.answered.q.val() & (self.is_retransmit.q.val() | self.is_ahead.q.val()))
             | (accepted & seth.probe_response & is_tail);
         let checks_early_loss = tells & threshold.any() & state.delays.known;
         let burst_distance = window.psn - self.burst_first.q.val();
@@ -396,6 +398,7 @@ impl Logic for SackFlow {
                 let any_new = window.packets.any();
                 let ordinary = any_new & !seth.probe_response;
                 self.una.d.next = window.una;
+                self.is_ahead.d.next = !(acked - window.una).get_bit(23);
                 self.from.d.next = window.una;
                 self.in_flight.d.next = window.in_flight;
                 self.next_psn.d.next = window.next_psn;

@@ -81,9 +81,11 @@ pub struct OpPick {
     pub pick: Signal<Out, Pick>,
     /// Queue pair of `pick` in the next cycle.
     pub next_qp: Signal<Out, Qpn>,
-    /// It does: no operation is in progress. `valid` is high.
-    pub take: Signal<In, Bit>,
-    /// It does, at once behind the SACK in progress, and is a SACK. `valid` is high. This comes late in a cycle, so nothing depends on it but control packets.
+    /// No operation is in progress: if `valid`, it starts.
+    pub starts: Signal<In, Bit>,
+    /// `valid`, and it is a SACK.
+    pub sack_valid: Signal<Out, Bit>,
+    /// It starts at once behind the SACK in progress. `sack_valid` is high. This comes late in a cycle, so nothing depends on it but control packets.
     pub chains: Signal<In, Bit>,
 
     arbiter: OpArbiter,
@@ -106,7 +108,6 @@ impl Logic for OpPick {
             control_before_burst
         );
         clock_reset!(self, arbiter);
-        let take = self.take.val();
         let pick = self.choice.q.val();
         let control = self.control.record.val();
         let is_sack = control.kind == ControlKind::Sack;
@@ -128,6 +129,24 @@ impl Logic for OpPick {
         let other_port = pair(burst_port, !burst_port);
         let other_head = ready_heads & other_port;
         let due = self.due.valid.val() & free & !self.arms.val();
+
+        // start. Whether a head may send is known later than all else, and only a transmission has to know it.
+        let may_send =
+            of_port(ready_heads, pick.port) & (free | (ends_soon & of_port(other_port, pick.port)));
+        let chosen = self.chosen.q.val() & !self.hold.val();
+        let starts = chosen & self.starts.val();
+        let doorbell_may_start = !self.messages_busy.val();
+        let sack_may_start = free | is_before_burst;
+        let may_start = match pick.kind {
+            OpKind::Transmit => may_send,
+            OpKind::Sack => sack_may_start,
+            OpKind::Timer => due,
+            OpKind::Fault => free | pick.is_unreadable,
+            OpKind::Doorbell => doorbell_may_start,
+            OpKind::Wake => self.schedule_ready.val(),
+            _ => free,
+        };
+        let take = starts & may_start;
 
         // choose
         join!(
@@ -166,37 +185,28 @@ impl Logic for OpPick {
         };
         self.arbiter.take.next = take;
         self.arbiter.taken.next = pick;
-        // What is taken in this cycle still pends in it.
+        // What begins in this cycle still pends in it.
         let begins = take | self.chains.val();
         self.chosen.d.next = self.arbiter.choice_valid.val() & !begins;
         self.choice.d.next = self.arbiter.choice.val();
         self.next_qp.next = self.arbiter.choice.val().qp;
 
-        // start
-        let may_send =
-            of_port(ready_heads, pick.port) & (free | (ends_soon & of_port(other_port, pick.port)));
-        let may_start = match pick.kind {
-            OpKind::Transmit => may_send,
-            OpKind::Sack => free | is_before_burst,
-            OpKind::Timer => due,
-            OpKind::Fault => free | pick.is_unreadable,
-            OpKind::Doorbell => !self.messages_busy.val(),
-            OpKind::Wake => self.schedule_ready.val(),
-            _ => free,
-        };
-        self.valid.next = self.chosen.q.val() & may_start & !self.hold.val();
+        // accept
+        self.valid.next = chosen & may_start;
+        self.sack_valid.next = chosen & (pick.kind == OpKind::Sack) & sack_may_start;
         self.pick.next = pick;
-        let takes_control = begins
-            & ((pick.kind == OpKind::Sack)
-                | (pick.kind == OpKind::Nack)
-                | (pick.kind == OpKind::Ack));
+        let takes_other_control =
+            starts & free & ((pick.kind == OpKind::Nack) | (pick.kind == OpKind::Ack));
+        let takes_sack =
+            (pick.kind == OpKind::Sack) & ((starts & sack_may_start) | self.chains.val());
+        let takes_control = takes_other_control | takes_sack;
         self.control.ready.next = takes_control;
-        self.due.ready.next = take & (pick.kind == OpKind::Timer);
-        self.unreadable.ready.next = take & pick.is_unreadable;
-        self.fault.ready.next = take & (pick.kind == OpKind::Fault) & !pick.is_unreadable;
-        self.flush.ready.next = take & (pick.kind == OpKind::Flush);
-        self.doorbell.ready.next = take & (pick.kind == OpKind::Doorbell);
-        self.wake.ready.next = take & (pick.kind == OpKind::Wake);
+        self.due.ready.next = starts & (pick.kind == OpKind::Timer) & due;
+        self.unreadable.ready.next = starts & pick.is_unreadable;
+        self.fault.ready.next = starts & free & (pick.kind == OpKind::Fault) & !pick.is_unreadable;
+        self.flush.ready.next = starts & free & (pick.kind == OpKind::Flush);
+        self.doorbell.ready.next = starts & (pick.kind == OpKind::Doorbell) & doorbell_may_start;
+        self.wake.ready.next = starts & (pick.kind == OpKind::Wake) & self.schedule_ready.val();
         assert!(
             !self.doorbell.ready.val() | self.doorbell.valid.val(),
             "a doorbell was taken back"

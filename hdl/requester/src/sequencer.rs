@@ -234,16 +234,15 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let completed = self.messages.response.val();
         let deferred_fail = (step == Step::Take) & answered & completed.found;
         let same_qp = pick.qp == current.qp;
-        let is_same_qp_sack = (pick.kind == OpKind::Sack) & same_qp;
         let same_qp_allowed = same_qp
             & ((pick.kind == OpKind::Sack)
                 | (pick.kind == OpKind::Transmit)
                 | (pick.kind == OpKind::Wake));
         let offered = self.pick.valid.val();
-        let chains = offered & is_same_qp_sack & self.chains_next.val();
-        let take =
-            (step == Step::Take) & offered & (!completing | same_qp_allowed) & !deferred_fail;
-        self.pick.take.next = take;
+        let chains = self.pick.sack_valid.val() & same_qp & self.chains_next.val();
+        let starts_next = (step == Step::Take) & (!completing | same_qp_allowed) & !deferred_fail;
+        let take = offered & starts_next;
+        self.pick.starts.next = starts_next;
         self.pick.chains.next = chains;
         self.pick.messages_busy.next = self.messages.busy.val();
         self.pick.arms.next = self.arms.q.val();

@@ -49,6 +49,14 @@ pub struct Burst {
     pub retries: Bits<8>,
 }
 
+/// A message of the burst. Where its payload comes from is known when it is added, because its packets leave late in a cycle.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct AddedMessage {
+    message: Message,
+    /// The payload is read from memory: it is neither inline nor empty.
+    in_memory: Bit,
+}
+
 /// The local buffer of a message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Buffer {
@@ -119,7 +127,7 @@ pub struct BurstSend {
     /// High for one cycle per packet, whether it is sent or not: its record for the transmit window.
     pub sent: FlowSrc<SentPacket>,
 
-    messages: PacketQueue<Message>,
+    messages: PacketQueue<AddedMessage>,
     buffers: PacketQueue<Buffer>,
     paths: SyncFifo<SprayResponse, PATHS_BITS, { PATHS_BITS + 1 }>,
     locations: SyncFifo<TranslateResponse, LOCATIONS_BITS, { LOCATIONS_BITS + 1 }>,
@@ -175,13 +183,18 @@ impl Logic for BurstSend {
         let added = self.add.record.val();
         join!(
             self,
-            add => messages.in_,
             add_run => messages.in_run,
             add_run => buffers.in_run,
         );
+        let added_in_memory = !added.inline & added.length.any();
+        self.messages.in_.valid.next = self.add.valid.val();
+        self.messages.in_.record.next = AddedMessage {
+            message: added,
+            in_memory: added_in_memory,
+        };
         self.buffers.in_.valid.next = self.add.valid.val();
         self.buffers.in_.record.next = Buffer {
-            in_memory: !added.inline & added.length.any(),
+            in_memory: added_in_memory,
             lkey: added.lkey,
             va: added.local_va,
             length: added.length,
@@ -252,9 +265,9 @@ impl Logic for BurstSend {
         }
 
         // send
-        let message = self.messages.message.val();
+        let message = self.messages.message.val().message;
+        let in_memory = self.messages.message.val().in_memory;
         let leaving = self.messages.run.val().segment;
-        let in_memory = !message.inline & message.length.any();
         let path = self.paths.out.data.val();
         let location = self.locations.out.data.val();
         let has_location = !in_memory | self.locations.out.valid.val();

@@ -73,7 +73,7 @@ pub struct Arguments {
     /// Queue pairs
     #[arg(long, value_name = "HOW", default_value = "per-flow")]
     queue_pairs: QueuePairsName,
-    /// Headers of the packets; srv6 needs --packets bytes
+    /// Headers of the packets
     #[arg(long, default_value = "ipv4")]
     addressing: AddressingName,
     /// Microseconds of a sample of throughput with --policy placed; 0: no telemetry

@@ -36,6 +36,12 @@ pub(super) struct QueuePair {
     pub received: ReceiveCounts,
 }
 
+// A cluster has millions, and a busy one may take 2 KB with what it allocates.
+const _: () = assert!(
+    size_of::<QueuePair>() + size_of::<MrcRequester>() <= 1248,
+    "measure with `./stellar bench cluster` before this bound is raised"
+);
+
 impl QueuePair {
     /// A queue pair ready to receive and send, from a configuration that was checked.
     pub fn new(config: QpConfig, now: Ticks) -> Result<Self, ConfigError> {

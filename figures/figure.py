@@ -90,7 +90,7 @@ class Figure:
     setup: str
     """What is run here, and how it differs from the paper's experiment."""
     parts: str
-    """What is hardware, what is the locked reference, what is a model."""
+    """What is hardware, what is the locked reference, what is a baseline that is in neither, what is a model."""
     points: Callable[[Scale], list[dict[str, Any]]]
     measure: Callable[[dict[str, Any]], dict[str, Any]]
     """Runs on a worker."""

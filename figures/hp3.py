@@ -9,15 +9,12 @@ import pandas
 from matplotlib.figure import Figure as Plot
 
 from figures import hopper
-from figures.figure import Band, Figure, Findings, Scale, all_finish
+from figures.figure import REFERENCE, Band, Figure, Findings, Scale, all_finish
 from figures.hopper import Scheme
 from figures.workloads import Job, rings, shuffled
 from openstellar import cluster
 
-PARTS = (
-    "Decisions of the cards are those of the software reference, which lockstep tests hold the Verilog to. The fabric, its switches and "
-    "all times are a model."
-)
+PARTS = REFERENCE + " LetFlow, spraying by packet, adaptive routing and ConWeave are models of switches."
 PATHS = 128
 MTU = 4096
 NO_PARAMETERS = "The talk gives no parameters: 3 marked round trips before a pause, 8 probes, a window of 3/2 on the new path, and 8 round trips of rest are ours."
@@ -214,7 +211,7 @@ COLLISION = Figure(
     title="Two flows that collide",
     source="HP3, micro-benchmark of the talk",
     setup="Two hosts of one leaf send 20 MB each to another leaf at 100 Gb/s over two spines; of the seeds, those count with which ECMP puts both flows on one spine. 128 paths, MTU 4,096.",
-    parts=PARTS,
+    parts=REFERENCE,
     points=collision_points,
     measure=measure_collision,
     findings=collision_findings,

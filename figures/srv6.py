@@ -13,8 +13,8 @@ from figures.workloads import flow_text
 from openstellar import cluster
 
 PARTS = (
-    "Windows, retransmissions and SRv6 headers are those of the software reference, which lockstep tests hold the Verilog to. Placement and telemetry are a baseline of the simulator, not in the card: a plan that "
-    "software makes, and samples of what is acknowledged. The fabric, its switches and all times are a model. Packets are whole frames. No Verilog runs."
+    "Windows, retransmissions and the paths of SRv6 headers are those of the software reference, which lockstep tests hold the Verilog to. Placement and telemetry are a baseline of the simulator, not in the card: a "
+    "plan that software makes, and samples of what is acknowledged. The fabric, its switches and all times are a model. No Verilog runs."
 )
 GBPS, SPINES, HOSTS = 100, 4, 4
 

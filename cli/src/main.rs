@@ -10,6 +10,7 @@ mod interop_rxe;
 mod path_mtu;
 mod pcapng;
 mod pcie_options;
+mod policy_name;
 mod progress;
 mod rdma;
 mod scenarios;

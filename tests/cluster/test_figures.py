@@ -159,6 +159,31 @@ def test_placed_flows_do_not_collide_and_one_leaves_a_congested_path() -> None:
     assert [band.what for band in bands if not band.holds] == []
 
 
+class Asked(Exception):
+    """A cluster that is asked for, and not run."""
+
+
+@pytest.mark.parametrize("figure", [figure for figure in ALL if figure is not pvdma.FIGURE], ids=lambda figure: figure.name)
+def test_a_page_says_what_is_verilog_what_is_the_reference_and_what_is_a_model(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(**settings: object) -> None:
+        raise Asked(settings)
+
+    monkeypatch.setattr(cluster, "run", asked)
+    policies, balancers, forms = set(), set(), set()
+    for point in figure.points(ONE_SEED):
+        with pytest.raises(Asked) as raised:
+            figure.measure(point | {"arrivals_us": 10})
+        settings = raised.value.args[0]
+        policies.add(settings.get("policy"))
+        balancers.add(settings.get("balancer"))
+        forms.add("goal" if "goal" in settings["workload"] else "flows")
+    assert "software reference, which lockstep tests hold the Verilog to" in figure.parts
+    assert "are a model. No Verilog runs." in figure.parts
+    assert ("baseline" in figure.parts) == bool(policies & {*stellar_09.BASELINES, "placed"})
+    assert ("models of switches" in figure.parts) == bool(balancers - {None, "ecmp"})
+    assert ("schedules of messages" in figure.parts) == ("goal" in forms)
+
+
 def test_pins_are_those_of_this_machine() -> None:
     one, four = (pvdma.measure({"mebibytes": size, "seed": 1}) for size in (16, 64))
     assert 0 < one["seconds"] < four["seconds"]

@@ -10,6 +10,7 @@
 mod bits;
 pub mod congestion;
 pub mod endpoint;
+mod one_first;
 pub mod requester;
 pub mod responder;
 pub mod rx;

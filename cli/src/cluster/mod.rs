@@ -1,6 +1,5 @@
 //! `./stellar cluster`: many endpoints on one fabric, with the transport's software reference and records in place of frames.
 
-mod policy;
 mod show;
 
 use std::path::PathBuf;
@@ -9,13 +8,13 @@ use clap::ValueEnum;
 use sim_cluster::files::FileError;
 use sim_cluster::workload::Workload;
 use sim_cluster::{
-    cpu_seconds, Addressing, Carrier, Cluster, NamedText, Options, Parts, QueuePairs, Record,
-    Report, RunSpec, Settings, TopologySource, Transport, WorkloadSource,
+    cpu_seconds, Addressing, Carrier, Cluster, ClusterPolicy, NamedText, Options, Parts,
+    QueuePairs, Record, Report, RunSpec, Settings, TopologySource, Transport, WorkloadSource,
 };
 use sim_net::{Balancer, Frame, Topology};
 
-use self::policy::PolicyName;
 use crate::path_mtu::PathMtu;
+use crate::policy_name;
 use crate::progress;
 
 #[derive(clap::Args)]
@@ -47,8 +46,8 @@ pub struct Arguments {
     #[arg(value_parser = parse_balancer)]
     balancer: Option<String>,
     /// Policy that spreads packets over paths [default: obs, or single with one path]
-    #[arg(long)]
-    policy: Option<PolicyName>,
+    #[arg(long, value_parser = policy_name::of_clusters())]
+    policy: Option<ClusterPolicy>,
     /// Paths of a queue pair
     #[arg(long, default_value_t = 128)]
     paths: u8,
@@ -73,7 +72,7 @@ pub struct Arguments {
     /// Queue pairs
     #[arg(long, value_name = "HOW", default_value = "per-flow")]
     queue_pairs: QueuePairsName,
-    /// Headers of the packets; srv6 needs --packets bytes
+    /// Headers of the packets
     #[arg(long, default_value = "ipv4")]
     addressing: AddressingName,
     /// Microseconds of a sample of throughput with --policy placed; 0: no telemetry
@@ -218,7 +217,7 @@ fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
                 Mode::Mrc => Transport::Mrc,
                 Mode::Rc => Transport::Rc,
             },
-            policy: arguments.policy.map(|name| name.policy().name().into()),
+            policy: arguments.policy.map(|policy| policy.name().into()),
             paths: arguments.paths,
             mtu: arguments.mtu.bytes(),
             sack_every: arguments.sack_every,

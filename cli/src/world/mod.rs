@@ -6,7 +6,6 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::builder::PossibleValue;
 use sim_net::Topology;
 use sim_nic::{CardReceives, CardSends, MixedNic, RtlNic};
 use sim_world::scenario::{Scenario, Setup};
@@ -17,6 +16,7 @@ use stellar_transport::spray::Policy;
 use crate::board::{host_ports, BoardOption};
 use crate::path_mtu::PathMtu;
 use crate::pcie_options::PcieOptions;
+use crate::policy_name;
 use crate::progress;
 use crate::sim_mode::SimModeOption;
 
@@ -43,8 +43,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     lossy_link: Option<String>,
     /// Policy that spreads packets over paths [default: obs, or single with one path]
-    #[arg(long)]
-    policy: Option<PolicyName>,
+    #[arg(long, value_parser = policy_name::of_cards())]
+    policy: Option<Policy>,
     /// Paths of a queue pair
     #[arg(long, default_value_t = 128)]
     paths: u8,
@@ -95,38 +95,6 @@ pub struct Arguments {
     board: BoardOption,
     #[command(flatten)]
     sim_mode: SimModeOption,
-}
-
-/// Path policy.
-#[derive(Clone, Copy)]
-struct PolicyName(Policy);
-
-impl PolicyName {
-    const ALL: [Self; Policy::COUNT] = {
-        let mut all = [Self(Policy::SinglePath); Policy::COUNT];
-        let mut i = 0;
-        while i < all.len() {
-            all[i] = Self(Policy::ALL[i]);
-            i += 1;
-        }
-        all
-    };
-
-    /// The policy of this name.
-    const fn policy(self) -> Policy {
-        self.0
-    }
-}
-
-impl clap::ValueEnum for PolicyName {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let traits = self.0.traits();
-        Some(PossibleValue::new(traits.name).help(traits.help))
-    }
 }
 
 /// Route of packets.
@@ -314,7 +282,7 @@ fn plan_on(arguments: &Arguments, topology: Topology, has_card: bool) -> anyhow:
         }
         Mode::Rc => TransportPlan::Rc,
         Mode::Mrc => TransportPlan::Mrc(MrcPlan {
-            policy: arguments.policy.map_or(sprayed.policy, PolicyName::policy),
+            policy: arguments.policy.unwrap_or(sprayed.policy),
             ..sprayed
         }),
     };

@@ -7,6 +7,7 @@ use stellar_wire::ip::PROTO_IPV6;
 use stellar_wire::{Bth, Ethernet, Header, Ip, Udp};
 
 use crate::host::{Host, CONTROL_DSCP, DATA_DSCP};
+use crate::record::Route;
 use crate::{Cluster, ClusterError, Progress, Record};
 
 /// A packet between cards, as bytes ([`Frame`]) or as a record ([`Record`]). The card decides the same for both.
@@ -101,6 +102,17 @@ impl Sealed for Record {
     fn poll(card: &mut CardOf<'_>) -> Option<Self> {
         let departure = card.host.endpoint.poll_packet(card.port, card.now)?;
         let peer = card.host.peer(departure.qp)?;
+        let route = match departure.outer {
+            None => Route::Port {
+                to: peer.host,
+                port: card.port.min(card.host.lines - 1) as u8,
+                addresses: peer.addresses[card.port],
+            },
+            Some(path) => {
+                let local = &card.host.addresses[card.port];
+                Route::over(path, local.ip, &departure.packet)
+            }
+        };
         Some(Self {
             length: departure.frame_length,
             dscp: if departure.packet.is_like_data() {
@@ -108,9 +120,7 @@ impl Sealed for Record {
             } else {
                 CONTROL_DSCP
             },
-            port: card.port.min(card.host.lines - 1) as u8,
-            to: peer.host,
-            addresses: peer.addresses[card.port],
+            route,
             transit: Default::default(),
             is_damaged: false,
             packet: departure.packet,

@@ -13,7 +13,7 @@ use crate::connect::Connector;
 use crate::host::Host;
 use crate::topology::uplinks;
 use crate::workload::{Fired, Flow, Start, TriggerId, Triggers, Workload};
-use crate::{Addressing, Carrier, ClusterError, QueuePairs, Record, RunHash, Settings};
+use crate::{Carrier, ClusterError, QueuePairs, Record, RunHash, Settings};
 
 /// Occurrences between two reports of progress.
 const WATCH_EVERY: u64 = 1 << 16;
@@ -74,9 +74,6 @@ impl<C: Carrier> Cluster<C> {
     ) -> Result<Self, ClusterError> {
         let topology = topology.into();
         workload.check(topology.hosts().len())?;
-        if settings.addressing == Addressing::Srv6 && C::NAME == Record::NAME {
-            return Err(ClusterError::RecordsWithRoutes);
-        }
         let connector = Connector::new(&topology, &settings)?;
         let hosts = (0..topology.hosts().len() as u32).map(HostId);
         let hosts =

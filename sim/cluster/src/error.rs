@@ -59,9 +59,6 @@ pub enum ClusterError {
     /// Source routes in a topology that has none.
     #[error("no source routes (SRv6) in this topology: {0}")]
     SourceRoute(String),
-    /// Source routes with records.
-    #[error("source routes (SRv6) with packets as records; records have no headers, so use whole frames (--packets bytes)")]
-    RecordsWithRoutes,
     /// A balancer that does not exist, or a parameter of it.
     #[error("balancer: {0}")]
     Balancer(String),

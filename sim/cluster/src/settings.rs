@@ -36,7 +36,7 @@ pub enum Addressing {
     /// IPv4; switches choose among equal paths.
     #[default]
     Ipv4,
-    /// IPv6 within IPv6, with the path as uSIDs in the destination: the entropy value chooses the spine. Packets are whole frames.
+    /// IPv6 within IPv6, with the path as uSIDs in the destination: the entropy value chooses the spine.
     Srv6,
 }
 

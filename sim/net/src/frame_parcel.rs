@@ -65,7 +65,7 @@ impl Parcel for Frame {
         Ok((outer, label))
     }
 
-    fn destination(headers: &mut IpAt) -> &mut Ipv6Addr {
+    fn destination<'a>(&'a mut self, headers: &'a mut IpAt) -> &'a mut Ipv6Addr {
         match &mut headers.ip {
             Ip::V6(ip) => &mut ip.dst,
             Ip::V4(_) => unreachable!("a container of uSIDs is an IPv6 destination"),

@@ -109,7 +109,7 @@ pub trait Parcel: Clone {
     fn read(&self, classifier: &Classifier) -> Result<(Self::Headers, Label), DropReason>;
 
     /// The IPv6 destination, if that is a container of uSIDs. Switches shift uSIDs out of it.
-    fn destination(headers: &mut Self::Headers) -> &mut Ipv6Addr;
+    fn destination<'a>(&'a mut self, headers: &'a mut Self::Headers) -> &'a mut Ipv6Addr;
 
     /// Writes the headers back. Called only if [`Self::REWRITTEN`].
     fn rewrite(&mut self, headers: &mut Self::Headers, rewrite: &Rewrite);

@@ -31,9 +31,11 @@ impl<P: Parcel> Fabric<P> {
             ..
         } = *flight;
         let next = if target == TargetId::PER_SWITCH {
-            let headers = self.packets.body(packet).headers.as_mut();
-            let destination = P::destination(headers.expect("what was read has headers"));
-            self.forwarding.by_usid(at, destination)?
+            let body = self.packets.body(packet);
+            let headers = body.headers.as_mut();
+            let headers = headers.expect("what was read has headers");
+            self.forwarding
+                .by_usid(at, body.parcel.destination(headers))?
         } else {
             self.forwarding.towards(at, target)?
         };

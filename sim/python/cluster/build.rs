@@ -1,5 +1,6 @@
 //! A digest of the sources that decide what a run of a cluster gives, so that results of other sources are told apart.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,9 @@ const SOURCES: [&str; 5] = [
 ];
 
 fn main() -> std::io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    // When it runs: a target folder that was copied with its checkout has a program that was compiled elsewhere.
+    let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
+    let root = Path::new(&folder).join("../../..");
     let mut files = Vec::new();
     for folder in SOURCES {
         println!("cargo:rerun-if-changed={}", root.join(folder).display());

@@ -12,7 +12,7 @@ use super::{
     CardModel, ConfigError, DoorbellError, EndpointConfig, EndpointCounters, Memory, PostError,
     QpConfig, TableWriteError, TenantShare, TenantShareError, PORTS,
 };
-use crate::requester::{Card, PhaseRing, Requester, WindowPool};
+use crate::requester::{Card, Message, PhaseRing, Requester, WindowPool};
 use crate::responder::Answer;
 use crate::rx::{QpRow, QpState, RxLane, TableError, TableWrite};
 use crate::spray::PathPolicy;
@@ -38,6 +38,8 @@ pub struct Endpoint<M> {
     pub(super) timers: Timers,
     /// Pools of the two requester engines: of queue pairs with even and with odd numbers.
     pools: [WindowPool; 2],
+    /// Buffer of [`Card::burst`].
+    burst: Vec<(Message, u32)>,
     pub(super) counters: EndpointCounters,
     events: PhaseRing<Eqe>,
 }
@@ -72,6 +74,7 @@ impl<M: Memory> Endpoint<M> {
             port_up: [true; PORTS],
             timers: Timers::default(),
             pools: [(); 2].map(|()| WindowPool::new(model.window_blocks)),
+            burst: Vec::new(),
             counters: EndpointCounters::default(),
             events: PhaseRing::new(config.event_entries),
             config,
@@ -288,6 +291,7 @@ impl<M: Memory> Endpoint<M> {
             tables: self.lane.tables(),
             cq: &mut qp.cq,
             pool: &mut self.pools[number as usize % 2],
+            burst: &mut self.burst,
         };
         let result = act(&mut qp.requester, &mut card);
         self.timers.arm(qp);

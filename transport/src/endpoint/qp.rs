@@ -1,7 +1,6 @@
 //! One queue pair of the card.
 
-use stellar_wire::host::QpCounters;
-
+use super::qp_counts::ReceiveCounts;
 use super::timers::earlier;
 use super::{Peer, QpConfig, TransportConfig};
 use crate::requester::{
@@ -22,7 +21,7 @@ pub(super) struct QueuePair {
     pub peer: Peer,
     pub mode: QpMode,
     pub pkey: u16,
-    pub srv6: Option<Srv6Template>,
+    pub srv6: Option<Box<Srv6Template>>,
     pub requester: Requester,
     pub responder: Responder,
     pub cq: CompletionQueue,
@@ -34,8 +33,14 @@ pub(super) struct QueuePair {
     /// Its error has been reported.
     pub failed: bool,
     /// Counters of the receive side.
-    pub received: QpCounters,
+    pub received: ReceiveCounts,
 }
+
+// A cluster has millions, and a busy one may take 2 KB with what it allocates.
+const _: () = assert!(
+    size_of::<QueuePair>() + size_of::<MrcRequester>() <= 1248,
+    "measure with `./stellar bench cluster` before this bound is raised"
+);
 
 impl QueuePair {
     /// A queue pair ready to receive and send, from a configuration that was checked.
@@ -75,7 +80,7 @@ impl QueuePair {
             peer: config.peer,
             mode,
             pkey: config.pkey,
-            srv6: config.srv6,
+            srv6: config.srv6.map(Box::new),
             requester,
             responder: Responder::new(
                 identity,
@@ -89,7 +94,7 @@ impl QueuePair {
             timer: None,
             visit: None,
             failed: false,
-            received: QpCounters::default(),
+            received: ReceiveCounts::default(),
         })
     }
 

@@ -33,11 +33,29 @@ const fn counter_of(reason: DropReason, answered: bool) -> Option<QpCounter> {
     }
 }
 
+/// Counters of the receive side of a queue pair: those that are not zero, which are few.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReceiveCounts(Vec<(QpCounter, u64)>);
+
+impl ReceiveCounts {
+    /// Counts `count` more.
+    fn add(&mut self, counter: QpCounter, count: u64) {
+        if let Some((_, value)) = self.0.iter_mut().find(|(of, _)| *of == counter) {
+            *value += count;
+        } else if count > 0 {
+            self.0.push((counter, count));
+        }
+    }
+}
+
 impl<M: Memory> Endpoint<M> {
     /// Every counter of a queue pair, as the card's registers show it.
     pub fn all_qp_counters(&self, number: u32) -> Option<QpCounters> {
         let qp = self.qps.get(number)?;
-        let mut all = qp.received;
+        let mut all = QpCounters::default();
+        for &(counter, value) in &qp.received.0 {
+            all.set(counter, value);
+        }
         all.set(QpCounter::OutOfOrder, qp.responder.out_of_order());
         qp.requester.counters().put(&mut all);
         Some(all)

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use stellar_wire::host::Cqe;
 
+use crate::one_first::OneFirst;
+
 /// A ring that a reader polls: the phase of an entry flips with every round, and is 1 in the first.
 #[derive(Clone, Debug)]
 pub struct PhaseRing<T> {
@@ -30,6 +32,7 @@ impl<T> PhaseRing<T> {
         let round = self.produced / self.entries;
         // The ring's size divides 2^32, so the phase continues to alternate when the count wraps.
         self.produced = self.produced.wrapping_add(1);
+        self.waiting.one_first();
         self.waiting.push_back(make(round.is_multiple_of(2)));
         true
     }

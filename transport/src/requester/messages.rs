@@ -7,6 +7,7 @@ use stellar_wire::rows::{BURST_BYTES, BURST_PACKETS, SHORT_MESSAGE};
 
 use super::{CompletionQueue, Fetched, SendQueue, MAX_OUTSTANDING};
 use crate::endpoint::Memory;
+use crate::one_first::OneFirst;
 use crate::rx::Psn;
 
 /// A message that was started.
@@ -37,7 +38,7 @@ pub struct Messages {
     max_wimm: u16,
     under_way: VecDeque<Message>,
     /// Fetched, but not allowed to start yet.
-    waiting: Option<Fetched>,
+    waiting: Option<Box<Fetched>>,
     next_msn: u32,
     next_rqmsn: u16,
     wimm: u16,
@@ -117,7 +118,7 @@ impl Messages {
             if self.under_way.len() >= MAX_OUTSTANDING {
                 return None;
             }
-            let fetched = match self.waiting.take() {
+            let fetched = match self.waiting.take().map(|fetched| *fetched) {
                 Some(fetched) => fetched,
                 None => self.queue.fetch(memory)?,
             };
@@ -127,7 +128,7 @@ impl Messages {
             let too_many = immediate && self.wimm >= self.max_wimm;
             let too_long = only_short && fetched.wqe.length >= SHORT_MESSAGE;
             if fetched.fault.is_none() && (fenced || too_many || too_long) {
-                self.waiting = Some(fetched);
+                self.waiting = Some(Box::new(fetched));
                 return None;
             }
             self.start(fetched, next, mtu);
@@ -184,6 +185,7 @@ impl Messages {
             // One more, not four or twice as many: most queue pairs have one message under way.
             self.under_way.reserve_exact(1);
         }
+        self.under_way.one_first();
         self.under_way.push_back(message);
     }
 
@@ -251,7 +253,7 @@ impl Messages {
             };
             cq.push(self.completion(&message, status));
         }
-        let mut next = self.waiting.take();
+        let mut next = self.waiting.take().map(|fetched| *fetched);
         while let Some(fetched) = next.or_else(|| self.queue.fetch(memory)) {
             next = None;
             let message = Message {

@@ -64,7 +64,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Records added when there is no room: doubling would leave half of them unused in thousands of queue pairs.
+    /// Most records added when there is no room: doubling would leave half of them unused in thousands of queue pairs.
     const GROWTH: usize = 16;
 
     /// An empty window whose first packet will be `first`.
@@ -152,7 +152,8 @@ impl Window {
         self.next = psn.plus(1);
         pool.changed(held, self.blocks());
         if self.sent.len() == self.sent.capacity() {
-            self.sent.reserve_exact(Self::GROWTH);
+            let more = self.sent.len().clamp(1, Self::GROWTH);
+            self.sent.reserve_exact(more);
         }
         self.sent.push_back(sent);
         self.start(psn, sent.length);

@@ -104,6 +104,7 @@ impl Bench {
             tables: &self.tables,
             cq: &mut pair.cq,
             pool: &mut self.pool,
+            burst: &mut Vec::new(),
         };
         act(&mut pair.reference, &mut card)
     }

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
+use sim_cluster::files::read_conweave_flows;
 use sim_cluster::workload::permutation;
-use sim_cluster::{
-    Addressing, Baseline, BaselineParams, Cluster, ClusterError, ClusterPolicy, Record, Settings,
-};
-use sim_net::Frame;
+use sim_cluster::{Addressing, Baseline, BaselineParams, Cluster, ClusterPolicy, Record, Settings};
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::{
     EntropyProfile, EvIndex, Feedback, GeneratedEntropy, HeaderFields, PathAck, PlaneMask, Policy,
@@ -14,7 +12,7 @@ use stellar_transport::spray::{
 };
 use stellar_transport::time::Ticks;
 
-use crate::common::{clos, run};
+use crate::common::{clos, run_both};
 
 /// Two paths for each of four spines: a card has two ports.
 const PATHS: u8 = 8;
@@ -34,7 +32,7 @@ fn settings(policy: impl Into<ClusterPolicy>, seed: u64) -> Settings {
 fn uplinks_in_use(settings: &Settings) -> usize {
     let (topology, bytes) = (clos(1, 4, ""), 400_000);
     let flows = permutation(&topology, None, bytes, settings.seed).unwrap();
-    let report = run::<Frame>(&topology, &flows, settings);
+    let report = run_both(&topology, &flows, settings);
     assert_eq!(report.flows.finished, 8);
     let loaded = report.uplink_bytes.iter();
     loaded.filter(|&&carried| carried > bytes / 2).count()
@@ -56,28 +54,35 @@ fn placed_flows_of_a_permutation_do_not_collide_and_drawn_ones_do() {
 }
 
 #[test]
-fn source_routes_need_spines_to_count_and_whole_frames() {
-    let refused = |spines: &str, is_record: bool| {
-        let topology = clos(1, 2, "");
-        let topology = match spines {
-            "4" => topology,
-            _ => sim_cluster::leaf_spine(2, 2, 3).unwrap(),
-        };
-        let flows = permutation(&topology, None, 1_000, 1).unwrap();
-        let settings = settings(Policy::Obs, 1);
-        if is_record {
-            return Cluster::<Record>::new(topology, flows, settings).err();
-        }
-        let mut cluster = Cluster::<Frame>::new(topology, flows, settings).unwrap();
-        cluster.run(|_| {}).err()
-    };
-    assert!(matches!(
-        refused("4", true),
-        Some(ClusterError::RecordsWithRoutes)
-    ));
-    let error = refused("3", false).expect("three spines").to_string();
+fn source_routes_need_spines_to_count() {
+    let topology = sim_cluster::leaf_spine(2, 2, 3).unwrap();
+    let flows = permutation(&topology, None, 1_000, 1).unwrap();
+    let settings = settings(Policy::Obs, 1);
+    let mut cluster = Cluster::<Record>::new(topology, flows, settings).unwrap();
+    let error = cluster.run(|_| {}).expect_err("three spines").to_string();
     assert!(error.contains("power of two"), "{error}");
-    assert!(refused("4", false).is_none());
+}
+
+#[test]
+fn a_flow_that_leaves_its_path_does_so_in_both_forms() {
+    let topology = clos(1, 4, "");
+    // Source, destination, priority group, bytes, start in seconds. Small flows take the other spines, so that the last one comes to the uplink of the first.
+    let text = "5
+        0 4 3 4000000 0
+        2 4 3 64 0.000000001
+        2 5 3 64 0.000000002
+        2 6 3 64 0.000000003
+        1 5 3 4000000 0.000060";
+    let flows = read_conweave_flows("test", text, 8).unwrap();
+    let placed = ClusterPolicy::Baseline(Baseline::Placed);
+    let stays = settings(placed, 2);
+    let leaves = Settings {
+        telemetry_us: 20,
+        ..stays.clone()
+    };
+    let [stays, leaves] = [stays, leaves].map(|settings| run_both(&topology, &flows, &settings));
+    assert_eq!((stays.flows.finished, leaves.flows.finished), (5, 5));
+    assert!(leaves.flows.fct_us.max < 0.8 * stays.flows.fct_us.max);
 }
 
 /// A queue pair on the second of four paths, and its acknowledgements.

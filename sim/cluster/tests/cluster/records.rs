@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sim_cluster::workload::{all_to_all, incast, permutation, ring_all_reduce};
-use sim_cluster::{QueuePairs, Sampling, Settings, Transport};
+use sim_cluster::{Addressing, QueuePairs, Sampling, Settings, Transport};
 use sim_net::{Balancer, DropReason, HostId, Topology};
 use stellar_transport::spray::Policy;
 
@@ -53,6 +53,44 @@ fn with_every_policy() {
                 "{policy:?}: {used}"
             );
         }
+    }
+}
+
+/// Source routes with packets that are lost, trimmed or refused, and a link that fails. Two spines have two cables to a leaf, which chooses by the
+/// header around the packet.
+#[test]
+fn with_source_routes() {
+    let lossy = format!(
+        "[[overrides]]\nplane = 0\nset = {{ queue_bytes = 60_000, trim = {{ dscp = 9 }}, {MARKS} }}
+        [[overrides]]\nnode = 'p0.spine2'\nset = {{ loss = 0.02 }}
+        [[events]]\nat_us = 20\nlink = 'p0.leaf0-spine1'\nup = false
+        [[links]]\nname = 'second'\nends = ['p0.leaf0', 'p0.spine1']
+        [[links]]\nname = 'third'\nends = ['p0.leaf0', 'p0.spine3']"
+    );
+    for (planes, balancer, transport) in [
+        (1, "ecmp", Transport::Mrc),
+        (2, "ecmp", Transport::Mrc),
+        (1, "conweave", Transport::Rc),
+    ] {
+        let topology = clos(planes, 4, &lossy);
+        let topology = topology.with_balancer(balancer.parse().unwrap()).unwrap();
+        let flows = incast(&topology, 6, 200_000, 1).unwrap();
+        let settings = Settings {
+            transport,
+            addressing: Addressing::Srv6,
+            policy: Policy::Mixed.into(),
+            paths: 16,
+            early_loss: 128,
+            small_mtu: vec![HostId(2)],
+            ..Settings::default()
+        };
+        let report = run_both(&topology, &flows, &settings);
+        let packets = report.packets;
+        assert!(report.flows.finished > 0, "{:?}", report.flows);
+        assert!(packets.retransmitted > 0, "{packets:?}");
+        assert!(packets.trimmed > 0, "{packets:?}");
+        assert!(packets.marked > 0, "{packets:?}");
+        assert!(packets.dropped.total() > 0, "{packets:?}");
     }
 }
 
@@ -238,6 +276,7 @@ proptest! {
             Just((Policy::Hp3, 8)),
         ],
         rc in proptest::bool::weighted(0.2),
+        srv6: bool,
     ) {
         let trim = if trims { ", trim = { dscp = 9 }" } else { "" };
         let ecn = if marks { format!(", {MARKS}") } else { String::new() };
@@ -249,6 +288,7 @@ proptest! {
             policy: policy.into(),
             paths,
             transport: if rc { Transport::Rc } else { Transport::Mrc },
+            addressing: if srv6 { Addressing::Srv6 } else { Addressing::Ipv4 },
             limit: 20_000_000_000,
             ..Settings::default()
         };

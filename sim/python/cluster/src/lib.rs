@@ -4,10 +4,9 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sim_cluster::{
-    Addressing, Carrier, Cluster, ClusterError, ClusterPolicy, FlowResult, Parts, QueueSample,
-    Record, Report, RunSpec, UplinkResult,
+    Cluster, ClusterError, ClusterPolicy, FlowResult, QueueSample, Record, Report, RunSpec,
+    UplinkResult,
 };
-use sim_net::Frame;
 
 /// What a run gives.
 struct Results {
@@ -38,15 +37,7 @@ fn run<'py>(
 
 fn simulate(spec: &RunSpec) -> PyResult<Results> {
     let parts = spec.parts().map_err(invalid)?;
-    // Records have no headers for source routes.
-    match parts.settings.addressing {
-        Addressing::Ipv4 => simulate_with::<Record>(parts),
-        Addressing::Srv6 => simulate_with::<Frame>(parts),
-    }
-}
-
-fn simulate_with<C: Carrier>(parts: Parts) -> PyResult<Results> {
-    let cluster = Cluster::<C>::new(parts.topology, parts.workload, parts.settings);
+    let cluster = Cluster::<Record>::new(parts.topology, parts.workload, parts.settings);
     let mut cluster = cluster.map_err(invalid)?;
     // Cards and queue pairs are made when their first flow starts.
     cluster.run(|_| {}).map_err(|error| match error {

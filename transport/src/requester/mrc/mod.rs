@@ -12,13 +12,13 @@ mod transmit;
 use stellar_wire::host::WcStatus;
 
 use super::{
-    CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
+    Backoff, CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
     WindowPool,
 };
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
 use crate::rx::{Psn, Tables};
-use crate::spray::{EvIndex, Spray, SprayError};
+use crate::spray::{EvIndex, Policy, Spray, SprayError};
 use crate::time::Ticks;
 use estimate::Estimate;
 use silence::PlaneLosses;
@@ -32,6 +32,8 @@ pub struct Card<'a> {
     pub cq: &'a mut CompletionQueue,
     /// Pool of the engine that executes the queue pair.
     pub pool: &'a mut WindowPool,
+    /// Buffer for the messages of a burst, and how many packets it has of each. Empty between decisions.
+    pub burst: &'a mut Vec<(Message, u32)>,
 }
 
 /// A probe that is due.
@@ -42,14 +44,24 @@ struct Probe {
     is_tail: bool,
 }
 
+/// The registers that a requester reads after its start. Congestion control and paths keep their own.
+#[derive(Clone, Copy, Debug)]
+struct Registers {
+    policy: Policy,
+    mpr: u16,
+    rto: Ticks,
+    backoff: Backoff,
+    retry_budget: u8,
+    early_loss: u16,
+    coalesce_from: u32,
+}
+
 /// An MRC requester.
 #[derive(Clone, Debug)]
 pub struct MrcRequester {
     qp: QpIdentity,
-    config: MrcConfig,
+    config: Registers,
     messages: Messages,
-    /// Buffer for the messages of a burst, and how many packets it has of each.
-    burst: Vec<(Message, u32)>,
     window: Window,
     nscc: Nscc,
     spray: Spray,
@@ -84,17 +96,25 @@ impl MrcRequester {
         first: Psn,
         now: Ticks,
     ) -> Result<Self, SprayError> {
+        let registers = Registers {
+            policy: config.spray.policy,
+            mpr: config.mpr,
+            rto: config.rto,
+            backoff: config.backoff,
+            retry_budget: config.retry_budget,
+            early_loss: config.early_loss,
+            coalesce_from: config.coalesce_from,
+        };
         Ok(Self {
             qp,
             messages,
-            burst: Vec::new(),
             window: Window::new(first),
             nscc: Nscc::new(&config.nscc, now),
             path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
-            spray: Spray::new(config.spray.clone())?,
+            spray: Spray::new(config.spray)?,
             mpr: config.mpr.into(),
             estimate: Estimate::new(config.rto),
-            config,
+            config: registers,
             deadline: None,
             retries: 0,
             next_retry: now,

@@ -34,7 +34,7 @@ impl PlaneLosses {
 impl MrcRequester {
     /// Whether the path policy keeps all paths: it has more than one at a time, and takes none out of use by itself.
     pub(super) fn keeps_all_paths(&self) -> bool {
-        let traits = self.config.spray.policy.traits();
+        let traits = self.config.policy.traits();
         !traits.one_path && !traits.states
     }
 

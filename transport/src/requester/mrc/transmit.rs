@@ -134,7 +134,7 @@ impl MrcRequester {
             index.plane() == plane
                 && matches!(self.spray.state(index), Some(EvState::Good | EvState::Skip))
         };
-        !self.config.spray.policy.traits().one_path
+        !self.config.policy.traits().one_path
             && self.spray.planes_up().contains(plane)
             && !self.avoids(plane)
             && (0..=u8::MAX).map_while(EvIndex::new).any(good)
@@ -169,7 +169,7 @@ impl MrcRequester {
         let Some(path) = self.spray.choose(None, PlaneMask::only(port)) else {
             return;
         };
-        let mut burst = mem::take(&mut self.burst);
+        let mut burst = mem::take(card.burst);
         self.messages.take(
             first,
             allowed,
@@ -214,7 +214,7 @@ impl MrcRequester {
             }
         }
         burst.clear();
-        self.burst = burst;
+        *card.burst = burst;
     }
 
     /// Decides whether a packet requests an acknowledgement: the last one of a message, unless more packets of the burst follow.

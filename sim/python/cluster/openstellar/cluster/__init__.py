@@ -178,7 +178,7 @@ def describe(
     `workload` and `topology` (None: 2 leaves of 60 hosts and 60 spines) come from the functions of this module. `balancer` is how switches choose, like
     "let-flow,gap_us=50". `policy` is one of `policies` (None: "obs", or "single" with one path). `window` is the most packets of
     a queue pair in flight, up to 4,096. `early_loss` is a distance in packets, 0 is off. With
-    `addressing` "srv6" packets have source routes, and are whole frames. `telemetry_us` is the length of a sample of the policy "placed". Queues of
+    `addressing` "srv6" packets have source routes. `telemetry_us` is the length of a sample of the policy "placed". Queues of
     uplinks are sampled every `sample_us` microseconds (0: not) within `sample_window`. The run ends at `limit_us` of simulated time, if flows are not done.
     """
     options = {

@@ -10,10 +10,10 @@
 mod bits;
 pub mod congestion;
 pub mod endpoint;
-mod one_first;
 pub mod requester;
 pub mod responder;
 pub mod rx;
+mod small_queue;
 pub mod spray;
 
 pub use stellar_wire::time;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use stellar_wire::host::Cqe;
 
-use crate::one_first::OneFirst;
+use crate::small_queue::begin_with_one;
 
 /// A ring that a reader polls: the phase of an entry flips with every round, and is 1 in the first.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl<T> PhaseRing<T> {
         let round = self.produced / self.entries;
         // The ring's size divides 2^32, so the phase continues to alternate when the count wraps.
         self.produced = self.produced.wrapping_add(1);
-        self.waiting.one_first();
+        begin_with_one(&mut self.waiting);
         self.waiting.push_back(make(round.is_multiple_of(2)));
         true
     }

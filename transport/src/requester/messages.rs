@@ -7,7 +7,6 @@ use stellar_wire::rows::{BURST_BYTES, BURST_PACKETS, SHORT_MESSAGE};
 
 use super::{CompletionQueue, Fetched, SendQueue, MAX_OUTSTANDING};
 use crate::endpoint::Memory;
-use crate::one_first::OneFirst;
 use crate::rx::Psn;
 
 /// A message that was started.
@@ -185,7 +184,6 @@ impl Messages {
             // One more, not four or twice as many: most queue pairs have one message under way.
             self.under_way.reserve_exact(1);
         }
-        self.under_way.one_first();
         self.under_way.push_back(message);
     }
 

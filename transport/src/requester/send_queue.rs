@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::{RequesterConfigError, SqRing};
 use crate::endpoint::Memory;
-use crate::one_first::OneFirst;
+use crate::small_queue::begin_with_one;
 
 /// Longest RDMA message in bytes (InfiniBand architecture volume 1, section 9.4.1): 2^31.
 pub const MAX_MESSAGE: u32 = 1 << 31;
@@ -107,7 +107,7 @@ impl SendQueue {
         let slot = self.producer;
         self.ring_doorbell(slot.wrapping_add(1))?;
         if let Source::Posted(queue) = &mut self.source {
-            queue.one_first();
+            begin_with_one(queue);
             queue.push_back(Wqe { slot, ..wqe });
         }
         Ok(())

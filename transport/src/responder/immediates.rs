@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use thiserror::Error;
 
-use crate::one_first::OneFirst;
 use crate::rx::{PacketHeaders, Psn};
+use crate::small_queue::begin_with_one;
 
 /// The sender has more WRITEs with immediate in flight than was agreed. This is fatal for the queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -82,7 +82,7 @@ impl Immediates {
         let first = packet.psn.plus(Psn::MODULUS - (packets - 1));
         let missing = missing_between(first, packet.psn, received);
         if self.stash.len() <= usize::from(ahead) {
-            self.stash.one_first();
+            begin_with_one(&mut self.stash);
             self.stash.resize(usize::from(ahead) + 1, None);
         }
         self.stash[usize::from(ahead)] = Some(Arrived {

@@ -153,7 +153,8 @@ pub fn refute(
         problem.file("aig").display(),
         limits.bounded(limits.depth)
     );
-    let said = run_for(&tools.abc, &["-c", &command], limits.until_stopped())?;
+    // What is not found here is a blind property, so a slow machine gets more time.
+    let said = run_for(&tools.abc, &["-c", &command], limits.until_stopped() * 2)?;
     Ok(said.is_some_and(|said| said.contains("was asserted in frame ")))
 }
 

@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::problem::{Kind, Problem};
-use crate::tools::{run, Tools};
+use crate::tools::{run_for, Tools};
 use crate::trace::Trace;
 
 /// Cycles of the first search for a violation.
 const FIRST_DEPTH: usize = 10;
+
+/// ABC looks at the clock between steps, and one step may take hours. So it is stopped when it is this much too late.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// How long to look.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +23,24 @@ pub struct Limits {
     pub seconds: u64,
 }
 
+impl Limits {
+    /// ABC's command for a search for a violation in the first `depth` cycles.
+    fn bounded(self, depth: usize) -> String {
+        format!("bmc3 -F {depth} -T {}", self.seconds)
+    }
+
+    /// When an engine is stopped.
+    fn until_stopped(self) -> Duration {
+        Duration::from_secs(self.seconds) + GRACE
+    }
+}
+
 /// An answer.
 #[derive(Debug)]
 pub enum Verdict {
     /// It holds in every cycle of every run: there is an inductive invariant.
     Proved,
-    /// No violation in the first cycles; no invariant was found.
+    /// No violation in this many first cycles; no invariant was found.
     Bounded(usize),
     /// It is reached in this cycle.
     Reached(usize),
@@ -63,7 +78,7 @@ pub fn decide(
         );
         // A file of an earlier question must not be taken for this one's.
         let _ = std::fs::remove_file(&cex);
-        run(&tools.abc, &["-c", &command])
+        run_for(&tools.abc, &["-c", &command], limits.until_stopped())
     };
     let found = |said: &str| -> anyhow::Result<Option<Verdict>> {
         let Some(frame) = number_after(said, "was asserted in frame ") else {
@@ -74,33 +89,51 @@ pub fn decide(
             Kind::Holds => Verdict::Violated(Trace::read(problem, &cex, frame)?),
         }))
     };
-    let bounded = |depth| format!("bmc3 -F {depth} -T {}", limits.seconds);
-    // A few cycles first: the shortest violation is the easiest to read. Many take longer than the proof.
-    let said = ask(&bounded(limits.depth.min(FIRST_DEPTH)))?;
-    if let Some(verdict) = found(&said)? {
-        return Ok((verdict, begin.elapsed()));
-    }
-    let said = ask(&format!("scorr; pdr -nc -T {}", limits.seconds))?;
-    if let Some(verdict) = found(&said)? {
-        return Ok((verdict, begin.elapsed()));
-    }
-    if said.contains("Property proved") {
-        let verdict = match kind {
-            Kind::Holds => Verdict::Proved,
-            Kind::Reaches => Verdict::Unreached("no run reaches it".into()),
+    // Returns an answer, or the cycles without a violation.
+    let search = |depth: usize| -> anyhow::Result<Result<Verdict, Option<usize>>> {
+        let Some(said) = ask(&limits.bounded(depth))? else {
+            return Ok(Err(None));
         };
-        return Ok((verdict, begin.elapsed()));
-    }
-    let said = ask(&bounded(limits.depth))?;
-    if let Some(verdict) = found(&said)? {
-        return Ok((verdict, begin.elapsed()));
-    }
-    let Some(depth) = number_after(&said, "No output asserted in ") else {
-        bail!("ABC's answer is not understood: {said}");
+        if let Some(verdict) = found(&said)? {
+            return Ok(Ok(verdict));
+        }
+        match number_after(&said, "No output asserted in ") {
+            Some(depth) => Ok(Err(Some(depth))),
+            None => bail!("ABC's answer is not understood: {said}"),
+        }
     };
+    // A few cycles first: the shortest violation is the easiest to read. Many take longer than the proof.
+    let mut known = match search(limits.depth.min(FIRST_DEPTH))? {
+        Ok(verdict) => return Ok((verdict, begin.elapsed())),
+        Err(depth) => depth.unwrap_or(0),
+    };
+    if let Some(said) = ask(&format!("scorr; pdr -nc -T {}", limits.seconds))? {
+        if let Some(verdict) = found(&said)? {
+            return Ok((verdict, begin.elapsed()));
+        }
+        if said.contains("Property proved") {
+            let verdict = match kind {
+                Kind::Holds => Verdict::Proved,
+                Kind::Reaches => Verdict::Unreached("no run reaches it".into()),
+            };
+            return Ok((verdict, begin.elapsed()));
+        }
+    }
+    // A search that was stopped says nothing of the cycles that it finished, so the next one is not much deeper.
+    while known < limits.depth {
+        let next = limits.depth.min(known * 2).max(1);
+        match search(next)? {
+            Ok(verdict) => return Ok((verdict, begin.elapsed())),
+            Err(Some(depth)) if depth >= next => known = depth,
+            Err(depth) => {
+                known = known.max(depth.unwrap_or(0));
+                break;
+            }
+        }
+    }
     let verdict = match kind {
-        Kind::Holds => Verdict::Bounded(depth),
-        Kind::Reaches => Verdict::Unreached(format!("not in {depth} cycles")),
+        Kind::Holds => Verdict::Bounded(known),
+        Kind::Reaches => Verdict::Unreached(format!("not in {known} cycles")),
     };
     Ok((verdict, begin.elapsed()))
 }
@@ -116,12 +149,13 @@ pub fn refute(
     tools: &Tools,
 ) -> anyhow::Result<bool> {
     let command = format!(
-        "read_aiger {}; strash; cone -s -O {index}; bmc3 -F {} -T {}",
+        "read_aiger {}; strash; cone -s -O {index}; {}",
         problem.file("aig").display(),
-        limits.depth,
-        limits.seconds
+        limits.bounded(limits.depth)
     );
-    Ok(run(&tools.abc, &["-c", &command])?.contains("was asserted in frame "))
+    // What is not found here is a blind property, so a slow machine gets more time.
+    let said = run_for(&tools.abc, &["-c", &command], limits.until_stopped() * 2)?;
+    Ok(said.is_some_and(|said| said.contains("was asserted in frame ")))
 }
 
 fn number_after(text: &str, marker: &str) -> Option<usize> {

@@ -2,6 +2,8 @@
 //!
 //! `./stellar prove` runs all proofs.
 
+mod limits;
+
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -5,7 +5,7 @@ use stellar_transport::requester::Requester;
 use stellar_wire::rows::{PathUseRow, Row as _};
 
 use crate::core::lockstep::Bench;
-use crate::core::path_feedback::{deliver, post, QP, REGISTERS};
+use crate::core::path_feedback::{deliver, post, with_probe_for_port_0, QP};
 use crate::core::silent_plane::{counters, silenced, OBLIVIOUS};
 
 /// Indices of the values of a plane: 8 active ones and 2 backups.
@@ -92,14 +92,7 @@ fn a_silent_plane_is_used_if_all_paths_of_the_other_one_are_denied() {
 
 #[test]
 fn a_probe_that_waits_for_its_port_does_not_leave_on_a_path_that_is_denied() {
-    let mut bench = Bench::new(REGISTERS);
-    post(&mut bench, 40);
-    for port in [0, 1, 0, 1] {
-        bench.transmit(QP, port);
-    }
-    // All packets are late, so values are assumed bad, and the first one to be probed is of plane 0.
-    bench.act(55, 0);
-    bench.transmit(QP, 1);
+    let mut bench = with_probe_for_port_0();
     bench.use_plane(0, true);
     assert!(!bench.transmit(QP, 0));
     assert_eq!(counters(&bench).probes, 0);

@@ -1,12 +1,12 @@
 //! What can go wrong with verbs.
 
-use stellar_wire::config::{ConfigError, ParamError, ProfileError, TenantShareError};
+use stellar_wire::config::{ConfigError, ParamError, PathUseError, ProfileError, TenantShareError};
 use stellar_wire::WireError;
 use thiserror::Error;
 
 use crate::device::DeviceError;
 use crate::probe::ProbeError;
-use crate::qp::{IllegalTransition, Transport};
+use crate::qp::{IllegalTransition, QpState, Transport};
 
 /// Why a verb failed. Nothing has changed, unless the error is the card's.
 #[derive(Debug, Error)]
@@ -110,6 +110,22 @@ pub enum Error {
         freed: u16,
         /// The index after the last posted entry.
         producer: u16,
+    },
+    /// A path that cannot be denied or allowed.
+    #[error("queue pair {qp}: {reason}")]
+    PathUse {
+        /// The queue pair.
+        qp: u32,
+        /// Why.
+        reason: PathUseError,
+    },
+    /// The queue pair does not send, so it has no paths.
+    #[error("queue pair {qp} is in {state:?}; its paths can be denied in Rts, and all are allowed when it enters Rts")]
+    NoPaths {
+        /// The queue pair.
+        qp: u32,
+        /// Its state.
+        state: QpState,
     },
     /// A share that the card cannot give.
     #[error(transparent)]

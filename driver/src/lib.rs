@@ -79,7 +79,7 @@ pub use qp::{
     WorkRequest, WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
-pub use stellar_wire::config::{RateLimit, TenantShare, TenantShareError};
+pub use stellar_wire::config::{PathUseError, RateLimit, TenantShare, TenantShareError};
 pub use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 pub use stellar_wire::host::config_space::Function;
 pub use stellar_wire::host::{

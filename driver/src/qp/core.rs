@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use stellar_wire::config::{QpConfig, SqRing};
+use stellar_wire::config::{AllowedPaths, QpConfig, SqRing, TransportConfig};
+use stellar_wire::rows::PathUseRow;
 
 use super::attributes::{InitAttributes, Modify, Place, QueuePairConfig, Transport};
 use super::state::{IllegalTransition, QpState};
@@ -165,8 +166,39 @@ impl<C: Completions> Core<C> {
         })?;
         let config = complete(&config)?;
         rows::write_send(&self.domain.context.device.card, &config)?;
-        lock(&self.shared.inner).config = Some(config);
+        let mut inner = lock(&self.shared.inner);
+        inner.allowed = match &config.transport {
+            TransportConfig::Mrc(mrc) => Some(AllowedPaths::new(&mrc.spray)),
+            TransportConfig::Rc(_) => None,
+        };
+        inner.config = Some(config);
         Ok(())
+    }
+
+    /// Denies or allows a path while the queue pair sends.
+    pub fn use_path(&self, index: u8, denied: bool) -> Result<(), Error> {
+        let change = PathUseRow { index, denied };
+        let _step = lock(&self.steps);
+        let qp = self.shared.number;
+        self.place().check_transport("paths are", Transport::Mrc)?;
+        let after = {
+            let inner = lock(&self.shared.inner);
+            let state = inner.state;
+            let allowed = inner.allowed.as_ref().filter(|_| state == QpState::Rts);
+            let allowed = allowed.ok_or(Error::NoPaths { qp, state })?;
+            let after = allowed.after(change);
+            after.map_err(|reason| Error::PathUse { qp, reason })?
+        };
+        rows::write_path_use(&self.domain.context.device.card, qp, &change)?;
+        lock(&self.shared.inner).allowed = Some(after);
+        Ok(())
+    }
+
+    /// Indices of the paths that are denied, ascending.
+    pub fn denied_paths(&self) -> Vec<u8> {
+        let inner = lock(&self.shared.inner);
+        let denied = inner.allowed.iter().flat_map(AllowedPaths::denied);
+        denied.collect()
     }
 
     /// Removes it from the card, except for its ring, and flushes posted work requests. If the card has failed the queue pair, it has flushed them itself,
@@ -192,7 +224,9 @@ impl<C: Completions> Core<C> {
         if let Some(config) = config {
             rows::stop(card, &config)?;
             card.fence()?;
-            lock(&self.shared.inner).config = None;
+            let mut inner = lock(&self.shared.inner);
+            inner.config = None;
+            inner.allowed = None;
         }
         Ok(())
     }

@@ -145,6 +145,22 @@ impl MediatedQueuePair {
     pub fn modify(&self, step: Modify) -> Result<(), Error> {
         self.core.modify(step)
     }
+
+    /// Denies it a path.
+    ///
+    /// # Errors
+    /// The same as [`crate::QueuePair::deny_path`].
+    pub fn deny_path(&self, index: u8) -> Result<(), Error> {
+        self.core.use_path(index, true)
+    }
+
+    /// Allows a path again.
+    ///
+    /// # Errors
+    /// The same as [`crate::QueuePair::allow_path`].
+    pub fn allow_path(&self, index: u8) -> Result<(), Error> {
+        self.core.use_path(index, false)
+    }
 }
 
 impl Drop for MediatedQueuePair {

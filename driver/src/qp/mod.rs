@@ -16,7 +16,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use stellar_wire::config::{QpConfig, SqRing};
+use stellar_wire::config::{AllowedPaths, QpConfig, SqRing};
 use stellar_wire::host::{Cqe, Doorbell, QpCounters, WcStatus, Wqe};
 
 use crate::card::lock;
@@ -60,6 +60,8 @@ struct Inner {
     init: InitAttributes,
     /// Present while the card has its rows: from RTR on.
     config: Option<QpConfig>,
+    /// Present over MRC while the card has the rows of RTS.
+    allowed: Option<AllowedPaths>,
 }
 
 impl Shared {
@@ -70,6 +72,7 @@ impl Shared {
             work: Work::new(entries),
             init: InitAttributes::default(),
             config: None,
+            allowed: None,
         };
         Self {
             number,
@@ -202,6 +205,30 @@ impl QueuePair {
     /// execute a command; only RESET is possible then.
     pub fn modify(&self, step: Modify) -> Result<(), Error> {
         self.core.modify(step)
+    }
+
+    /// Denies the queue pair a path: no data packet and no probe takes it until [`Self::allow_path`]. Paths have the numbers 0 to [`PathAttributes::paths`] - 1 (bit 0
+    /// is the port), backups those from 128 on. Packets whose path is chosen already still leave on it, and acknowledgements to the peer may, for a while. All paths
+    /// are allowed when the queue pair enters RTS. A backup of the port in reserve takes the place of a denied path; there are four per port.
+    ///
+    /// # Errors
+    /// [`Error::PathUse`] if there is no such path, or if it is the last one that is allowed; [`Error::NoPaths`] if the queue pair is not in RTS;
+    /// [`Error::Transport`] over RC: nothing changes. [`Error::Device`].
+    pub fn deny_path(&self, index: u8) -> Result<(), Error> {
+        self.core.use_path(index, true)
+    }
+
+    /// Allows a path that was denied. It is good then, whatever was known of it. A path that is not denied stays as it is.
+    ///
+    /// # Errors
+    /// As [`Self::deny_path`].
+    pub fn allow_path(&self, index: u8) -> Result<(), Error> {
+        self.core.use_path(index, false)
+    }
+
+    /// The paths that are denied, in ascending order.
+    pub fn denied_paths(&self) -> Vec<u8> {
+        self.core.denied_paths()
     }
 
     /// The queue pair's transport.

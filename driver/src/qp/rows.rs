@@ -1,7 +1,9 @@
 //! Table rows of a queue pair, in the order in which they may be written.
 
 use stellar_wire::config::{QpConfig, TransportConfig};
-use stellar_wire::rows::{ConfigSelect, ControlPeerRow, QpRow, QpState, RequesterRow, Row};
+use stellar_wire::rows::{
+    ConfigSelect, ControlPeerRow, PathUseRow, QpRow, QpState, RequesterRow, Row,
+};
 
 use crate::card::Card;
 use crate::device::DeviceError;
@@ -60,6 +62,11 @@ pub fn write_receive(card: &Card, ports: u8, config: &QpConfig) -> Result<(), De
 /// Ready to send: writes the send side again, from its first PSN.
 pub fn write_send(card: &Card, config: &QpConfig) -> Result<(), DeviceError> {
     Rows { card, config }.put_requester()
+}
+
+/// Denies or allows one path of a queue pair that is ready to send.
+pub fn write_path_use(card: &Card, qp: u32, change: &PathUseRow) -> Result<(), DeviceError> {
+    card.write_row(ConfigSelect::PathUse, qp, change)
 }
 
 /// Stops it: it accepts and sends no packets, and its send queue is empty.

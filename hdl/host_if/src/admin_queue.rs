@@ -154,7 +154,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
         self.held.d.next = offers & !self.settings.ready.val();
         self.held_own.d.next = mine;
         self.direct.ready.next = self.settings.ready.val() & !mine;
-        let select = config_select(command.get_bits::<4>(TableCommand::SELECT_BIT));
+        let select = config_select(command.get_bits::<5>(TableCommand::SELECT_BIT));
         self.settings.record.next = if !mine {
             self.direct.record.val()
         } else if step == Step::Row {

@@ -6,7 +6,7 @@ use stellar_wire::hw::config::ConfigSelect;
 
 /// The table with this number, which exists.
 #[hdl_fn]
-pub fn config_select(number: Bits<4>) -> ConfigSelect {
+pub fn config_select(number: Bits<5>) -> ConfigSelect {
     match number.to_u8() {
         0 => ConfigSelect::Qp,
         1 => ConfigSelect::Mr,
@@ -23,7 +23,8 @@ pub fn config_select(number: Bits<4>) -> ConfigSelect {
         12 => ConfigSelect::Responder,
         13 => ConfigSelect::CompletionQueue,
         14 => ConfigSelect::EventQueue,
-        _ => ConfigSelect::Tenant,
+        15 => ConfigSelect::Tenant,
+        _ => ConfigSelect::PathUse,
     }
 }
 
@@ -34,9 +35,9 @@ mod tests {
     #[test]
     fn every_table_has_its_number() {
         for number in 0..ConfigSelect::COUNT as u64 {
-            let select: Bits<4> = config_select(number.to_bits()).into();
+            let select: Bits<5> = config_select(number.to_bits()).into();
             assert_eq!(select.to_u64(), number);
         }
-        assert_eq!(ConfigSelect::BITS, 4);
+        assert_eq!(ConfigSelect::BITS, 5);
     }
 }

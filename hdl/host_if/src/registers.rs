@@ -218,7 +218,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize, const W: us
         let may_commit = !table_busy & has_row::<Q, M, E, P>(number, row);
         if commands & to_commit & may_commit {
             self.table_busy.d.next = true;
-            self.table.d.next = config_select(number.get_bits::<4>(0));
+            self.table.d.next = config_select(number.get_bits::<5>(0));
             self.row.d.next = row;
         } else if self.settings.ready.val() {
             self.table_busy.d.next = false;

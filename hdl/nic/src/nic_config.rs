@@ -16,7 +16,7 @@ use stellar_wire::hw::host_queues::{RingConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
-use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, PROFILE_BITS};
+use stellar_wire::hw::spray::{EntropyProfileEntry, PathUse, SprayConfig, PROFILE_BITS};
 use stellar_wire::hw::tables::{TableSelect, TableWrite, TABLE_ENTRY_BITS};
 use stellar_wire::hw::tenant::TenantEntry;
 use stellar_wire::hw::FromBits;
@@ -119,6 +119,7 @@ impl<const P: usize> Logic for NicConfig<P> {
         self.settings.queue.next = SendQueueConfig::from_bits(write.entry);
         self.settings.spray.next = SprayConfig::from_bits(write.entry);
         self.settings.nscc.next = NsccConfig::from_bits(write.entry);
+        self.settings.path_use.next = PathUse::from_bits(write.entry);
         self.owner.present.next = requester.valid;
         self.owner.page.next = requester.page;
         self.profile.record.next = EntropyProfileEntry::from_bits(write.entry);
@@ -147,7 +148,8 @@ impl<const P: usize> Logic for NicConfig<P> {
         let is_engine = is_requester
             | (select == ConfigSelect::SendQueue)
             | (select == ConfigSelect::Spray)
-            | (select == ConfigSelect::Nscc);
+            | (select == ConfigSelect::Nscc)
+            | (select == ConfigSelect::PathUse);
         let owner_done = self.owner_done.q.val();
         self.owner.valid.next = valid & is_requester & !owner_done;
         if valid & is_requester & self.owner.ready.val() {
@@ -158,6 +160,7 @@ impl<const P: usize> Logic for NicConfig<P> {
             ConfigSelect::SendQueue => ConfigureKind::SendQueue,
             ConfigSelect::Spray => ConfigureKind::Spray,
             ConfigSelect::Nscc => ConfigureKind::Nscc,
+            ConfigSelect::PathUse => ConfigureKind::PathUse,
             _ => ConfigureKind::Requester,
         };
         if self.configure.ready.val() {
@@ -198,7 +201,8 @@ impl<const P: usize> Logic for NicConfig<P> {
             ConfigSelect::Requester
             | ConfigSelect::SendQueue
             | ConfigSelect::Spray
-            | ConfigSelect::Nscc => self.configure.ready.val(),
+            | ConfigSelect::Nscc
+            | ConfigSelect::PathUse => self.configure.ready.val(),
             ConfigSelect::Tenant => self.share.ready.val(),
             ConfigSelect::Responder => self.responder.ready.val(),
             ConfigSelect::CompletionQueue => self.completion_queue.ready.val(),

@@ -16,7 +16,7 @@ use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
-use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, PROFILE_BITS};
+use stellar_wire::hw::spray::{EntropyProfileEntry, PathUse, SprayConfig, PROFILE_BITS};
 use stellar_wire::hw::tables::{TableSelect, TableWrite};
 use stellar_wire::hw::tenant::TenantEntry;
 use stellar_wire::hw::FromBits;
@@ -140,6 +140,10 @@ fn offers(write: &ConfigWrite) -> Vec<Offer> {
         ConfigSelect::Nscc => {
             let entry = low::<NsccConfig>(write);
             engine(ConfigureKind::Nscc, "settings_nscc", entry, qp)
+        }
+        ConfigSelect::PathUse => {
+            let entry = low::<PathUse>(write);
+            engine(ConfigureKind::PathUse, "settings_path_use", entry, qp)
         }
         ConfigSelect::Profile => offer(
             ["profile_valid", "profile_index", "profile"],

@@ -6,7 +6,7 @@ use stellar_wire::hw::congestion::NsccConfig;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
-use stellar_wire::hw::spray::SprayConfig;
+use stellar_wire::hw::spray::{PathUse, SprayConfig};
 use stellar_wire::hw::tenant::{TenantCharge, TenantEntry};
 use stellar_wire::hw::{Qpn, SqIndex};
 use stellar_wire::rows::TENANT_BITS;
@@ -29,6 +29,7 @@ pub struct EngineSettingsSrc {
     pub queue: Signal<Out, SendQueueConfig>,
     pub spray: Signal<Out, SprayConfig>,
     pub nscc: Signal<Out, NsccConfig>,
+    pub path_use: Signal<Out, PathUse>,
 }
 
 /// The driving end of a stream of new producer indices: doorbells without their entry.

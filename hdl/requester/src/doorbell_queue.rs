@@ -7,6 +7,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::bundles::{ConfigureSnk, ConfigureSrc};
+use crate::records::ConfigureKind;
 
 /// The row of a queue pair whose doorbell waits.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -30,8 +31,9 @@ struct Offer {
 /// PCIe. A doorbell that finds the queue empty passes without delay. The next one is accepted after at most one cycle. The rows of the next doorbell are read in the cycle after
 /// the last one left: that one leaves late in a cycle.
 ///
-/// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Levels: 5 (one of `K` bits,
-/// and the FIFO).
+/// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Its paths are denied and allowed
+/// whether doorbells wait or not, because it is at work then, and other rows must not wait for a moment in which it does not ring. Levels: 5 (one of `K` bits, and
+/// the FIFO).
 #[derive(LogicBlock, Default)]
 pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
     _parameters: Checked<Self>,
@@ -42,7 +44,7 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
     pub in_: DoorbellSnk,
     pub out: DoorbellSrc,
 
-    // Configuration passes when no doorbell of the queue pair waits.
+    // Configuration passes when no doorbell of the queue pair waits, and a change of one path at once.
     pub configure: ConfigureSnk,
     pub configured: ConfigureSrc,
 
@@ -56,7 +58,7 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
     reading_qp: DFF<Bits<Q>>,
     offers: DFF<Bit>,
     offer: DFF<Offer>,
-    /// None of the doorbells of the queue pair to configure waits.
+    /// None of the doorbells of the queue pair to configure waits, or they do not matter.
     clear: DFF<Bit>,
 }
 
@@ -158,13 +160,14 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         let is_read = reading & (bit_cast::<10, Q>(self.reading_qp.q.val()) == to_configure);
         let is_offered = offers & (offer.qp == to_configure);
         let is_waiting = waiting.get_bit(to_configure.get_bits::<Q>(0).index());
+        let changes_path = self.configure.record.val() == ConfigureKind::PathUse;
         let clear = self.clear.q.val();
         let passes_on = clear & self.configured.ready.val();
         self.configured.valid.next = self.configure.valid.val() & clear;
         self.configure.ready.next = passes_on;
         self.clear.d.next = self.configure.valid.val()
             & !passes_on
-            & (clear | (!is_read & !is_offered & !is_waiting));
+            & (clear | changes_path | (!is_read & !is_offered & !is_waiting));
 
         if self.reset.val() {
             self.waiting.d.next = bits(0);

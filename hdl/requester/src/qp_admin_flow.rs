@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
-use stellar_wire::hw::spray::{SprayOp, SprayRequest};
+use stellar_wire::hw::spray::{PathUse, SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::{Psn, SqIndex};
 
@@ -55,9 +55,11 @@ pub struct QpAdminFlow {
     pub op: Signal<In, Op>,
     /// Valid with a configuration of the spray engine.
     pub path_policy: Signal<In, PathPolicy>,
+    /// Valid with a change of one path.
+    pub path_use: Signal<In, PathUse>,
     pub done: Signal<Out, Bit>,
     pub state: Signal<Out, RequesterState>,
-    /// Valid with `done`: a doorbell was accepted, so the queue pair may have work.
+    /// Valid with `done`: a doorbell was accepted, or a path was allowed or denied, so the queue pair may have work for a port.
     pub reschedule: Signal<Out, Bit>,
     /// Valid with `done`: a doorbell was refused.
     pub refused: Signal<Out, Bit>,
@@ -67,6 +69,7 @@ pub struct QpAdminFlow {
 
     // Functional units.
     pub spray: CallSrc<SprayRequest>,
+    pub spray_response: Signal<In, SprayResponse>,
     pub nscc: CallSrc<NsccRequest>,
     pub window: CallSrc<WindowRequest>,
     pub messages: CallSrc<MessageRequest>,
@@ -113,9 +116,21 @@ impl Logic for QpAdminFlow {
         );
 
         self.spray.start.next = false;
+        let path_use = self.path_use.val();
+        let changes_path = op.configure == ConfigureKind::PathUse;
         self.spray.request.next = SprayRequest {
-            op: SprayOp::Configure,
+            op: match op.configure {
+                ConfigureKind::PathUse => {
+                    if path_use.denied {
+                        SprayOp::Deny
+                    } else {
+                        SprayOp::Allow
+                    }
+                }
+                _ => SprayOp::Configure,
+            },
             qp: op.qp,
+            index: path_use.index,
             now: op.now,
             ..SprayRequest::default()
         };
@@ -249,6 +264,9 @@ impl Logic for QpAdminFlow {
                         ConfigureKind::Nscc => {
                             self.nscc.start.next = true;
                         }
+                        ConfigureKind::PathUse => {
+                            self.spray.start.next = true;
+                        }
                     }
                     self.step.d.next = Step::WaitConfigured;
                 }
@@ -256,6 +274,16 @@ impl Logic for QpAdminFlow {
             Step::WaitConfigured => {
                 if free {
                     self.done.next = true;
+                    if changes_path {
+                        // A plane may have lost its last path, so that no burst may count on one.
+                        self.state.next.path_policy.keeps_all_paths =
+                            state_after.path_policy.spreads & !self.spray_response.val().denies;
+                        // A probe that waits for its port does not leave on a path that is denied.
+                        let is_of_probe = state_after.probe_index == path_use.index;
+                        self.state.next.probe =
+                            state_after.probe & !(path_use.denied & is_of_probe);
+                        self.reschedule.next = !state_after.failed;
+                    }
                     self.step.d.next = Step::Idle;
                 }
             }

@@ -41,6 +41,8 @@ pub enum ConfigureKind {
     SendQueue,
     Spray,
     Nscc,
+    /// Software denies or allows one path in the spray engine.
+    PathUse,
 }
 
 /// What an RC queue pair has sent. PSNs `una` of [`RequesterState`] to `sent` - 1 may not have been received.
@@ -63,7 +65,9 @@ pub struct RcState {
 pub struct PathPolicy {
     /// It sends probes.
     pub probes: Bit,
-    /// Every plane that is up has a path: the policy takes none out of use.
+    /// It has several paths at a time, and takes none out of use.
+    pub spreads: Bit,
+    /// Every plane that is up has a path: the policy spreads, and software denies no path.
     pub keeps_all_paths: Bit,
     /// It learns from every acknowledgement, not only from those with a mark.
     pub hears_all: Bit,

@@ -161,9 +161,11 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
 
         // configure
         let policy = self.settings.spray.val().policy;
+        let spreads = !has_one_path(policy) & !has_states(policy);
         self.sequencer.path_policy.next = PathPolicy {
             probes: probes(policy),
-            keeps_all_paths: !has_one_path(policy) & !has_states(policy),
+            spreads,
+            keeps_all_paths: spreads,
             hears_all: hears_all(policy),
         };
         join!(
@@ -172,6 +174,7 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
             settings.queue => messages.settings,
             settings.spray => spray.settings,
             settings.nscc => nscc.settings,
+            settings.path_use => sequencer.path_use,
             profile => spray.profile,
         );
 

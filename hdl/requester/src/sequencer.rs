@@ -11,7 +11,7 @@ use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{
     ControlPacket, RequesterConfig, TranslateRequest, TranslateResponse, TxRequest,
 };
-use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
+use stellar_wire::hw::spray::{PathUse, SprayRequest, SprayResponse};
 use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
 use stellar_wire::hw::Qpn;
@@ -70,6 +70,8 @@ pub struct Sequencer<const Q: usize = 10> {
     pub settings: Signal<In, RequesterConfig>,
     /// Valid with `ConfigureKind::Spray`.
     pub path_policy: Signal<In, PathPolicy>,
+    /// Valid with `ConfigureKind::PathUse`.
+    pub path_use: Signal<In, PathUse>,
 
     // Control packets, doorbells, payload faults, flushes, and wake-ups. Each is accepted when valid and ready are high.
     /// SACK, NACK or RC acknowledgement.
@@ -344,6 +346,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             result
         };
         self.admin.path_policy.next = self.path_policy.val();
+        self.admin.path_use.next = self.path_use.val();
+        self.admin.spray_response.next = self.spray.response.val();
         if flow_done {
             self.completing.d.next = completes_in_background;
         } else if (step == Step::Take) & answered {

@@ -93,6 +93,7 @@ pub struct SprayEngine<const Q: usize = 10> {
     planes: DFF<Planes>,
     planes_swapped: DFF<Bit>,
     usable: DFF<Bits<2>>,
+    denies: DFF<Bit>,
 
     avoid: DFF<Avoided>,
     /// The search has started again from the first position.
@@ -142,7 +143,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             pair,
             planes,
             planes_swapped,
-            usable
+            usable,
+            denies
         );
         dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
         dff_setup!(self, clock, searched, usable_ring, recycled, recycled_slot);
@@ -216,6 +218,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         self.request.ready.next = idle;
         self.usable.d.next = usable_planes(pair.policy, planes, exchange, up, backups);
+        self.denies.d.next = planes.own.denied.any() | planes.other.denied.any();
         let comes_early = self.early.q.val().get_bit(0);
         let early_next = self.early.q.val() >> 1;
         self.early.d.next = early_next;
@@ -229,6 +232,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             },
             entropy: self.value.entropy.val(),
             usable: self.usable.q.val(),
+            denies: self.denies.q.val(),
             held: self.held.q.val(),
             until: pair.hop.until,
             drains: self.held.q.val() & drains(pair.policy),

@@ -44,6 +44,7 @@ mod memory;
 mod model;
 mod observe;
 mod packet;
+mod path_use;
 mod qp;
 mod qp_counts;
 mod qp_table;

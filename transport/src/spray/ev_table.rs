@@ -169,6 +169,11 @@ impl EvTable {
         self.assign_backups();
     }
 
+    /// Whether software denies one of the values.
+    pub(super) fn denies(&self) -> bool {
+        self.denied != 0 || self.backup_denied != 0
+    }
+
     /// The first value that is assumed bad from `from` on in index order, going round.
     pub(super) fn next_assumed_bad(&self, from: EvIndex) -> Option<EvIndex> {
         // Fast path: this is the usual case, and the function is called before every packet.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::{PathAck, WindowChange};
 
+use super::ev_table::EvTable;
 use super::policy::built_in;
 use super::{
     EntropyProfile, EvIndex, EvState, Feedback, Path, PathPolicy, Paths, PlaneMask, SprayConfig,
@@ -121,6 +122,11 @@ impl Spray {
         if self.paths.state(index) == Some(EvState::Denied) {
             self.paths.set_state(index, EvState::Good);
         }
+    }
+
+    /// Whether software denies one of the queue pair's values.
+    pub fn denies(&self) -> bool {
+        self.paths.tables().iter().any(EvTable::denies)
     }
 
     /// The value to probe now, if a probe is due.

@@ -121,7 +121,7 @@ pub fn event(event: AsyncEvent) -> Option<GuestEvent> {
 pub fn status(error: &driver::Error) -> Status {
     match error {
         driver::Error::Exhausted { .. } => Status::Exhausted,
-        driver::Error::Transition(_) => Status::BadState,
+        driver::Error::Transition(_) | driver::Error::NoPaths { .. } => Status::BadState,
         driver::Error::Device(_) | driver::Error::BadEntry(_) | driver::Error::BadHead { .. } => {
             Status::Card
         }

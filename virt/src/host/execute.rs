@@ -43,6 +43,7 @@ impl VirtualDevice {
                 drop(self.queue_pairs.remove(qp)?);
                 Ok(Answer::Done)
             }
+            Request::UsePath { qp, index, denied } => self.use_path(qp, index, denied),
             Request::QueryCounters => {
                 self.collect()?;
                 Ok(Answer::Counters(self.counters()))
@@ -213,6 +214,18 @@ impl VirtualDevice {
         self.collect()?;
         let modified = self.queue_pairs.get(qp)?.qp.modify(convert::step(step));
         modified.map_err(|error| convert::status(&error))?;
+        Ok(Answer::Done)
+    }
+
+    fn use_path(&mut self, qp: u32, index: u8, denied: bool) -> Result<Answer, Status> {
+        self.collect()?;
+        let qp = &self.queue_pairs.get(qp)?.qp;
+        let used = if denied {
+            qp.deny_path(index)
+        } else {
+            qp.allow_path(index)
+        };
+        used.map_err(|error| convert::status(&error))?;
         Ok(Answer::Done)
     }
 }

@@ -42,6 +42,11 @@ fn every_object_of_another_device_is_unknown() {
     ];
     let moves = [init, rtr, rts, Step::Error, Step::Reset];
     tries.extend(moves.map(|step| Request::ModifyQp { qp, step }));
+    tries.extend([false, true].map(|denied| Request::UsePath {
+        qp,
+        index: 1,
+        denied,
+    }));
     // Every queue pair number, and every small key.
     tries.extend((0..1024).map(|qp| Request::DestroyQp { qp }));
     tries.extend((0..1024).map(|key| Request::DeregisterMr { key }));

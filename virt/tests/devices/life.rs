@@ -39,8 +39,22 @@ fn a_device_is_set_up_used_and_torn_down() {
     assert_eq!(host.hypervisor.blocks_pinned(), 1, "all in one block");
     let state = |guest: &mut Guest| guest.call(Request::QueryQp { qp: number }).unwrap();
     assert_eq!(state(&mut guest), Answer::State(GuestQpState::Reset));
+    let path = |index, denied| Request::UsePath {
+        qp: number,
+        index,
+        denied,
+    };
+    assert_eq!(guest.refusal(path(3, true)), Status::BadState);
     guest.connect(number, 9, ports(1));
     assert_eq!(state(&mut guest), Answer::State(GuestQpState::Rts));
+
+    let rows = card.rows_written();
+    assert_eq!(guest.refusal(path(136, true)), Status::Attribute);
+    assert_eq!(card.rows_written(), rows);
+    for denied in [true, false] {
+        assert_eq!(guest.call(path(3, denied)).unwrap(), Answer::Done);
+    }
+    assert_eq!(card.rows_written(), rows + 2);
 
     card.take_doorbells();
     let rows = card.rows_written();
@@ -75,7 +89,7 @@ fn a_device_is_set_up_used_and_torn_down() {
     assert_eq!(host.hypervisor.blocks_pinned(), 0);
     assert_eq!(host.hypervisor.blocks_mapped(), 0);
     let counters = guest.counters();
-    assert_eq!((counters.refused, counters.unanswerable), (6, 0));
+    assert_eq!((counters.refused, counters.unanswerable), (8, 0));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod endpoint;
 mod lane;
 mod nscc;
 mod path;
+mod path_use;
 mod profile;
 mod requester;
 mod rows;
@@ -22,6 +23,7 @@ pub use endpoint::{
 pub use lane::{MaxPayload, MaxPayloadError, RxConfig};
 pub use nscc::{NsccParams, ParamError, MAX_WINDOW};
 pub use path::{EvIndex, Path, PlaneMask};
+pub use path_use::{AllowedPaths, PathUseError};
 pub use profile::{EntropyProfile, HeaderFields, ProfileError};
 pub use requester::{
     Backoff, MrcConfig, QpIdentity, RcConfig, RequesterConfigError, SqRing, DEFAULT_RTO,

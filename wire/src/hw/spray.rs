@@ -3,7 +3,7 @@
 use super::Qpn;
 use rust_hdl::prelude::*;
 
-pub use crate::rows::spray::{EntropyProfileEntry, PathAckRecord, SprayConfig};
+pub use crate::rows::spray::{EntropyProfileEntry, PathAckRecord, PathUse, SprayConfig};
 pub use crate::rows::{SprayFeedback, SprayPolicy, WindowChange, PROFILE_BITS};
 
 /// Kind of a [`SprayRequest`].
@@ -58,6 +58,8 @@ pub struct SprayResponse {
     /// Bit p: plane p can take a retransmission after this request. Its port is up, the policy is not single path, and the plane has a value that is good or
     /// skipped.
     pub usable: Bits<2>,
+    /// `Deny`, `Allow`: software denies a value of the queue pair, after this request.
+    pub denies: Bit,
     /// `Probe`, `Query`: no data may be sent until `until`, because the path changes.
     pub held: Bit,
     pub until: Bits<32>,

@@ -42,7 +42,7 @@ pub(crate) use row::Offset;
 pub(crate) use row::ToRecord;
 pub use row::{Field, FieldBits, Row};
 pub use select::ConfigSelect;
-pub use spray::{GeneratedEntropy, PathAck, SprayFeedback, SprayRow, PROFILE_BITS};
+pub use spray::{GeneratedEntropy, PathAck, PathUseRow, SprayFeedback, SprayRow, PROFILE_BITS};
 pub use tenant::{
     tenant_of, wire_cost, TenantRow, BUCKET_BITS, PACKET_OVERHEAD, RATE_BITS, STEP_ONE, STEP_SHIFT,
     TENANT_BITS,

@@ -40,5 +40,7 @@ record_enum! {
         EventQueue,
         /// [`super::TenantRow`] by tenant ([`super::tenant_of`]).
         Tenant,
+        /// [`super::PathUseRow`] by queue pair. A row is not stored: it changes one path of a queue pair that is configured.
+        PathUse,
     }
 }

@@ -74,6 +74,17 @@ row! {
 }
 
 row! {
+    /// Whether software lets an MRC queue pair use one of its entropy values. A denied value keeps its state until it is allowed, or until the queue pair is
+    /// configured again; then all are allowed.
+    pub struct PathUseRow => PathUse {
+        /// [`crate::config::EvIndex`]: 0 to 127 active, 128 to 143 backup. An index that the queue pair does not have changes nothing.
+        index: u8 => Bits<8>,
+        /// The value carries no data packet and no probe; otherwise it is good again if it was denied.
+        denied: bool => Bit,
+    }
+}
+
+row! {
     /// Entropy profile whose values are at equal distances: number `n` is `base + n * 2^stride_log2`.
     pub struct GeneratedEntropy => EntropyProfileEntry {
         /// Value of number 0.

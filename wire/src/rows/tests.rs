@@ -62,6 +62,7 @@ fn every_row_packs_as_its_record() {
             ConfigSelect::Responder => agree(ResponderRow::to_hw),
             ConfigSelect::CompletionQueue | ConfigSelect::EventQueue => agree(RingRow::to_hw),
             ConfigSelect::Tenant => agree(TenantRow::to_hw),
+            ConfigSelect::PathUse => agree(PathUseRow::to_hw),
         }
     }
 }

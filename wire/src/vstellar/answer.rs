@@ -169,6 +169,7 @@ fn take_answer(from: &mut Take<'_>, asked: Opcode) -> Result<Answer, Malformed> 
         | Opcode::DeregisterMr
         | Opcode::DestroyCq
         | Opcode::ModifyQp
+        | Opcode::UsePath
         | Opcode::DestroyQp => Answer::Done,
         Opcode::AllocPd | Opcode::RegisterMr | Opcode::CreateCq | Opcode::CreateQp => {
             Answer::Handle(from.u32()?)

@@ -21,6 +21,7 @@ code_enum! {
         DestroyQp = 11,
         QueryCounters = 12,
         NextEvent = 13,
+        UsePath = 14,
     }
 }
 
@@ -90,6 +91,12 @@ pub enum Request {
     DestroyQp {
         qp: u32,
     },
+    /// Deny a queue pair a path, or allow it again ([`crate::rows::PathUseRow`]).
+    UsePath {
+        qp: u32,
+        index: u8,
+        denied: bool,
+    },
     QueryCounters,
     /// Take the oldest event of the device's objects that was not returned yet.
     NextEvent,
@@ -110,6 +117,7 @@ impl Request {
             Self::ModifyQp { .. } => Opcode::ModifyQp,
             Self::QueryQp { .. } => Opcode::QueryQp,
             Self::DestroyQp { .. } => Opcode::DestroyQp,
+            Self::UsePath { .. } => Opcode::UsePath,
             Self::QueryCounters => Opcode::QueryCounters,
             Self::NextEvent => Opcode::NextEvent,
         }
@@ -143,6 +151,9 @@ impl Request {
                 out.u32(*qp);
                 step.put(&mut out);
             }
+            Self::UsePath { qp, index, denied } => {
+                out.u32(*qp).u8(*index).flag(*denied);
+            }
         }
         out.0
     }
@@ -173,6 +184,11 @@ impl Request {
             },
             Opcode::QueryQp => Self::QueryQp { qp: from.u32()? },
             Opcode::DestroyQp => Self::DestroyQp { qp: from.u32()? },
+            Opcode::UsePath => Self::UsePath {
+                qp: from.u32()?,
+                index: from.u8()?,
+                denied: from.flag("path.denied")?,
+            },
             Opcode::QueryCounters => Self::QueryCounters,
             Opcode::NextEvent => Self::NextEvent,
         })

@@ -103,7 +103,9 @@ fn request() -> impl Strategy<Value = Request> {
         ][which]
     });
     let modify = (any::<u32>(), step()).prop_map(|(qp, step)| Request::ModifyQp { qp, step });
-    prop_oneof![plain, region, qp, modify]
+    let path = any::<(u32, u8, bool)>();
+    let path = path.prop_map(|(qp, index, denied)| Request::UsePath { qp, index, denied });
+    prop_oneof![plain, region, qp, modify, path]
 }
 
 proptest! {

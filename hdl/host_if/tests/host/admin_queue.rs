@@ -369,7 +369,7 @@ fn what_is_no_command_stops_the_queue() {
     for first in [
         word(0, 0),
         word(3, 0),
-        word(AdminCommand::ROW, 16),
+        word(AdminCommand::ROW, ConfigSelect::COUNT as u64),
         // An empty list.
         word(AdminCommand::PAGES, 2),
     ] {

@@ -154,7 +154,7 @@ fn what_software_must_not_do_is_refused_and_counted() {
         &mut dut,
         map::TABLE_COMMAND.offset,
         TableCommand {
-            select: 16,
+            select: ConfigSelect::COUNT as u8,
             index: 0,
         }
         .to_word(),

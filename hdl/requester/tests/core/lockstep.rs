@@ -386,6 +386,7 @@ impl Bench {
             59 if dice & 31 == 0 => self.flush(qp),
             60 => self.plane(dice),
             61 => self.mistake_transport(qp, dice),
+            62 => self.use_paths(qp, dice),
             _ => self.now = self.now.plus(Ticks((dice & 0x3f) as u32)),
         }
     }

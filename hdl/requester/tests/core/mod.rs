@@ -10,6 +10,7 @@ mod mrc;
 mod overlap;
 mod packets;
 mod path_feedback;
+mod path_use;
 mod peer;
 mod rc;
 mod reach;

@@ -465,11 +465,11 @@ impl Rig {
         std::mem::take(&mut self.observed.good)
     }
 
-    pub fn configure(&mut self, kind: ConfigureKind, qp: u32, port: &str, row: &[u32]) {
+    pub fn configure(&mut self, kind: ConfigureKind, qp: u32, port: &str, row: &[u32]) -> Observed {
         self.dut.set_words(port, row);
         self.dut.set("configure", kind as u64);
         self.dut.set("configure_qp", qp.into());
-        self.operate("configure_valid", 1, "configure_ready");
+        self.operate("configure_valid", 1, "configure_ready")
     }
 
     pub fn profile(&mut self, row: &[u32]) {

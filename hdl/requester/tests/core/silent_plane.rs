@@ -8,9 +8,9 @@ use crate::core::lockstep::Bench;
 use crate::core::path_feedback::{deliver, post, QP, REGISTERS};
 
 /// Oblivious spraying.
-const OBLIVIOUS: u64 = REGISTERS | 1;
+pub const OBLIVIOUS: u64 = REGISTERS | 1;
 
-fn counters(bench: &Bench) -> RequesterCounters {
+pub fn counters(bench: &Bench) -> RequesterCounters {
     *bench.pairs[QP].reference.counters()
 }
 
@@ -21,7 +21,7 @@ fn swallow(bench: &mut Bench) {
 }
 
 /// Sends two messages, of which plane 1 carries one, and finds that plane silent.
-fn silenced() -> Bench {
+pub fn silenced() -> Bench {
     let mut bench = Bench::new(OBLIVIOUS);
     post(&mut bench, 32);
     post(&mut bench, 32);

@@ -366,6 +366,8 @@ impl Bench {
         if let Some(index) = EvIndex::new(index) {
             act(&mut self.pair(qp).spray, index);
         }
+        let denies = self.pair(qp).spray.denies();
+        assert_eq!(response.denies, denies, "software denies a value");
         self.check_usable(qp, response);
     }
 

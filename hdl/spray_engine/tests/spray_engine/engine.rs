@@ -19,6 +19,8 @@ pub struct Response {
     pub index: u8,
     pub entropy: u32,
     pub usable: u64,
+    /// Software denies a value.
+    pub denies: bool,
     /// No data may be sent until this time.
     pub held_until: Option<u32>,
     /// Lost packets are sent again meanwhile.
@@ -150,6 +152,7 @@ impl Engine {
             index: record.u64("index") as u8,
             entropy: record.u64("entropy") as u32,
             usable: record.u64("usable"),
+            denies: record.bool("denies"),
             held_until: record.bool("held").then(|| record.u64("until") as u32),
             drains: record.bool("drains"),
             window: WindowChange::ALL[record.u64("window") as usize],

@@ -85,6 +85,19 @@ class QueuePair:
         """What the card has counted for this queue pair since it was configured, read from the card. The names are explained in docs/driver.md."""
         return dict(self._native.counters())
 
+    def deny_path(self, index: int) -> None:
+        """Keeps data and probes off a path until `allow_path`, in state RTS; `ValueError` for a path that it does not have, or for the last one. Bit 0 of `index` is the port."""
+        self._native.deny_path(index)
+
+    def allow_path(self, index: int) -> None:
+        """Allows a path that was denied."""
+        self._native.allow_path(index)
+
+    @property
+    def denied_paths(self) -> list[int]:
+        """The paths that are denied."""
+        return self._native.denied_paths()
+
     def connection(self, psn: int = 0) -> Connection:
         """What its peer needs to connect, if it will send from `psn` on."""
         qp, psn, ports = self._native.connection(psn)

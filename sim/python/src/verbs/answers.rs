@@ -18,6 +18,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::ContextOfOtherCard
         | Error::Share(_)
         | Error::NoQueuePair { .. }
+        | Error::PathUse { .. }
         | Error::Transport { .. }
         | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),
         Error::Device(_)
@@ -26,6 +27,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Transition(_)
         | Error::Exhausted { .. }
         | Error::SharedTenant { .. }
+        | Error::NoPaths { .. }
         | Error::BadEntry(_)
         | Error::BadHead { .. }
         | Error::Overrun(_)

@@ -66,6 +66,19 @@ impl QueuePair {
             .collect())
     }
 
+    fn deny_path(&self, py: Python<'_>, index: u8) -> PyResult<()> {
+        py.detach(|| self.0.deny_path(index)).map_err(answers::verb)
+    }
+
+    fn allow_path(&self, py: Python<'_>, index: u8) -> PyResult<()> {
+        py.detach(|| self.0.allow_path(index))
+            .map_err(answers::verb)
+    }
+
+    fn denied_paths(&self) -> Vec<u32> {
+        self.0.denied_paths().into_iter().map(u32::from).collect()
+    }
+
     /// The values that the peer needs: number, first PSN, ports.
     fn connection(&self, psn: u32) -> Told {
         attributes::told(&self.0.connection(psn))

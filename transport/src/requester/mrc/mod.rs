@@ -10,6 +10,7 @@ mod timers;
 mod transmit;
 
 use stellar_wire::host::WcStatus;
+use stellar_wire::rows::PathUseRow;
 
 use super::{
     Backoff, CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
@@ -156,6 +157,20 @@ impl MrcRequester {
     /// Records that a port went up or down.
     pub fn set_plane(&mut self, plane: u8, up: bool) {
         self.spray.set_plane(plane, up);
+    }
+
+    /// Software denies or allows a path. An index that the queue pair does not have changes nothing. A probe that waits for its port does not leave on a path that
+    /// is denied.
+    pub fn use_path(&mut self, change: PathUseRow) {
+        let Some(index) = EvIndex::new(change.index) else {
+            return;
+        };
+        if change.denied {
+            self.spray.deny(index);
+            self.probe_waiting = self.probe_waiting.filter(|probe| probe.index != index);
+        } else {
+            self.spray.allow(index);
+        }
     }
 
     /// Status that put the queue pair in error.

@@ -32,14 +32,14 @@ impl PlaneLosses {
 }
 
 impl MrcRequester {
-    /// Whether the path policy keeps all paths: it has more than one at a time, and takes none out of use by itself.
+    /// Whether every plane that is up has a path: the policy has more than one at a time, and takes none out of use by itself, and software denies none.
     pub(super) fn keeps_all_paths(&self) -> bool {
         let traits = self.config.policy.traits();
-        !traits.one_path && !traits.states
+        !traits.one_path && !traits.states && !self.spray.denies()
     }
 
     /// Whether data packets keep away from a plane: it is silent, and the other one is up and is not. Its port may be up all the same, as the plane may be dead at
-    /// the far end. With policies that take paths out of use, and with those of one path, no plane is avoided.
+    /// the far end. With policies that take paths out of use, with those of one path, and while software denies a path, no plane is avoided.
     pub(super) fn avoids(&self, plane: u8) -> bool {
         let other = 1 - plane;
         self.keeps_all_paths()

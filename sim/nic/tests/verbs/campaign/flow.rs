@@ -110,6 +110,22 @@ impl Flow {
         self.expected[to..to + length].copy_from_slice(&self.sent[at..at + length]);
     }
 
+    /// Denies or allows a path while messages are under way. The driver refuses it over RC, in the error state, for a path that is not there, and for the last one.
+    pub fn use_path(&self, rng: &mut ChaCha8Rng) {
+        let (qp, index) = (&self.pairs[self.from], rng.random_range(0..140));
+        let used = if rng.random_bool(0.7) {
+            qp.deny_path(index)
+        } else {
+            qp.allow_path(index)
+        };
+        match used {
+            Ok(()) => assert_eq!(qp.transport(), Transport::Mrc),
+            Err(Error::Transport { own, .. }) => assert_eq!(own, Transport::Rc),
+            Err(Error::PathUse { .. } | Error::NoPaths { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+
     /// Memory that the sending card reads.
     pub fn read_window(&self) -> Window {
         window(&self.source)

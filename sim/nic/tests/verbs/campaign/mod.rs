@@ -1,5 +1,5 @@
 //! Random transfers between two cards in random hosts: request sizes and completion boundaries of PCIe, delays, reads that overtake each other, lost and damaged
-//! frames, paused links, both transports, all policies, messages of any length at any place. In half of the runs a PCIe fault hits the memory of one queue
+//! frames, paused links, both transports, all policies, paths that are denied and allowed, messages of any length at any place. In half of the runs a PCIe fault hits the memory of one queue
 //! pair, and every other queue pair goes on. At the end a function-level reset comes in the middle of a transfer.
 //!
 //! `STELLAR_SEEDS` is the number of runs, and `STELLAR_FIRST_SEED` the first seed. `./stellar test --long cards` has a thousand.
@@ -122,6 +122,9 @@ fn wait(
             }
         }
         pauses.step(pair, rng);
+        if rng.random_ratio(1, 50) {
+            flows.choose(rng).unwrap().use_path(rng);
+        }
         function.relax();
     }
     pauses.end(pair);

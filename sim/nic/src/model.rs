@@ -1,6 +1,6 @@
 //! The pins of the Verilated NIC, cycle by cycle.
 
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use arrayvec::ArrayVec;
 use hdl_nic::{Shape, Top, RESET_CLOCKS, RESET_HOLD};
@@ -149,20 +149,22 @@ impl NicModel {
     /// # Errors
     /// [`NicError`].
     pub fn shared_of(shape: Shape) -> Result<&'static Library, NicError> {
-        static ONE_PORT: OnceLock<Library> = OnceLock::new();
-        static TWO_PORTS: OnceLock<Library> = OnceLock::new();
+        static ONE_PORT: Mutex<Option<&Library>> = Mutex::new(None);
+        static TWO_PORTS: Mutex<Option<&Library>> = Mutex::new(None);
         let shared = match shape {
             Shape::OnePort512 => &ONE_PORT,
             Shape::TwoPorts1024 => &TWO_PORTS,
         };
-        if let Some(library) = shared.get() {
+        // Who comes meanwhile waits, for to elaborate the card takes seconds. A panic of another caller leaves nothing half done.
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(library) = *shared {
             return Ok(library);
         }
         let built = match SimMode::chosen()? {
             Some(mode) => Self::spec_of(shape, mode)?.build()?,
             None => Self::build_fastest(shape)?,
         };
-        Ok(shared.get_or_init(|| built))
+        Ok(*shared.insert(Box::leak(Box::new(built))))
     }
 
     /// The fastest mode that these tools can build.

@@ -8,9 +8,11 @@ mod unread;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use hdl_designs::{find, Known, Profile, Shape, ALL};
 use hdl_testkit::tools::LINT_WAIVERS;
+use hdl_verilog::Design;
 
 /// A rule of newer Verilators that is disabled, because registers have initial values, which UltraScale+ and Versal load.
 const INITIAL_VALUES: &str = "-Wno-PROCASSINIT";
@@ -46,17 +48,23 @@ fn designs() -> Vec<&'static Known> {
     }
 }
 
+/// These designs in Verilog, translated once for all tests.
+fn translated() -> &'static [(&'static str, Design)] {
+    static TRANSLATED: OnceLock<Vec<(&'static str, Design)>> = OnceLock::new();
+    let translate = |known: &Known| (known.name, hdl_designs::for_bitstream(known.name).unwrap());
+    TRANSLATED.get_or_init(|| designs().into_iter().map(translate).collect())
+}
+
 /// The complaints of one front end about the designs; `read` makes the command for a top module and a file.
 fn accepts_every_design(read: impl Fn(&str, &Path) -> Command) {
     let folder = tempfile::tempdir().unwrap();
     let mut complaints = String::new();
-    for known in designs() {
-        let design = hdl_designs::for_bitstream(known.name).unwrap();
-        let file = folder.path().join(format!("{}.v", known.name));
+    for (name, design) in translated() {
+        let file = folder.path().join(format!("{name}.v"));
         std::fs::write(&file, design.text()).unwrap();
         if let Some(said) = complaint(&mut read(&design.top, &file)) {
             let first: Vec<&str> = said.lines().take(20).collect();
-            complaints += &format!("{}:\n{}\n", known.name, first.join("\n"));
+            complaints += &format!("{name}:\n{}\n", first.join("\n"));
         }
     }
     assert!(complaints.is_empty(), "{complaints}");
@@ -125,9 +133,8 @@ fn a_name_that_is_used_before_its_declaration_is_refused() {
 
 #[test]
 fn the_card_of_a_bitstream_has_no_ports_for_verification() {
-    let outputs = |design: hdl_verilog::Design| -> Vec<String> {
-        design.ports.into_iter().map(|p| p.name).collect()
-    };
+    let outputs =
+        |design: Design| -> Vec<String> { design.ports.into_iter().map(|p| p.name).collect() };
     let all = outputs(hdl_designs::elaborate("nic").unwrap());
     let kept = outputs(hdl_designs::for_bitstream("nic").unwrap());
     let hidden: Vec<&String> = all.iter().filter(|port| !kept.contains(port)).collect();

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use hdl_designs::{Shape, ALL};
 
-use super::designs;
+use super::translated;
 
 /// Ports that may be left alone: the beginning of the block's module name, the port, and why.
 const UNREAD: &[(&str, &str, &str)] = &[
@@ -326,19 +326,18 @@ fn dangling(text: &str, top: &str) -> BTreeSet<Unread> {
 fn every_output_is_read() {
     let mut complaints = vec![];
     let mut met = BTreeSet::new();
-    let designs = designs();
-    for known in &designs {
-        let design = hdl_designs::for_bitstream(known.name).unwrap();
-        let is_lane = known.name.starts_with("rx_lane_");
-        let has_one_port = known.name == Shape::OnePort512.design();
+    let designs = translated();
+    for (name, design) in designs {
+        let is_lane = name.starts_with("rx_lane_");
+        let has_one_port = *name == Shape::OnePort512.design();
         for unread in dangling(&design.text(), &design.top) {
             match unread.named() {
                 Some(entry) => drop(met.insert(entry)),
                 None if is_lane && unread.is_among(ONLY_IN_THE_CARD) => {}
                 None if has_one_port && unread.is_among(OF_THE_SECOND_PORT) => {}
                 None => complaints.push(format!(
-                    "{}: nothing reads port {} of {}",
-                    known.name, unread.port, unread.module
+                    "{name}: nothing reads port {} of {}",
+                    unread.port, unread.module
                 )),
             }
         }

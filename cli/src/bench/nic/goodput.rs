@@ -31,6 +31,9 @@ pub fn goodput(effort: Effort, speed: &mut Speed) -> anyhow::Result<Vec<Row>> {
     for mtu_log2 in MTUS {
         for qps in QPS {
             let name = format!("goodput {}, {}", 1 << mtu_log2, queue_pairs(qps));
+            if !effort.wants(&name) {
+                continue;
+            }
             let (plan, transfer) = messages(effort, qps, mtu_log2, MESSAGE_PACKETS)?;
             let run = progress::measuring(&name, || speed.measure(&plan, transfer))?;
             rows.push(goodput_row(name, &run));
@@ -38,6 +41,9 @@ pub fn goodput(effort: Effort, speed: &mut Speed) -> anyhow::Result<Vec<Row>> {
     }
     for (mtu_log2, qps) in MESSAGE_GOODPUT {
         let name = format!("message goodput {}, {}", 1 << mtu_log2, queue_pairs(qps));
+        if !effort.wants(&name) {
+            continue;
+        }
         let (plan, transfer) = messages(effort, qps, mtu_log2, 1)?;
         let run = progress::measuring(&name, || run::<RtlNic>(&plan, transfer))?;
         rows.push(goodput_row(name, &run));
@@ -77,6 +83,11 @@ fn placing(run: &Run<RtlNic>) -> Time {
 pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![];
     for (qps, immediates) in RATE_QPS {
+        let kind = if immediates { "WRITE_IMM " } else { "" };
+        let name = format!("message rate {kind}{SMALL}, {}", queue_pairs(qps));
+        if !effort.wants(&name) {
+            continue;
+        }
         let plan = plan(effort, qps, 12)?;
         let transfer = Transfer {
             bytes: SMALL,
@@ -85,8 +96,6 @@ pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
             interval: 0,
             limit: LIMIT,
         };
-        let kind = if immediates { "WRITE_IMM " } else { "" };
-        let name = format!("message rate {kind}{SMALL}, {}", queue_pairs(qps));
         let run = progress::measuring(&name, || run::<RtlNic>(&plan, transfer))?;
         let completions = run.world.host(RECEIVER).completions();
         let received = completions

@@ -88,8 +88,12 @@ const BYTES_ON_LINKS: Time = 4 * sim_nic::CLOCK_PS;
 pub fn rows(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![];
     for bytes in BYTES {
+        let name = format!("latency {bytes}");
+        if !effort.wants(&name) {
+            continue;
+        }
         let plan = plan(effort, 1, 12)?;
-        let (parts, seen) = progress::measuring(&format!("latency {bytes}"), || one(&plan, bytes))?;
+        let (parts, seen) = progress::measuring(&name, || one(&plan, bytes))?;
         let way = sim_nic::write_latency(plan.pcie.reads);
         let total = parts.total() + way;
         anyhow::ensure!(
@@ -98,12 +102,7 @@ pub fn rows(effort: Effort) -> anyhow::Result<Vec<Row>> {
         );
         let mut row = |part: &str, time: Time, budget| {
             let ns = time as f64 / 1e3;
-            rows.push(Row::new(
-                format!("latency {bytes}, {part}"),
-                ns,
-                "ns",
-                budget,
-            ));
+            rows.push(Row::new(format!("{name}, {part}"), ns, "ns", budget));
         };
         row("descriptor and doorbell written", parts.ring, None);
         row(

@@ -53,6 +53,9 @@ fn series(effort: Effort, packets: u32, paths: Option<u8>, what: &str) -> anyhow
             loss * 100.0,
             share * 100.0
         );
+        if !effort.wants(&name) {
+            continue;
+        }
         let plan = plan(Some((&link, loss)))?;
         let report = progress::measuring(&name, || run::<RtlNic>(&plan, transfer))?.report;
         let limit = Some(report.wire_limit_gbps);

@@ -23,6 +23,13 @@ pub struct Arguments {
     /// Runs an eighth of the packets and messages, for a quick look
     #[arg(long)]
     quick: bool,
+    /// Packets of a goodput row, and messages of a message rate row: the longer, the less the start and the end of a run count
+    #[arg(long, default_value_t = 8192, conflicts_with = "quick",
+        value_parser = clap::value_parser!(u32).range(1024..=32768))]
+    packets: u32,
+    /// Measures only what has this text in its name: `--only WRITE_IMM`
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -34,9 +41,11 @@ pub struct Arguments {
     sim_mode: SimModeOption,
 }
 
-/// The size of the benchmark, and its seed.
+/// What the benchmark measures, its size, and its seed.
 #[derive(Clone, Copy)]
-struct Effort {
+struct Effort<'a> {
+    /// What names of measurements have to contain.
+    only: &'a str,
     /// Packets of a goodput row.
     packets: u32,
     /// Messages of a message rate row.
@@ -46,15 +55,24 @@ struct Effort {
     pcie: PcieSettings,
 }
 
-impl Effort {
-    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
-        let share = if arguments.quick { 8 } else { 1 };
+impl<'a> Effort<'a> {
+    fn of(arguments: &'a Arguments) -> anyhow::Result<Self> {
+        let packets = if arguments.quick {
+            1024
+        } else {
+            arguments.packets
+        };
         Ok(Self {
-            packets: 8192 / share,
-            messages: 8192 / share,
+            only: arguments.only.as_deref().unwrap_or_default(),
+            packets,
+            messages: packets,
             seed: arguments.seed,
             pcie: arguments.pcie.settings()?,
         })
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        name.contains(self.only)
     }
 }
 
@@ -73,6 +91,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     rows.extend(latency::rows(effort)?);
     rows.extend(loss::rows(effort)?);
     rows.extend(speed.rows());
+    anyhow::ensure!(
+        !rows.is_empty(),
+        "--only {}: nothing that is measured has this in its name; run without it to see the names",
+        effort.only
+    );
     super::print("nic", &rows, arguments.json)
 }
 
@@ -83,7 +106,7 @@ fn plan(effort: Effort, qps: u32, mtu_log2: u8) -> anyhow::Result<Plan> {
     plan.transport = TransportPlan::Mrc(world::sprayed(sim_world::MAX_PATHS));
     plan.qps = qps;
     plan.mtu_log2 = mtu_log2;
-    plan.sq_log2 = 13;
+    plan.sq_log2 = (effort.messages / qps).next_power_of_two().ilog2().max(13) as u8;
     plan.pcie = effort.pcie;
     Ok(plan)
 }

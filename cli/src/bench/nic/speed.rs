@@ -105,8 +105,11 @@ impl Speed {
         Ok(run)
     }
 
-    /// The rows, with the largest packets first, and for these the distribution of the time.
+    /// The rows, with the largest packets first, and for these the distribution of the time. None if nothing was measured.
     pub fn rows(&self) -> Vec<Row> {
+        if self.lone.is_empty() {
+            return vec![];
+        }
         let row = |name: String, rate: SimRate, budget| {
             Row::new(name, rate.clocks_per_second(), "clocks/s", budget)
         };

@@ -13,7 +13,7 @@ const TRIALS_ONE_IN: usize = 16;
 pub struct PathChange<P> {
     /// The queue pair.
     pub pair: P,
-    /// Index of the path's entropy value.
+    /// The path, by its place in [`PathAccess::counts`].
     pub path: u8,
     /// It was denied; otherwise it was allowed again.
     pub denied: bool,

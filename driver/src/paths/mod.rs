@@ -31,7 +31,8 @@ pub trait PathAccess {
     /// Why counters cannot be read, or a path not be changed.
     type Error;
 
-    /// Counts of all paths of a queue pair, by the index of the entropy value. There are as many each time.
+    /// Counts of all paths of a queue pair, backups of paths included, because one of them serves a path that is denied. A path's number is its place in them; it stays
+    /// the same.
     ///
     /// # Errors
     /// Those of the card.

@@ -15,7 +15,7 @@ use super::{
 use crate::requester::{Card, PhaseRing, Requester, WindowPool};
 use crate::responder::Answer;
 use crate::rx::{QpRow, QpState, RxLane, TableError, TableWrite};
-use crate::spray::PathPolicy;
+use crate::spray::{EvIndex, PathPolicy};
 use crate::time::Ticks;
 
 /// A card with its memory.
@@ -240,6 +240,14 @@ impl<M: Memory> Endpoint<M> {
             self.raise(EventKind::ImmThreshold, qp, threshold.into());
         }
         true
+    }
+
+    /// Takes a path of an MRC queue pair out of use, or a denied one into use again, whatever the path policy. Without effect on other queue pairs.
+    pub fn set_path_denied(&mut self, qp: u32, index: EvIndex, denied: bool) {
+        if let Some(Requester::Mrc(mrc)) = self.qps.get_mut(qp).map(|qp| &mut qp.requester) {
+            mrc.set_denied(index, denied);
+            self.wake(qp);
+        }
     }
 
     /// A port went up or down. Answers waiting for a port that goes down leave by the other one, if that is up.

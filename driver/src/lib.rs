@@ -47,6 +47,7 @@ mod mapped;
 mod numbers;
 mod on_demand;
 mod open;
+pub mod paths;
 mod pd;
 mod probe;
 mod qp;

@@ -54,7 +54,7 @@ pub struct Cluster<C: Carrier = Record> {
     pub(crate) flows: Vec<Flow>,
     pub(crate) states: Vec<FlowState>,
     /// Flows that are neither done nor failed.
-    open: usize,
+    pub(crate) open: usize,
     triggers: Triggers,
     pub(crate) hash: RunHash,
     /// Records with a changed byte that arrived.
@@ -267,7 +267,7 @@ impl<C: Carrier> Cluster<C> {
     }
 
     /// Does what follows a change at a host: errors are reported, lines that are free send, and the next alarm is set.
-    fn act(&mut self, id: HostId) -> Result<(), ClusterError> {
+    pub(crate) fn act(&mut self, id: HostId) -> Result<(), ClusterError> {
         while let Some(event) = self.hosts[id.0 as usize].endpoint.poll_event() {
             if event.kind == EventKind::QpError {
                 self.complete(id, event.source)?;

@@ -20,7 +20,7 @@ pub enum PayloadPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardModel {
     pub payload: PayloadPolicy,
-    /// Data packets of an MRC queue pair are counted by path: 1.1 KB for each.
+    /// Data packets of an MRC queue pair, and what they suffer, are counted by path: 3.4 KB for each.
     pub path_loads: bool,
     /// Queue pairs have numbers from 2 up to below this one. It must fit 24 bits.
     pub queue_pairs: u32,

@@ -1,7 +1,7 @@
 //! State of a card for observers.
 
 use super::{Endpoint, EndpointConfig, EndpointCounters, Memory, Peer};
-use crate::requester::{Requester, RequesterCounters, Window};
+use crate::requester::{PathHarm, Requester, RequesterCounters, Window};
 use crate::rx;
 use crate::spray::{EvIndex, EvState};
 use crate::time::Ticks;
@@ -47,6 +47,14 @@ impl<M: Memory> Endpoint<M> {
     /// one path. Empty if they are not counted.
     pub fn path_loads(&self, qp: u32) -> Option<&[u64]> {
         Some(self.qps.get(qp)?.requester.path_loads())
+    }
+
+    /// What packets of an MRC queue pair suffered by path, as [`Self::path_loads`] counts them. Empty if it is not counted.
+    pub fn path_harm(&self, qp: u32) -> Option<&[PathHarm]> {
+        match &self.qps.get(qp)?.requester {
+            Requester::Mrc(mrc) => Some(mrc.path_harm()),
+            Requester::Rc(_) => None,
+        }
     }
 
     /// Congestion state of an MRC queue pair.

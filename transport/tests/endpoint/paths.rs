@@ -1,8 +1,10 @@
 //! MRC: planes that die, paths that are bad, probes, SRv6, NACKs of the fabric.
 
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::spray::{EntropyField, Policy, Srv6Template};
+use stellar_transport::requester::PathHarm;
+use stellar_transport::spray::{EntropyField, EvIndex, EvState, Policy, Srv6Template};
 use stellar_wire::mrc::NackReason;
+use stellar_wire::rows::PathUseRow;
 use stellar_wire::{Opcode, RoceFrame, UsidContainer};
 
 use crate::endpoint::network::{refusal, Fate, Refusal};
@@ -113,6 +115,50 @@ fn a_single_path_keeps_to_its_path() {
             .retransmissions
             > 5
     );
+}
+
+#[test]
+fn losses_are_counted_by_path_and_a_path_that_is_denied_is_not_used_until_it_is_allowed() {
+    let mut pair = with_policy(Policy::Obs, 8);
+    let bad = EvIndex::new(3).expect("a path");
+    let mut n = 0;
+    pair.network.set_rule(move |seen| {
+        let on_it = seen.is_data() && seen.frame.udp.sport == 0xc000 + 3;
+        n += u32::from(on_it);
+        Fate {
+            lost: on_it && n % 3 == 0,
+            marked: seen.is_data() && seen.frame.udp.sport == 0xc000 + 5,
+            ..Fate::default()
+        }
+    });
+    pair.post(QP, write(0, 0, 100_000, 1));
+    pair.finish(QP, [1]);
+    let counters = *pair.cards[0].qp_counters(QP).expect("counters");
+    let harm = pair.cards[0].path_harm(QP).expect("counted").to_vec();
+    let lost = counters.timeouts + counters.early_losses;
+    assert!(lost > 0 && counters.ecn_marks > 0, "{counters:?}");
+    assert_eq!((harm[3].lost, harm[5].marked), (lost, counters.ecn_marks));
+    let all = |count: fn(&PathHarm) -> u64| harm.iter().map(count).sum::<u64>();
+    assert_eq!(
+        (all(|path| path.lost), all(|path| path.marked)),
+        (lost, counters.ecn_marks)
+    );
+
+    let load = |pair: &Pair| pair.cards[0].path_loads(QP).expect("loads")[3];
+    let before = load(&pair);
+    let denied = |denied| PathUseRow {
+        index: bad.value(),
+        denied,
+    };
+    pair.cards[0].use_path(QP, denied(true));
+    assert_eq!(pair.cards[0].ev_state(QP, bad), Some(EvState::Denied));
+    pair.post(QP, write(0, 0, 100_000, 2));
+    pair.finish(QP, [2]);
+    assert_eq!(load(&pair), before);
+    pair.cards[0].use_path(QP, denied(false));
+    pair.post(QP, write(0, 0, 100_000, 3));
+    pair.finish(QP, [3]);
+    assert!(load(&pair) > before);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod common;
 mod files;
 mod flows;
 mod goal;
+mod path_manager;
 mod placement;
 mod records;
 mod results;

@@ -165,7 +165,12 @@ impl MrcRequester {
             next_psn: self.window.next(),
             in_flight: self.window.in_flight_bytes(),
         };
-        self.spray.on_ack(&ack, now)
+        let index = self.spray.on_ack(&ack, now);
+        let harm = index.and_then(|index| self.path_harm.get_mut(usize::from(index.value())));
+        if let Some(harm) = harm.filter(|_| hint == Feedback::Skip) {
+            harm.marked += 1;
+        }
+        index
     }
 
     /// A probe came back, so its path works. If the probe was marked, the path is congested too.
@@ -212,6 +217,7 @@ impl MrcRequester {
             if view.shows_missing(psn, threshold) {
                 self.counters.early_losses += 1;
                 self.estimate.lost();
+                self.count_lost(sent.ev);
                 self.losses.lost(sent.plane, self.spray.planes_up());
                 self.lose(psn, sent.retries);
             } else if psn.is_behind(view.base) && view.base.is_behind(self.window.next()) {
@@ -243,6 +249,7 @@ impl MrcRequester {
                 // At the last hop every path ends in the same queue, so the path is not to blame.
                 if neth.reason == NackReason::Trimmed {
                     self.spray.on_feedback(sent.ev, Feedback::Trimmed, now);
+                    self.count_lost(sent.ev);
                 }
                 if self.spend_retry(&sent, now, card) {
                     self.lose(psn, sent.retries);

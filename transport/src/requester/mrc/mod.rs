@@ -13,8 +13,8 @@ use stellar_wire::host::WcStatus;
 use stellar_wire::rows::PathUseRow;
 
 use super::{
-    Backoff, CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
-    WindowPool,
+    Backoff, CompletionQueue, Message, Messages, MrcConfig, PathHarm, QpIdentity,
+    RequesterCounters, Window, WindowPool,
 };
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
@@ -81,6 +81,7 @@ pub struct MrcRequester {
     probe_waiting: Option<Probe>,
     /// By path; empty if they are not counted.
     path_loads: Box<[u64]>,
+    path_harm: Box<[PathHarm]>,
     counters: RequesterCounters,
     error: Option<WcStatus>,
 }
@@ -112,6 +113,7 @@ impl MrcRequester {
             window: Window::new(first),
             nscc: Nscc::new(&config.nscc, now),
             path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
+            path_harm: vec![PathHarm::default(); EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
             spray: Spray::new(config.spray)?,
             mpr: config.mpr.into(),
             estimate: Estimate::new(config.rto),
@@ -213,14 +215,27 @@ impl MrcRequester {
         self.last_rtt
     }
 
-    /// Stops counting data packets by path, which takes as much memory as all else.
+    /// Stops counting by path, which takes more memory than all else.
     pub fn omit_path_loads(&mut self) {
         self.path_loads = Box::default();
+        self.path_harm = Box::default();
     }
 
     /// Data packets sent by path; empty if they are not counted.
     pub fn path_loads(&self) -> &[u64] {
         &self.path_loads
+    }
+
+    /// What packets suffered, by path; empty if it is not counted.
+    pub fn path_harm(&self) -> &[PathHarm] {
+        &self.path_harm
+    }
+
+    /// Counts a packet on `index` that is taken for lost.
+    fn count_lost(&mut self, index: EvIndex) {
+        if let Some(harm) = self.path_harm.get_mut(usize::from(index.value())) {
+            harm.lost += 1;
+        }
     }
 
     /// The requester's counters.

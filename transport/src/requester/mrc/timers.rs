@@ -52,6 +52,7 @@ impl MrcRequester {
             }
             self.counters.timeouts += 1;
             self.spray.on_feedback(sent.ev, Feedback::Timeout, now);
+            self.count_lost(sent.ev);
             if !self.spend_retry(&sent, now, card) {
                 return;
             }
@@ -77,6 +78,7 @@ impl MrcRequester {
         }
         if self.keeps_all_paths() && self.estimate.trusts_tail() && !oldest.again {
             self.counters.early_losses += 1;
+            self.count_lost(oldest.ev);
             self.losses.lost(oldest.plane, self.spray.planes_up());
             self.lose(psn, oldest.retries);
         } else if let Some(waiting) = &mut self.probe_waiting {

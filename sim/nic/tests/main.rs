@@ -7,6 +7,7 @@ mod group;
 mod large_mtu;
 mod mixed;
 mod model_spec;
+mod one_path;
 mod scenarios;
 mod times;
 mod transfer;

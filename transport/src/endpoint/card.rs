@@ -15,7 +15,7 @@ use super::{
 use crate::requester::{Card, Message, PhaseRing, Requester, WindowPool};
 use crate::responder::Answer;
 use crate::rx::{QpRow, QpState, RxLane, TableError, TableWrite};
-use crate::spray::{PathPolicy};
+use crate::spray::PathPolicy;
 use crate::time::Ticks;
 
 /// A card with its memory.

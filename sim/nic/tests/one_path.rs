@@ -29,7 +29,7 @@ const PACKETS: u32 = 128;
 fn collide(policy: Policy) -> ArrivalOrder {
     let ports = host_ports(chosen_shape());
     let topology = ports.topology("narrow_spines", NARROW_SPINES).unwrap();
-    let mut plan = Plan::new(topology, 1).unwrap();
+    let mut plan = Plan::new(topology, 2).unwrap();
     plan.transport = TransportPlan::Mrc(MrcPlan {
         policy,
         ..MrcPlan::default()

@@ -71,23 +71,20 @@ impl<P: Copy + Ord> PathManager<P> {
             for (path, counts) in paths.iter_mut().zip(counts) {
                 path.sample(counts);
             }
+            let change = |path: usize, denied| PathChange {
+                pair,
+                path: path as u8,
+                denied,
+            };
             for path in degraded(paths) {
                 access.deny(pair, path as u8)?;
                 paths[path].deny();
-                changes.push(PathChange {
-                    pair,
-                    path: path as u8,
-                    denied: true,
-                });
+                changes.push(change(path, true));
             }
             for path in to_try(paths) {
                 access.allow(pair, path as u8)?;
                 paths[path].try_again();
-                changes.push(PathChange {
-                    pair,
-                    path: path as u8,
-                    denied: false,
-                });
+                changes.push(change(path, false));
             }
         }
         Ok(changes)

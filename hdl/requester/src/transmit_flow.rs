@@ -51,8 +51,8 @@ enum Step {
     CountPackets,
     /// Waits until the spray engine is free and has processed all feedback, if the first packet may be sent.
     Admit,
-    /// MRC: the queue pair is held, because its path changes. Nothing is sent.
-    Held,
+    /// MRC: nothing is sent, because the queue pair is held while its path changes, or the spray engine found no path.
+    SendNothing,
     /// The burst is collected.
     Collect,
     /// Sends a retransmission, or a burst over RC. The window may still process its request when the flow is done.
@@ -545,7 +545,7 @@ impl Logic for TransmitFlow {
                         // The timer schedules the queue pair again.
                         self.state.d.next.armed = true;
                         self.state.d.next.deadline = held_deadline;
-                        self.step.d.next = Step::Held;
+                        self.step.d.next = Step::SendNothing;
                     } else if !choice.probes & !choice.is_retransmit {
                         self.psn.d.next = window.next_psn;
                         if self.bursts.may_follow.val() {
@@ -614,7 +614,7 @@ impl Logic for TransmitFlow {
                     self.step.d.next = Step::Idle;
                 }
             }
-            Step::Held => {
+            Step::SendNothing => {
                 self.messages.start.next = true;
                 self.done.next = true;
                 self.result.next.next_action = NextAction::Completing;
@@ -622,10 +622,7 @@ impl Logic for TransmitFlow {
             }
             Step::Collect => {
                 if self.bursts.no_path.val() {
-                    self.messages.start.next = true;
-                    self.done.next = true;
-                    self.result.next.next_action = NextAction::Completing;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = Step::SendNothing;
                 }
             }
             Step::Send => {

@@ -103,8 +103,7 @@ test_short() {
     local started=$SECONDS
     begin_stages
     beside script_and_format clippy_and_docs
-    # Of the examples only the one that a test starts: clippy has read the others.
-    stage build cargo test --workspace --tests --example bring_up --no-run
+    stage build cargo test --workspace --no-run
     export CARGO_BUILD_JOBS=1
     beside cards_python_and_guests blocks_and_sanitizer
     printf 'all passed, %d s\n' $((SECONDS - started))

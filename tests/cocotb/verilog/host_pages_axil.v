@@ -38,7 +38,7 @@ module host_pages_axil (
   input wire [63:0] interrupt_pending,
   output wire [7:0] counter_select,
   input wire [47:0] counter_value,
-  output wire [1045:0] m_axis_table_tdata,
+  output wire [1046:0] m_axis_table_tdata,
   output wire m_axis_table_tvalid,
   input wire m_axis_table_tready,
   output wire fence_valid,

@@ -1,8 +1,7 @@
 //! Compares models whose code runs on change with models that have gating alone.
 
+use std::env;
 use std::path::Path;
-use std::process::Command;
-use std::{env, fs};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -208,26 +207,17 @@ fn what_has_effects_is_refused_on_change() {
 }
 
 /// Returns tools with a script in place of Verilator. The script prints another version and does nothing else.
-fn other_verilator(folder: &Path) -> Toolchain {
-    let program = folder.join("verilator");
-    let text = folder.join("text");
-    fs::write(
-        &text,
-        "#!/bin/sh\necho 'Verilator 5.020 2024-01-01 rev v5.020'\n",
-    )
-    .unwrap();
-    // Copied by a process of its own: while this one holds a program open for writing, a thread that starts another keeps it open, and it cannot run.
-    let copied = Command::new("install").arg(&text).arg(&program).status();
-    assert!(copied.unwrap().success());
+fn other_verilator() -> Toolchain {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/other_verilator.sh");
     let path = env::var_os("PATH").unwrap();
-    Toolchain::with_verilator(&program, &path).unwrap()
+    Toolchain::with_verilator(Path::new(program), &path).unwrap()
 }
 
 #[test]
 fn another_version_of_verilator_is_refused_before_it_runs() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("cache");
-    let tools = other_verilator(folder.path());
+    let tools = other_verilator();
     let refused = refusal(&spec(READS_TIME, SimMode::OnChange), &tools, &cache);
     for expected in [
         "5.020",

@@ -19,8 +19,7 @@ fn index_of(frame: &RoceFrame) -> EvIndex {
 
 /// The values that are assumed bad.
 fn assumed_bad(card: &Endpoint<TestMemory>) -> Vec<EvIndex> {
-    (0..=u8::MAX)
-        .map_while(EvIndex::new)
+    EvIndex::all()
         .filter(|&index| card.ev_state(QP, index) == Some(EvState::AssumedBad))
         .collect()
 }

@@ -227,9 +227,7 @@ impl QpConfig {
 /// Checks that IPv4 can carry every entropy value of a profile.
 fn check_entropy(mrc: &MrcConfig) -> Result<(), ConfigError> {
     let spray = &mrc.spray;
-    let values = (0..=u8::MAX)
-        .map_while(EvIndex::new)
-        .filter_map(|index| spray.profile.entropy(index, 0));
+    let values = EvIndex::all().filter_map(|index| spray.profile.entropy(index, 0));
     match values
         .map(|entropy| entropy.0)
         .find(|&value| value > 0xffff)

@@ -53,6 +53,11 @@ impl EvIndex {
         }
     }
 
+    /// All of them, in ascending order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..=u8::MAX).map_while(Self::new)
+    }
+
     /// The active value in `slot` (0 to 63) of `plane`.
     pub const fn active(plane: u8, slot: u8) -> Self {
         Self(slot << 1 | plane)

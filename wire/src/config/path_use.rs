@@ -77,8 +77,7 @@ impl AllowedPaths {
     }
 
     fn all(&self) -> impl Iterator<Item = EvIndex> + '_ {
-        let each = (0..=u8::MAX).map_while(EvIndex::new);
-        each.filter(|&path| self.has(path))
+        EvIndex::all().filter(|&path| self.has(path))
     }
 
     fn has(&self, path: EvIndex) -> bool {

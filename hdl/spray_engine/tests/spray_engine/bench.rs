@@ -440,5 +440,5 @@ fn usable(pair: &Pair, plane: u8) -> bool {
     };
     !pair.registers.policy.traits().one_path
         && pair.spray.planes_up().contains(plane)
-        && (0..=u8::MAX).map_while(EvIndex::new).any(good)
+        && EvIndex::all().any(good)
 }

@@ -137,7 +137,7 @@ impl MrcRequester {
         !self.config.policy.traits().one_path
             && self.spray.planes_up().contains(plane)
             && !self.avoids(plane)
-            && (0..=u8::MAX).map_while(EvIndex::new).any(good)
+            && EvIndex::all().any(good)
     }
 
     /// Sends new packets of consecutive messages, at most `most`. All messages start before the first packet is prepared.

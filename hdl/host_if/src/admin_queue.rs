@@ -10,7 +10,7 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 use crate::bundles::AdminRegistersSnk;
-use crate::config_entry::config_select;
+use crate::config_entry::{config_select, SELECT_BITS};
 use crate::ring::place_mask;
 use crate::table_rows::{has_row, TABLES};
 
@@ -154,7 +154,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
         self.held.d.next = offers & !self.settings.ready.val();
         self.held_own.d.next = mine;
         self.direct.ready.next = self.settings.ready.val() & !mine;
-        let select = config_select(command.get_bits::<5>(TableCommand::SELECT_BIT));
+        let select = config_select(command.get_bits::<SELECT_BITS>(TableCommand::SELECT_BIT));
         self.settings.record.next = if !mine {
             self.direct.record.val()
         } else if step == Step::Row {

@@ -4,9 +4,12 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::config::ConfigSelect;
 
+/// Width of the number of a table.
+pub const SELECT_BITS: usize = ConfigSelect::BITS;
+
 /// The table with this number, which exists.
 #[hdl_fn]
-pub fn config_select(number: Bits<5>) -> ConfigSelect {
+pub fn config_select(number: Bits<SELECT_BITS>) -> ConfigSelect {
     match number.to_u8() {
         0 => ConfigSelect::Qp,
         1 => ConfigSelect::Mr,
@@ -35,9 +38,9 @@ mod tests {
     #[test]
     fn every_table_has_its_number() {
         for number in 0..ConfigSelect::COUNT as u64 {
-            let select: Bits<5> = config_select(number.to_bits()).into();
+            let select: Bits<SELECT_BITS> = config_select(number.to_bits()).into();
             assert_eq!(select.to_u64(), number);
         }
-        assert_eq!(ConfigSelect::BITS, 5);
+        assert_eq!(SELECT_BITS, 5);
     }
 }

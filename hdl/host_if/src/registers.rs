@@ -13,7 +13,7 @@ use stellar_wire::hw::Qpn;
 use crate::bundles::{
     AdminRegistersSrc, EventConsumerSrc, QpCounterSrc, RegisterReadSnk, RegisterWriteSnk,
 };
-use crate::config_entry::config_select;
+use crate::config_entry::{config_select, SELECT_BITS};
 use crate::register_address::{any, byte_mask, command, hit, is_at, merged, places, read_only};
 use crate::register_view::{RegisterState, RegisterView};
 use crate::table_rows::{data_path, features, has_row};
@@ -218,7 +218,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize, const W: us
         let may_commit = !table_busy & has_row::<Q, M, E, P>(number, row);
         if commands & to_commit & may_commit {
             self.table_busy.d.next = true;
-            self.table.d.next = config_select(number.get_bits::<5>(0));
+            self.table.d.next = config_select(number.get_bits::<SELECT_BITS>(0));
             self.row.d.next = row;
         } else if self.settings.ready.val() {
             self.table_busy.d.next = false;

@@ -91,7 +91,7 @@ pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
         let plan = plan(effort, qps, 12)?;
         let transfer = Transfer {
             bytes: SMALL,
-            messages: effort.messages / qps,
+            messages: effort.packets / qps,
             immediates,
             interval: 0,
             limit: LIMIT,

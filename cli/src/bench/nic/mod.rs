@@ -46,10 +46,8 @@ pub struct Arguments {
 struct Effort<'a> {
     /// What names of measurements have to contain.
     only: &'a str,
-    /// Packets of a goodput row.
+    /// Packets of a goodput row, and messages of a message rate row.
     packets: u32,
-    /// Messages of a message rate row.
-    messages: u32,
     seed: u64,
     /// PCIe of both hosts.
     pcie: PcieSettings,
@@ -65,7 +63,6 @@ impl<'a> Effort<'a> {
         Ok(Self {
             only: arguments.only.as_deref().unwrap_or_default(),
             packets,
-            messages: packets,
             seed: arguments.seed,
             pcie: arguments.pcie.settings()?,
         })
@@ -106,7 +103,7 @@ fn plan(effort: Effort, qps: u32, mtu_log2: u8) -> anyhow::Result<Plan> {
     plan.transport = TransportPlan::Mrc(world::sprayed(sim_world::MAX_PATHS));
     plan.qps = qps;
     plan.mtu_log2 = mtu_log2;
-    plan.sq_log2 = (effort.messages / qps).next_power_of_two().ilog2().max(13) as u8;
+    plan.sq_log2 = (effort.packets / qps).next_power_of_two().ilog2().max(13) as u8;
     plan.pcie = effort.pcie;
     Ok(plan)
 }

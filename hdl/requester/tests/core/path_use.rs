@@ -27,9 +27,9 @@ impl Bench {
         self.compare(qp, &mut observed, was_failed);
     }
 
-    fn use_plane(&mut self, index: u8, denied: bool) {
+    fn use_plane(&mut self, qp: usize, index: u8, denied: bool) {
         for index in plane(index) {
-            self.use_path(QP, PathUseRow { index, denied });
+            self.use_path(qp, PathUseRow { index, denied });
         }
     }
 
@@ -37,9 +37,7 @@ impl Bench {
     pub fn use_paths(&mut self, qp: usize, dice: u64) {
         let denied = dice & 1 == 1;
         if dice >> 1 & 7 == 0 {
-            for index in plane((dice >> 4 & 1) as u8) {
-                self.use_path(qp, PathUseRow { index, denied });
-            }
+            self.use_plane(qp, (dice >> 4 & 1) as u8, denied);
         } else {
             let index = match dice >> 4 & 7 {
                 0 => 128 + (dice >> 8 & 7) as u8,
@@ -55,7 +53,7 @@ impl Bench {
 #[test]
 fn a_plane_whose_paths_are_all_denied_sends_nothing_until_one_is_allowed() {
     let mut bench = Bench::new(OBLIVIOUS);
-    bench.use_plane(1, true);
+    bench.use_plane(QP, 1, true);
     post(&mut bench, 32);
     assert!(!bench.transmit(QP, 1));
     assert!(bench.transmit(QP, 0));
@@ -71,7 +69,7 @@ fn a_plane_whose_paths_are_all_denied_sends_nothing_until_one_is_allowed() {
     let flying = &bench.pairs[QP].flying;
     assert!(flying.len() == 7 && flying.iter().all(|sent| sent.entropy == flying[0].entropy));
     deliver(&mut bench);
-    bench.use_plane(1, false);
+    bench.use_plane(QP, 1, false);
     post(&mut bench, 7);
     assert!(bench.transmit(QP, 1));
     bench.compare_counters();
@@ -82,10 +80,10 @@ fn a_plane_whose_paths_are_all_denied_sends_nothing_until_one_is_allowed() {
 fn a_silent_plane_is_used_if_all_paths_of_the_other_one_are_denied() {
     let mut bench = silenced();
     assert!(!bench.transmit(QP, 1));
-    bench.use_plane(0, true);
+    bench.use_plane(QP, 0, true);
     assert!(!bench.transmit(QP, 0));
     assert!(bench.transmit(QP, 1));
-    bench.use_plane(0, false);
+    bench.use_plane(QP, 0, false);
     deliver(&mut bench);
     bench.compare_counters();
 }
@@ -93,7 +91,7 @@ fn a_silent_plane_is_used_if_all_paths_of_the_other_one_are_denied() {
 #[test]
 fn a_probe_that_waits_for_its_port_does_not_leave_on_a_path_that_is_denied() {
     let mut bench = with_probe_for_port_0();
-    bench.use_plane(0, true);
+    bench.use_plane(QP, 0, true);
     assert!(!bench.transmit(QP, 0));
     assert_eq!(counters(&bench).probes, 0);
     bench.compare_counters();

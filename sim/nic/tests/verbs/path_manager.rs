@@ -1,0 +1,103 @@
+//! The manager of paths over a card: a link behind some of a queue pair's paths loses half of its packets.
+
+use sim_net::Topology;
+use sim_nic::{chosen_shape, host_ports, FabricPair};
+use sim_world::{HostPorts, Plan};
+use stellar_driver::paths::{CardPaths, PathCounts, PathManager};
+use stellar_driver::*;
+
+use crate::verbs::hosts::*;
+
+/// Paths of the queue pair, and the message of a sample: 512 packets.
+const PATHS: u8 = 8;
+const BYTES: u32 = 128 << 10;
+const MTU_LOG2: u8 = 8;
+/// Most samples until the manager has found the paths over that link, and the backups that took their place.
+const SAMPLES: usize = 8;
+
+/// Two leaves with a host each under two spines; the link to one of them loses half of the frames.
+fn fabric() -> FabricPair {
+    let HostPorts { count, rate_gbps } = host_ports(chosen_shape());
+    let text = format!(
+        "[defaults]\nrate_gbps = {rate_gbps}\ndelay_ns = 50\nqueue_bytes = 1_000_000\n\
+         [leaf_spine]\nplanes = {count}\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
+         [[overrides]]\nlink = \"p0.leaf0-spine1\"\nset.loss = 0.5\n"
+    );
+    let topology = Topology::from_toml("two spines", &text).unwrap();
+    FabricPair::new(&Plan::new(topology, 1).unwrap()).unwrap()
+}
+
+/// Connects with oblivious spraying, which learns nothing.
+fn connect_by_paths(qps: [&QueuePair; 2]) {
+    let told = qps.map(|qp| qp.connection(5));
+    for (qp, peer) in qps.into_iter().zip([told[1], told[0]]) {
+        qp.modify(Modify::Init(InitAttributes::default())).unwrap();
+        let mut ready = RtrAttributes::new(peer);
+        ready.path.paths = PATHS;
+        ready.path.mtu_log2 = MTU_LOG2;
+        ready.path.policy = Policy::Obs;
+        qp.modify(Modify::Rtr(ready)).unwrap();
+    }
+    for qp in qps {
+        qp.modify(Modify::Rts(RtsAttributes::new(5))).unwrap();
+    }
+}
+
+#[test]
+fn a_path_that_loses_packets_is_found_by_the_cards_counts_and_left() {
+    let pair = fabric();
+    let devices = bring_up(&pair);
+    let [a, b] = open(&devices, false);
+    let (qa, qb) = (a.qp(), b.qp());
+    connect_by_paths([&qa, &qb]);
+    let (source, target) = (
+        a.region(BYTES as usize, false),
+        b.region(BYTES as usize, true),
+    );
+    let sent = pattern(BYTES as usize, 0x31);
+    source.memory().unwrap().write(0, &sent).unwrap();
+    let to = target.remote();
+
+    let mut manager = PathManager::new();
+    manager.watch(qa.number());
+    let again = || qa.counters().unwrap().get(QpCounter::Retransmissions);
+    let mut sample = |manager: &mut PathManager<u32>| {
+        let slice = source.slice(0, BYTES).unwrap();
+        let began = pair.function(0).now();
+        qa.post_send(&WorkRequest::write(1, slice, to.address, to.rkey))
+            .unwrap();
+        assert_eq!(ends(&a.completions(1)), [(1, WcStatus::Success)]);
+        let took = pair.function(0).now() - began;
+        (took, manager.sample(&mut CardPaths::new([&qa])).unwrap())
+    };
+    let zero = qa.path_counts().unwrap();
+    assert!(zero.iter().all(|path| path.counts == PathCounts::default()));
+    let indices: Vec<u8> = zero.iter().map(|path| path.index).collect();
+    assert_eq!(indices, (0..PATHS).chain(128..136).collect::<Vec<_>>());
+
+    let mut denied = Vec::new();
+    let mut times = Vec::new();
+    for _ in 0..SAMPLES {
+        let before = again();
+        let (took, changes) = sample(&mut manager);
+        times.push((took, again() - before));
+        denied.extend(
+            changes
+                .iter()
+                .filter(|change| change.denied)
+                .map(|change| indices[usize::from(change.path)]),
+        );
+    }
+    let counts = qa.path_counts().unwrap();
+    println!("{times:?}, denied {denied:?}, {counts:?}");
+    let counters = qa.counters().unwrap();
+    let all =
+        |count: fn(&PathCounts) -> u64| counts.iter().map(|path| count(&path.counts)).sum::<u64>();
+    assert_eq!(all(|path| path.sent), counters.get(QpCounter::PacketsSent));
+    let lost = counters.get(QpCounter::Timeouts) + counters.get(QpCounter::EarlyLosses);
+    assert_eq!(all(|path| path.lost), lost);
+    assert!(
+        !denied.is_empty() && qa.denied_paths() == denied,
+        "{denied:?}"
+    );
+}

@@ -20,6 +20,7 @@ fn fabric() -> FabricPair {
     let HostPorts { count, rate_gbps } = host_ports(chosen_shape());
     let text = format!(
         "[defaults]\nrate_gbps = {rate_gbps}\ndelay_ns = 50\nqueue_bytes = 1_000_000\n\
+         ecn = {{ min_bytes = 100, max_bytes = 100_000, max_probability = 1.0 }}\n\
          [leaf_spine]\nplanes = {count}\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
          [[overrides]]\nlink = \"p0.leaf0-spine1\"\nset.loss = 0.5\n"
     );
@@ -61,7 +62,7 @@ fn a_path_that_loses_packets_is_found_by_the_cards_counts_and_left() {
     let mut manager = PathManager::new();
     manager.watch(qa.number());
     let again = || qa.counters().unwrap().get(QpCounter::Retransmissions);
-    let mut sample = |manager: &mut PathManager<u32>| {
+    let sample = |manager: &mut PathManager<u32>| {
         let slice = source.slice(0, BYTES).unwrap();
         let began = pair.function(0).now();
         qa.post_send(&WorkRequest::write(1, slice, to.address, to.rkey))
@@ -88,6 +89,7 @@ fn a_path_that_loses_packets_is_found_by_the_cards_counts_and_left() {
                 .map(|change| indices[usize::from(change.path)]),
         );
     }
+    denied.sort_unstable();
     let counts = qa.path_counts().unwrap();
     println!("{times:?}, denied {denied:?}, {counts:?}");
     let counters = qa.counters().unwrap();

@@ -84,7 +84,12 @@ impl QueuePair {
         let counts = py.detach(|| self.0.path_counts()).map_err(answers::verb)?;
         let each = counts.into_iter().map(|path| {
             let counts = path.counts;
-            (path.index.into(), counts.sent, counts.marked, counts.lost)
+            (
+                u32::from(path.index),
+                counts.sent,
+                counts.marked,
+                counts.lost,
+            )
         });
         Ok(each.collect())
     }

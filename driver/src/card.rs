@@ -8,7 +8,10 @@ use stellar_wire::host::registers::{
     status, ImmediateArm, Register, TableCommand, COUNTER_SELECT, COUNTER_VALUE, EVENT_CONSUMER,
     FENCE, IMMEDIATE_ARM, QP_COUNTER_SELECT, QP_COUNTER_VALUE, TABLE_COMMAND, TABLE_DATA,
 };
-use stellar_wire::host::{ConsumerIndex, Doorbell, QpCounter, QpCounterSelect, QpCounters, Wqe};
+use stellar_wire::host::{
+    ConsumerIndex, Doorbell, PathCount, PathCountSelect, QpCounter, QpCounterSelect, QpCounters,
+    Wqe,
+};
 use stellar_wire::rows::{ConfigSelect, Row};
 
 use crate::device::{DeviceError, Interrupt, PciFunction, Width};
@@ -171,10 +174,20 @@ impl Card {
 
     /// Reads a counter of a queue pair.
     pub fn qp_counter(&self, select: QpCounterSelect) -> Result<u64, DeviceError> {
+        self.counter_of_qp(select.to_word())
+    }
+
+    /// Reads what was counted on a path of a queue pair, and clears it.
+    pub fn take_path_count(&self, select: PathCountSelect) -> Result<PathCount, DeviceError> {
+        let word = self.counter_of_qp(select.to_word())?;
+        Ok(PathCount::from_word(word))
+    }
+
+    fn counter_of_qp(&self, select: u64) -> Result<u64, DeviceError> {
         const WHAT: &str = "read a counter of a queue pair";
         let _counter = lock(&self.counter);
         self.finish(QP_COUNTER_SELECT, WHAT)?;
-        self.write(QP_COUNTER_SELECT, select.to_word())?;
+        self.write(QP_COUNTER_SELECT, select)?;
         self.finish(QP_COUNTER_SELECT, WHAT)?;
         self.read(QP_COUNTER_VALUE)
     }

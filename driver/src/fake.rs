@@ -12,6 +12,7 @@ use stellar_wire::host::config_space::{ats, Bar, Function, LENGTH};
 use stellar_wire::host::registers::{
     self, DataPath, Features, Register, TableCommand, TABLE_COMMAND,
 };
+use stellar_wire::host::{PathCount, PathCountSelect};
 use stellar_wire::rows::EMTT_INDEX_BITS;
 
 use crate::card::lock;
@@ -37,6 +38,8 @@ struct State {
     admin_ring: u64,
     /// Commands of the admin queue that are still to fail.
     admin_fails: u32,
+    /// Counts by path, by what is written to read them.
+    path_counts: BTreeMap<u64, PathCount>,
     stores: u64,
     resets: u32,
     time: u64,
@@ -169,6 +172,11 @@ impl FakeCard {
         lock(&self.0).rows.len()
     }
 
+    /// Counts this on a path of a queue pair, until it is read.
+    pub fn set_path_count(&self, select: PathCountSelect, count: PathCount) {
+        lock(&self.0).path_counts.insert(select.to_word(), count);
+    }
+
     /// Register and doorbell writes since power-up.
     pub fn stores(&self) -> u64 {
         lock(&self.0).stores
@@ -222,6 +230,9 @@ impl PciFunction for FakeCard {
             state.registers[place(registers::ADMIN_STATE)] = 0;
         } else if access.offset() == u64::from(registers::ADMIN_PRODUCER.offset) {
             state.execute(value as u16);
+        } else if access.offset() == u64::from(registers::QP_COUNTER_SELECT.offset) {
+            let count = state.path_counts.remove(&value).unwrap_or_default();
+            state.registers[place(registers::QP_COUNTER_VALUE)] = count.to_word();
         } else if access.offset() != u64::from(registers::FENCE.offset) {
             state.registers[(access.offset() / 8) as usize] = value;
         }

@@ -94,6 +94,7 @@ const BLOCKS: &[&str] = &[
     "host_queues",
     "counter_bank",
     "counter_rows",
+    "path_counters",
     "qp_counters",
     "registers",
     "doorbells",

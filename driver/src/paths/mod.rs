@@ -3,14 +3,19 @@
 //! A policy in the card reacts within round trips, but oblivious spraying, the default, learns nothing: a spine that loses packets or is slow costs
 //! every queue pair that sprays over it. The manager is the slow loop: it reads counters once in a sample, which lasts milliseconds on a card, and denies paths.
 //!
-//! The manager sees the card through [`PathAccess`] alone: counts of each path, and two operations. So a simulated network serves it as well as a card does.
+//! The manager sees the card through [`PathAccess`] alone: counts of each path, and two operations. [`CardPaths`] is that of queue pairs of cards; a simulated network
+//! serves as well.
 //! `docs/policies.md` has the rule and its constants.
 
+use stellar_wire::host::PathCount;
+
+mod card;
 mod manager;
 mod path;
 #[cfg(test)]
 mod tests;
 
+pub use card::CardPaths;
 pub use manager::{PathChange, PathManager};
 
 /// What was counted on one path of a queue pair since its counters began: all three only grow.
@@ -22,6 +27,32 @@ pub struct PathCounts {
     pub marked: u64,
     /// Packets on it that were taken for lost: trimmed by a switch, found lost early, or late.
     pub lost: u64,
+}
+
+impl PathCounts {
+    /// Adds what the card has counted since it was read last.
+    pub fn add(&mut self, new: PathCount) {
+        self.sent += u64::from(new.sent);
+        self.marked += u64::from(new.marked);
+        self.lost += u64::from(new.lost);
+    }
+}
+
+/// What a card counted on one path of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathTraffic {
+    /// The path, as [`crate::QueuePair::deny_path`] names it.
+    pub index: u8,
+    /// What was counted.
+    pub counts: PathCounts,
+}
+
+impl PathTraffic {
+    /// A path on which nothing was counted yet.
+    pub(crate) fn new(index: u8) -> Self {
+        let counts = PathCounts::default();
+        Self { index, counts }
+    }
 }
 
 /// What the manager reads and does.

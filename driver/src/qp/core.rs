@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use stellar_wire::config::{AllowedPaths, QpConfig, SqRing, TransportConfig};
+use stellar_wire::host::PathCountSelect;
 use stellar_wire::rows::PathUseRow;
 
 use super::attributes::{InitAttributes, Modify, Place, QueuePairConfig, Transport};
@@ -13,6 +14,7 @@ use crate::connect::Connection;
 use crate::device::DeviceError;
 use crate::error::Error;
 use crate::numbers::engine_of;
+use crate::paths::PathTraffic;
 use crate::pd::Domain;
 
 /// Owner of a queue pair's completions.
@@ -171,8 +173,23 @@ impl<C: Completions> Core<C> {
             TransportConfig::Mrc(mrc) => Some(AllowedPaths::new(&mrc.spray)),
             TransportConfig::Rc(_) => None,
         };
+        inner.counted = None;
         inner.config = Some(config);
         Ok(())
+    }
+
+    /// The paths of the queue pair, which has to be in RTS over MRC.
+    fn allowed_paths(&self) -> Result<AllowedPaths, Error> {
+        self.place().check_transport("paths are", Transport::Mrc)?;
+        let inner = lock(&self.shared.inner);
+        let (qp, state) = (self.shared.number, inner.state);
+        let allowed = inner.allowed.as_ref().filter(|_| state == QpState::Rts);
+        allowed.cloned().ok_or(Error::NoPaths { qp, state })
+    }
+
+    /// Indices of all paths of the queue pair, denied ones and backups included, ascending.
+    pub fn path_indices(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.allowed_paths()?.indices().collect())
     }
 
     /// Denies or allows a path while the queue pair sends.
@@ -180,18 +197,31 @@ impl<C: Completions> Core<C> {
         let change = PathUseRow { index, denied };
         let _step = lock(&self.steps);
         let qp = self.shared.number;
-        self.place().check_transport("paths are", Transport::Mrc)?;
-        let after = {
-            let inner = lock(&self.shared.inner);
-            let state = inner.state;
-            let allowed = inner.allowed.as_ref().filter(|_| state == QpState::Rts);
-            let allowed = allowed.ok_or(Error::NoPaths { qp, state })?;
-            let after = allowed.after(change);
-            after.map_err(|reason| Error::PathUse { qp, reason })?
-        };
+        let after = self.allowed_paths()?.after(change);
+        let after = after.map_err(|reason| Error::PathUse { qp, reason })?;
         rows::write_path_use(&self.domain.context.device.card, qp, &change)?;
         lock(&self.shared.inner).allowed = Some(after);
         Ok(())
+    }
+
+    /// What was counted on each path since the first call in this state RTS.
+    pub fn path_counts(&self) -> Result<Vec<PathTraffic>, Error> {
+        let _step = lock(&self.steps);
+        let qp = self.shared.number;
+        let indices = self.path_indices()?;
+        let mut counted = lock(&self.shared.inner).counted.clone();
+        let card = &self.domain.context.device.card;
+        for (place, &index) in indices.iter().enumerate() {
+            let new = card.take_path_count(PathCountSelect { qp, index })?;
+            // The card has counts of earlier times, which the first call clears.
+            if let Some(path) = counted.as_mut().and_then(|all| all.get_mut(place)) {
+                path.counts.add(new);
+            }
+        }
+        let zeros = || indices.iter().copied().map(PathTraffic::new).collect();
+        let counted = counted.unwrap_or_else(zeros);
+        lock(&self.shared.inner).counted = Some(counted.clone());
+        Ok(counted)
     }
 
     /// Indices of the paths that are denied, ascending.

@@ -25,6 +25,7 @@ use crate::context::Opened;
 use crate::cq::{Completion, CompletionQueue, Queue};
 use crate::device::DmaBuffer;
 use crate::error::Error;
+use crate::paths::PathTraffic;
 use crate::pd::Domain;
 
 pub(crate) use attributes::MOST_WRITE_IMM;
@@ -62,6 +63,8 @@ struct Inner {
     config: Option<QpConfig>,
     /// Present over MRC while the card has the rows of RTS.
     allowed: Option<AllowedPaths>,
+    /// What was counted on its paths in this state RTS, once it was asked for.
+    counted: Option<Vec<PathTraffic>>,
 }
 
 impl Shared {
@@ -73,6 +76,7 @@ impl Shared {
             init: InitAttributes::default(),
             config: None,
             allowed: None,
+            counted: None,
         };
         Self {
             number,
@@ -229,6 +233,21 @@ impl QueuePair {
     /// The paths that are denied, in ascending order.
     pub fn denied_paths(&self) -> Vec<u8> {
         self.core.denied_paths()
+    }
+
+    /// What the card has counted on each path in use and each backup, denied ones included, since the first call after the queue pair entered RTS: the first call
+    /// returns zeros. The card counts up to 4,095 on a path between two calls, and then stops for that path, so call it more often than that many packets leave on one
+    /// path, or take the counts for those of a sample.
+    ///
+    /// # Errors
+    /// [`Error::NoPaths`] if the queue pair is not in RTS; [`Error::Transport`] over RC; [`Error::Device`]: what was counted since the last call may be lost then.
+    pub fn path_counts(&self) -> Result<Vec<PathTraffic>, Error> {
+        self.core.path_counts()
+    }
+
+    /// The paths that [`Self::path_counts`] counts, in the same order.
+    pub(crate) fn path_indices(&self) -> Result<Vec<u8>, Error> {
+        self.core.path_indices()
     }
 
     /// The queue pair's transport.

@@ -3,6 +3,7 @@
 use hdl_macros::bundle;
 use hdl_primitives::{FlowSnk, FlowSrc};
 use rust_hdl::prelude::*;
+use stellar_wire::host::QpCounterSelect;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::{EventQueueConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::Qpn;
@@ -91,8 +92,8 @@ pub struct AdminRegistersSrc {
 pub struct QpCounterSrc {
     pub valid: Signal<Out, Bit>,
     pub qp: Signal<Out, Qpn>,
-    /// Number of a `QpCounter`. A number without a counter has the value 0.
-    pub counter: Signal<Out, Bits<6>>,
+    /// Number of a `QpCounter`, or with bit 8 the index of a path. A number without a counter has the value 0.
+    pub counter: Signal<Out, Bits<{ QpCounterSelect::COUNTER_BITS }>>,
     /// The value is there.
     pub ready: Signal<In, Bit>,
     pub value: Signal<In, Bits<64>>,

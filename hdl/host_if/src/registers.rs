@@ -110,7 +110,7 @@ pub struct Registers<
     armed_threshold: DFF<Bits<32>>,
     count_busy: DFF<Bit>,
     count_qp: DFF<Qpn>,
-    count_number: DFF<Bits<6>>,
+    count_number: DFF<Bits<{ QpCounterSelect::COUNTER_BITS }>>,
     /// The counter that was read last.
     count: DFF<Bits<64>>,
     renews: DFF<Bit>,

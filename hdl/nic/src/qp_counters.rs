@@ -6,11 +6,13 @@ use hdl_primitives::FlowSnk;
 use hdl_requester::StatPulses;
 use rust_hdl::prelude::*;
 use stellar_wire::host::qp_counters::group;
+use stellar_wire::host::{PathCount, PathCountSelect};
 use stellar_wire::hw::receive::{ReceiveCount, ResponderCount};
 use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::counter_rows::CounterRows;
+use crate::counter_rows::{CounterRows, SELECT_BITS};
+use crate::path_counters::{PathCounters, QpPath};
 use crate::table_bits::QP_BITS as Q;
 
 /// log2 of the queue pairs of one requester engine.
@@ -27,6 +29,9 @@ const WIDE: usize = 64;
 const W: usize = 48;
 /// Bits of `StatPulses::spurious`.
 const LOST_BITS: usize = 13;
+/// Bit of a number that paths have.
+const PATH_BIT: usize = PathCountSelect::FIRST.trailing_zeros() as usize;
+const _: () = assert!(PATH_BIT == 8);
 /// Cycles that a read waits for a gap between counts of the receive side, before it makes one.
 const PATIENCE_BITS: usize = 8;
 
@@ -38,6 +43,8 @@ type OperationRows =
 type AcceptedRows =
     CounterRows<ACCEPTED, WIDE, LENGTH_BITS, { ACCEPTED * LENGTH_BITS }, { ACCEPTED * WIDE }, Q>;
 type DecidedRows = CounterRows<DECIDED, W, 1, DECIDED, { DECIDED * W }, Q>;
+/// Counts by path of an engine.
+type EnginePaths = PathCounters<ENGINE_Q, { ENGINE_Q + 6 }, { ENGINE_Q + 3 }>;
 type ResponderRows = CounterRows<RESPONDER, W, 1, RESPONDER, { RESPONDER * W }, Q>;
 
 /// `value` if `here` is set, otherwise zero.
@@ -50,7 +57,13 @@ fn value_if(here: Bit, value: Bits<64>) -> Bits<64> {
     }
 }
 
-/// Keeps the counters of `QpCounter` for 1,024 queue pairs, and reads one at a time.
+/// The path `index` of a queue pair of an engine, from the card's number of the queue pair.
+#[hdl_fn]
+fn path_of(qp: Qpn, index: Bits<8>) -> QpPath {
+    QpPath { qp: qp >> 1, index }
+}
+
+/// Keeps the counters of `QpCounter` and the counts by path for 1,024 queue pairs, and reads one at a time.
 ///
 /// Each source of events has rows of its own, because it may count in every cycle: the packets that leave an engine, its operations, the receive core (in two
 /// memories, of wide and of other counters), and the responder. An engine has the queue pairs of one parity. A value is one counter, and whole: the register
@@ -90,6 +103,7 @@ pub struct QpCounters {
     accepted: AcceptedRows,
     decided: DecidedRows,
     responder: ResponderRows,
+    paths: [EnginePaths; 2],
     /// Cycles that a read of the receive side has waited.
     waited: DFF<Bits<{ PATIENCE_BITS + 1 }>>,
 }
@@ -99,12 +113,27 @@ impl Logic for QpCounters {
     fn update(&mut self) {
         dff_setup!(self, clock, configures, configures_qp, waited);
         clock!(self, clock, pulses[..], pulsed_qp[..]);
-        clock_reset!(self, sent[..], operations[..], accepted, decided, responder);
+        clock_reset!(
+            self,
+            sent[..],
+            operations[..],
+            accepted,
+            decided,
+            responder,
+            paths[..]
+        );
 
         // read: the group is that of the counter, and of an engine that of the queue pair.
-        let reads = self.read.valid.val();
+        let number = self.read.counter.val();
+        let reads_path = self.read.valid.val() & number.get_bit(PATH_BIT);
+        let reads = self.read.valid.val() & !number.get_bit(PATH_BIT);
         let qp = self.read.qp.val();
-        let counter = self.read.counter.val();
+        let counter = if number.get_bits::<2>(SELECT_BITS).any() {
+            // None has this number.
+            Bits::<SELECT_BITS>::mask()
+        } else {
+            number.get_bits::<SELECT_BITS>(0)
+        };
         let of_sent = counter < group::OPERATIONS as u64;
         let of_engine = counter < group::ACCEPTED as u64;
         let of_accepted = !of_engine & (counter < group::DECIDED as u64);
@@ -129,6 +158,16 @@ impl Logic for QpCounters {
             let of_parity = qp.get_bit(0) == (i == 1);
             let configures = self.configures.q.val() & (configured_qp.get_bit(0) == (i == 1));
             let configured_row = configured_qp.get_bits::<ENGINE_Q>(1);
+
+            self.paths[i].sent.valid.next = stats.on_path;
+            self.paths[i].sent.record.next = path_of(stats.sent_qp, stats.sent_index);
+            self.paths[i].marked.valid.next = stats.marked_path;
+            self.paths[i].marked.record.next = path_of(stats.marked_qp, stats.marked_index);
+            self.paths[i].lost.valid.next = stats.lost_on_path;
+            self.paths[i].lost.record.next = path_of(self.pulsed_qp[i].q.val(), stats.lost_index);
+            self.paths[i].read_valid.next = reads_path & of_parity;
+            self.paths[i].read_path.next = path_of(qp, number.get_bits::<8>(0));
+            let path_counts = bit_cast::<64, { PathCount::ALL_BITS }>(self.paths[i].value.val());
 
             self.sent[i].count_valid.next = stats.packet | configures;
             self.sent[i].restarts.next = configures;
@@ -178,8 +217,12 @@ impl Logic for QpCounters {
             self.operations[i].read_valid.next = reads & of_engine & !of_sent & of_parity;
             self.operations[i].read_row.next = engine_row;
             self.operations[i].read_select.next = counter - group::OPERATIONS as u64;
-            done = done | self.sent[i].read_done.val() | self.operations[i].read_done.val();
+            done = done
+                | self.sent[i].read_done.val()
+                | self.operations[i].read_done.val()
+                | self.paths[i].read_done.val();
             value = value
+                | value_if(self.paths[i].read_done.val(), path_counts)
                 | value_if(self.sent[i].read_done.val(), self.sent[i].value.val())
                 | value_if(
                     self.operations[i].read_done.val(),

@@ -349,11 +349,17 @@ impl Logic for RequesterPair {
         let stats0 = self.engines[0].stats.val();
         self.stats0.next = stats0;
         self.stats0.next.sent_qp = to_global_qp(stats0.sent_qp, 0);
+        self.stats0.next.marked_qp = to_global_qp(stats0.marked_qp, 0);
         self.event1_qp.next = to_global_qp(self.engines[1].event_qp.val(), 1);
         let stats1 = self.engines[1].stats.val();
         self.stats1.next = stats1;
         self.stats1.next.sent_qp = if stats1.packet {
             to_global_qp(stats1.sent_qp, 1)
+        } else {
+            bits::<10>(0)
+        };
+        self.stats1.next.marked_qp = if stats1.marked_path {
+            to_global_qp(stats1.marked_qp, 1)
         } else {
             bits::<10>(0)
         };

@@ -10,6 +10,7 @@ mod fence_control;
 mod fetch_share;
 mod lanes;
 mod nic_config;
+mod path_counters;
 mod qp_counters;
 mod read_faults;
 mod reset_tree;

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::host::qp_counters::group;
-use stellar_wire::host::{self, QpCounter};
+use stellar_wire::host::{self, PathCount, PathCountSelect, QpCounter};
 use stellar_wire::hw::receive::{ReceiveCount, ResponderCount};
 
 /// Three counters of 20 bits, for 16 queue pairs. A count adds up to 5 bits.
@@ -412,12 +412,51 @@ fn every_event_has_its_counter_and_a_reset_clears_them() {
     }
     assert!(read_all(&mut dut, 4).is_zero());
     // Numbers without a counter.
-    for number in group::END as u64..64 {
+    for number in [group::END as u64, 63, 64, 127, 192, 255] {
         assert_eq!(read(&mut dut, QPS[1], number, |_| ()), 0);
     }
     reset(&mut dut);
     for qp in QPS {
         assert!(read_all(&mut dut, qp).is_zero(), "queue pair {qp}");
+    }
+}
+
+/// Each event of a path has a queue pair of its own.
+#[test]
+fn events_of_paths_belong_to_their_queue_pairs() {
+    let mut dut = Dut::new::<QpCounters>();
+    reset(&mut dut);
+    for (n, [sender, marked, lost]) in [[2, 6, 10], [3, 7, 11], [1023, 1021, 1019]]
+        .iter()
+        .enumerate()
+    {
+        idle(&mut dut);
+        let index = |of: u64| (of * 50 % 144).to_bits();
+        let stats = StatPulses {
+            packet: true,
+            on_path: true,
+            sent_qp: sender.to_bits(),
+            sent_index: index(*sender),
+            marked_path: true,
+            marked_qp: marked.to_bits(),
+            marked_index: index(*marked),
+            lost_on_path: true,
+            lost_index: index(*lost),
+            ..StatPulses::default()
+        };
+        dut.set_record(&format!("stats{}", sender % 2), stats);
+        dut.set(&format!("event_qp{}", sender % 2), *lost);
+        dut.clock();
+        idle(&mut dut);
+        (0..8).for_each(|_| dut.clock());
+        for (kind, qp) in [sender, marked, lost].into_iter().enumerate() {
+            let number = u64::from(PathCountSelect::FIRST) + qp * 50 % 144;
+            let value = PathCount::from_word(read(&mut dut, *qp, number, |_| ()));
+            let counts = [value.sent, value.marked, value.lost];
+            let expected = [0, 1, 2].map(|other| u16::from(other == kind));
+            assert_eq!(counts, expected, "event {n}, queue pair {qp}");
+            assert_eq!(read(&mut dut, *qp, number, |_| ()), 0, "it was cleared");
+        }
     }
 }
 

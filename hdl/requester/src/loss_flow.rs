@@ -287,6 +287,11 @@ impl Logic for LossFlow {
             status: bits::<8>(WcStatus::RetryExcErr.code() as u64),
         };
         self.stats.next = StatPulses::default();
+        self.stats.next.lost_index = match step {
+            Step::ReadState => window.sent.ev,
+            Step::CheckExpiry => sent.ev,
+            _ => bits::<8>(0),
+        };
 
         match step {
             Step::Idle => {
@@ -314,6 +319,7 @@ impl Logic for LossFlow {
                     } else {
                         self.stats.next.nack_fatal = fatal;
                         self.stats.next.nack_trimmed = trimmed;
+                        self.stats.next.lost_on_path = trimmed_on_path;
                         self.stats.next.nack_recoverable = recoverable;
                         self.stats.next.nack_ignored = !fatal & !trimmed & !recoverable;
                         if trimmed | recoverable {
@@ -357,6 +363,7 @@ impl Logic for LossFlow {
             Step::CheckExpiry => {
                 if late {
                     self.stats.next.timeout = true;
+                    self.stats.next.lost_on_path = true;
                     self.step.d.next = Step::MarkLost;
                 } else if probes & sent.is_retransmit & exhausted {
                     self.done.next = true;
@@ -374,6 +381,7 @@ impl Logic for LossFlow {
                     self.state.d.next.delays.shift = shift;
                     if trusts_tail {
                         self.stats.next.early_loss = true;
+                        self.stats.next.lost_on_path = true;
                         self.reports_path.d.next = false;
                         self.timed_out.d.next = false;
                         self.step.d.next = Step::MarkLost;

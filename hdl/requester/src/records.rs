@@ -210,6 +210,9 @@ pub struct StatPulses {
     pub sent_qp: Qpn,
     /// Payload bytes of the packet, 0 without one.
     pub bytes: Bits<LENGTH_BITS>,
+    /// The packet is of MRC, and took the path with this index.
+    pub on_path: Bit,
+    pub sent_index: Bits<8>,
     pub probe: Bit,
     pub sack: Bit,
     pub sack_out_of_window: Bit,
@@ -228,6 +231,14 @@ pub struct StatPulses {
     pub ack_ignored: Bit,
     /// Packets acknowledged that had been marked lost.
     pub spurious: Bits<13>,
+    /// A packet that is taken for lost counts for its path, which has this index. The queue pair is that of the operation. The index is 0 while none is examined.
+    pub lost_on_path: Bit,
+    pub lost_index: Bits<8>,
+    /// A SACK of this queue pair reflects the path with this index with a congestion mark. It comes some cycles after the SACK, so beside another operation. Both are 0
+    /// without one.
+    pub marked_path: Bit,
+    pub marked_qp: Qpn,
+    pub marked_index: Bits<8>,
 }
 
 /// A queue pair that moved to the error state.

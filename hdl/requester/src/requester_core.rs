@@ -102,6 +102,9 @@ pub struct RequesterCore<
     good: DFF<Bit>,
     good_value: DFF<Reflected>,
     good_plane: DFF<Bit>,
+    /// One that was found and is marked: its path.
+    marked: DFF<Bit>,
+    marked_index: DFF<Bits<8>>,
     /// A doorbell with an entry was accepted in the last cycle: the sequencer accepts it late in a cycle, and it has at least two until it asks for the entry.
     pushed: DFF<Bit>,
     pushed_entry: DFF<WqeFetched>,
@@ -114,7 +117,15 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, sequencer, spray, nscc, window, messages);
-        clock!(self, clock, good, good_value, good_plane);
+        clock!(
+            self,
+            clock,
+            good,
+            good_value,
+            good_plane,
+            marked,
+            marked_index
+        );
         clock!(self, clock, pushed, pushed_entry, pushed_producer);
         join!(
             self,
@@ -145,19 +156,29 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
             sequencer.refused => refused,
             sequencer.starved => starved,
             window.has_free => has_free,
-            sequencer.stats => stats,
             nscc.sampled => sampled,
         );
 
         // look up reflected entropy values
         join!(self, sequencer.reverse_ev => spray.reflected);
-        self.good.d.next = self.spray.known.val() & !self.reset.val();
-        self.good_value.d.next = self.spray.known_value.val();
-        self.good_plane.d.next = self.spray.known_plane.val();
+        let known = self.spray.known.val() & !self.reset.val();
+        let known_value = self.spray.known_value.val();
+        let known_index = self.spray.known_index.val();
+        self.good.d.next = known & !known_value.marked;
+        self.good_value.d.next = known_value;
+        self.good_plane.d.next = known_index.get_bit(0);
+        self.marked.d.next = known & known_value.marked;
+        self.marked_index.d.next = known_index;
         self.reverse_ev.valid.next = self.good.q.val();
         self.reverse_ev.qp.next = self.good_value.q.val().qp;
         self.reverse_ev.plane.next = self.good_plane.q.val();
         self.reverse_ev.entropy.next = self.good_value.q.val().entropy;
+        self.stats.next = self.sequencer.stats.val();
+        if self.marked.q.val() {
+            self.stats.next.marked_path = true;
+            self.stats.next.marked_qp = self.good_value.q.val().qp;
+            self.stats.next.marked_index = self.marked_index.q.val();
+        }
 
         // configure
         let policy = self.settings.spray.val().policy;

@@ -111,7 +111,7 @@ pub struct SackFlow {
 
     // Path feedback. The spray engine may be busy with a burst, so the feedback goes through a FIFO. It is accepted when valid and ready are high.
     pub feedback: Src<SprayRequest>,
-    /// High for one cycle: the SACK reflects this entropy value without a mark.
+    /// High for one cycle: the SACK reflects this entropy value as good, or a packet's with a mark.
     pub reverse_ev: FlowSrc<Reflected>,
 
     estimate: DelayEstimate,
@@ -292,6 +292,7 @@ impl Logic for SackFlow {
         self.reverse_ev.record.next = Reflected {
             qp: op.qp,
             entropy: op.control.reflected,
+            marked,
         };
         self.nscc.start.next = false;
         self.nscc.request.next = NsccRequest {
@@ -366,6 +367,11 @@ impl Logic for SackFlow {
             status: self.messages_response.val().status,
         };
         self.stats.next = StatPulses::default();
+        self.stats.next.lost_index = if step == Step::CheckEarlyLoss {
+            window.sent.ev
+        } else {
+            bits::<8>(0)
+        };
 
         match step {
             Step::Idle => {
@@ -451,7 +457,8 @@ impl Logic for SackFlow {
                 self.result.next.state = recorded;
                 if self.feedback.ready.val() & (!accepted | !self.nscc.busy.val()) {
                     self.feedback.valid.next = tells_path;
-                    self.reverse_ev.valid.next = good & accepted;
+                    self.reverse_ev.valid.next =
+                        accepted & (good | (marked & !seth.probe_response));
                     self.nscc.start.next = accepted;
                     if probe_works & probe_known {
                         self.state.d.next.losses = heard(state.losses, probe_index.get_bit(0));
@@ -496,6 +503,7 @@ impl Logic for SackFlow {
                     if is_told & is_old & shows_missing {
                         self.window.start.next = true;
                         self.stats.next.early_loss = true;
+                        self.stats.next.lost_on_path = true;
                         self.state.d.next.delays.shift = bits::<3>(0);
                         self.state.d.next.losses =
                             lost(state.losses, self.plane_up.val(), window.sent.ev.get_bit(0));

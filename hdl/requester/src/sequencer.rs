@@ -415,6 +415,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.stats.next.retransmission = sent_stats.retransmission;
         self.stats.next.sent_qp = sent_stats.sent_qp;
         self.stats.next.bytes = sent_stats.bytes;
+        self.stats.next.on_path = sent_stats.on_path;
+        self.stats.next.sent_index = sent_stats.sent_index;
 
         // next step
         let after_reschedule = if self.schedule.ready.val() {

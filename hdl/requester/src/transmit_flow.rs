@@ -447,6 +447,12 @@ impl Logic for TransmitFlow {
         } else {
             bits::<LENGTH_BITS>(0)
         };
+        self.stats.next.on_path = leaves & (bg_active | !rc);
+        self.stats.next.sent_index = if leaves {
+            self.bursts.sent.val().ev
+        } else {
+            bits::<8>(0)
+        };
 
         // query congestion control
         if self.start.val() {

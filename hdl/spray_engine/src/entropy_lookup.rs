@@ -26,11 +26,14 @@ pub struct Identity {
 pub struct Reflected {
     pub qp: Qpn,
     pub entropy: Bits<32>,
+    /// It is reflected with a congestion mark.
+    pub marked: Bit,
 }
 
-/// Looks up an entropy value among those of a queue pair. Feedback that a path is good changes no state, so it needs no operation of the engine.
+/// Looks up an entropy value among those of a queue pair. Feedback that a path is good changes no state, so it needs no operation of the engine. Nor does the count of
+/// what is reflected with a mark.
 ///
-/// A request takes [`LATENCY`] cycles. A request that arrives earlier replaces the one in progress.
+/// A request takes [`LATENCY`] cycles. A request that arrives earlier replaces the one in progress, which must not be a marked one.
 ///
 /// LUT levels: 1 and a carry chain; 7; 5; 4.
 #[derive(LogicBlock, Default)]
@@ -49,9 +52,9 @@ pub struct EntropyLookup<const Q: usize = 10> {
     pub asked: Signal<In, Reflected>,
     /// High for one cycle if the queue pair has the value.
     pub found: Signal<Out, Bit>,
-    /// Valid with `found`: the value, and its plane.
+    /// Valid with `found`: the value, and its index. Bit 0 is its plane.
     pub value: Signal<Out, Reflected>,
-    pub plane: Signal<Out, Bit>,
+    pub number: Signal<Out, Bits<8>>,
 
     identities: BlockRam<Identity, Q>,
     profiles: LutRam<EntropyProfileEntry, PROFILE_BITS>,
@@ -86,6 +89,12 @@ impl<const Q: usize> Logic for EntropyLookup<Q> {
             self.owner.d.next = self.identities.read_data.val();
         }
 
+        let waits = self.due.q.val().get_bits::<{ LATENCY - 1 }>(1).any();
+        assert!(
+            !(self.asked_valid.val() & waits & self.held.q.val().marked),
+            "a marked value is not counted"
+        );
+
         // compute the number
         let owner = self.owner.q.val();
         let held = self.held.q.val();
@@ -102,7 +111,7 @@ impl<const Q: usize> Logic for EntropyLookup<Q> {
         let has = has_index(indexed.index, slots_of(owner.paths, plane), backups);
         self.found.next = self.due.q.val().get_bit(0) & indexed.known & has;
         self.value.next = held;
-        self.plane.next = plane;
+        self.number.next = indexed.index;
 
         if self.reset.val() {
             self.due.d.next = bits::<LATENCY>(0);

@@ -68,7 +68,7 @@ pub struct SprayEngine<const Q: usize = 10> {
     pub reflected: FlowSnk<Reflected>,
     pub known: Signal<Out, Bit>,
     pub known_value: Signal<Out, Reflected>,
-    pub known_plane: Signal<Out, Bit>,
+    pub known_index: Signal<Out, Bits<8>>,
 
     /// Writes an entropy profile.
     pub profile: ProfileSnk,
@@ -252,7 +252,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.lookup.asked.next = self.reflected.record.val();
         self.known.next = self.lookup.found.val();
         self.known_value.next = self.lookup.value.val();
-        self.known_plane.next = self.lookup.plane.val();
+        self.known_index.next = self.lookup.number.val();
 
         // fetch
         let stored = self.rows.read_data.val();

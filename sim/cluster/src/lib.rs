@@ -44,7 +44,6 @@ pub use carrier::Carrier;
 pub use cluster::{Cluster, Progress};
 pub use error::ClusterError;
 use hash::RunHash;
-pub use paths::PathTraffic;
 pub use policy::ClusterPolicy;
 pub use process::{cpu_seconds, resident_bytes};
 pub use record::Record;

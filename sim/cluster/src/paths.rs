@@ -1,24 +1,12 @@
 //! Paths of queue pairs, for software that watches and changes them while a cluster runs.
 
 use sim_net::{HostId, Time};
-use stellar_transport::requester::PathHarm;
 use stellar_transport::spray::EvIndex;
-use stellar_wire::host::QpCounter;
+use stellar_wire::host::{PathCount, QpCounter};
 use stellar_wire::rows::PathUseRow;
 
 use crate::host::Host;
 use crate::{Carrier, Cluster, ClusterError};
-
-/// What a card counted on one path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PathTraffic {
-    /// The path's entropy value.
-    pub index: EvIndex,
-    /// Data packets sent, retransmissions included.
-    pub sent: u64,
-    /// What they suffered.
-    pub harm: PathHarm,
-}
 
 impl<C: Carrier> Cluster<C> {
     /// Runs as [`Self::run`] does, but not beyond `until`, in picoseconds.
@@ -48,19 +36,21 @@ impl<C: Carrier> Cluster<C> {
         senders
     }
 
-    /// What was counted on each entropy value of an MRC queue pair, backups included: one of them serves a path that is denied. None without
-    /// [`Settings::path_loads`](crate::Settings::path_loads).
-    pub fn path_traffic(&self, host: HostId, qp: u32) -> Vec<PathTraffic> {
+    /// Entropy values of an MRC queue pair, backups included: one of them serves a path that is denied.
+    pub fn paths_of(&self, host: HostId, qp: u32) -> Vec<EvIndex> {
         let endpoint = &self.hosts[host.0 as usize].endpoint;
-        let loads = endpoint.path_loads(qp).unwrap_or_default();
-        let harm = endpoint.path_harm(qp).unwrap_or_default();
-        let counts = (0..).zip(loads).zip(harm);
-        counts
-            .filter_map(|((value, &sent), &harm)| {
-                let index = EvIndex::new(value)?;
-                endpoint.ev_state(qp, index)?;
-                Some(PathTraffic { index, sent, harm })
-            })
+        EvIndex::all()
+            .filter(|&index| endpoint.ev_state(qp, index).is_some())
+            .collect()
+    }
+
+    /// What the card has counted on each of [`Self::paths_of`] since the last call. Empty without [`Settings::path_loads`](crate::Settings::path_loads).
+    pub fn take_path_counts(&mut self, host: HostId, qp: u32) -> Vec<PathCount> {
+        let paths = self.paths_of(host, qp);
+        let endpoint = &mut self.hosts[host.0 as usize].endpoint;
+        paths
+            .into_iter()
+            .filter_map(|index| endpoint.take_path_count(qp, index))
             .collect()
     }
 

@@ -1,10 +1,11 @@
 //! State of a card for observers.
 
 use super::{Endpoint, EndpointConfig, EndpointCounters, Memory, Peer};
-use crate::requester::{PathHarm, Requester, RequesterCounters, Window};
+use crate::requester::{Requester, RequesterCounters, Window};
 use crate::rx;
 use crate::spray::{EvIndex, EvState};
 use crate::time::Ticks;
+use stellar_wire::host::PathCount;
 
 /// Congestion state of an MRC queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +50,10 @@ impl<M: Memory> Endpoint<M> {
         Some(self.qps.get(qp)?.requester.path_loads())
     }
 
-    /// What packets of an MRC queue pair suffered by path, as [`Self::path_loads`] counts them. Empty if it is not counted.
-    pub fn path_harm(&self, qp: u32) -> Option<&[PathHarm]> {
-        match &self.qps.get(qp)?.requester {
-            Requester::Mrc(mrc) => Some(mrc.path_harm()),
+    /// Reads and clears what the card counts on a path of an MRC queue pair. None if it is not counted.
+    pub fn take_path_count(&mut self, qp: u32, index: EvIndex) -> Option<PathCount> {
+        match &mut self.qps.get_mut(qp)?.requester {
+            Requester::Mrc(mrc) => mrc.take_path_count(index),
             Requester::Rc(_) => None,
         }
     }

@@ -2,15 +2,6 @@
 
 use stellar_wire::host::{QpCounter, QpCounters};
 
-/// What packets suffered on one path of an MRC queue pair. The card has no such counters; a manager of paths needs them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathHarm {
-    /// SACKs with a congestion mark on a packet of it.
-    pub marked: u64,
-    /// Packets on it that were taken for lost: trimmed before the last hop, found lost early, or late.
-    pub lost: u64,
-}
-
 /// Counters of one queue pair's requester. The hardware's have 48 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequesterCounters {

@@ -19,7 +19,7 @@ mod window;
 mod window_pool;
 
 pub use completion::{CompletionQueue, PhaseRing};
-pub use counters::{PathHarm, RequesterCounters};
+pub use counters::RequesterCounters;
 pub use messages::{Message, Messages};
 pub use mode::Requester;
 pub use mrc::{Card, MrcRequester, Sack};

@@ -1,8 +1,8 @@
 //! MRC: planes that die, paths that are bad, probes, SRv6, NACKs of the fabric.
 
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::requester::PathHarm;
 use stellar_transport::spray::{EntropyField, EvIndex, EvState, Policy, Srv6Template};
+use stellar_wire::host::PathCount;
 use stellar_wire::mrc::NackReason;
 use stellar_wire::rows::PathUseRow;
 use stellar_wire::{Opcode, RoceFrame, UsidContainer};
@@ -134,15 +134,26 @@ fn losses_are_counted_by_path_and_a_path_that_is_denied_is_not_used_until_it_is_
     pair.post(QP, write(0, 0, 100_000, 1));
     pair.finish(QP, [1]);
     let counters = *pair.cards[0].qp_counters(QP).expect("counters");
-    let harm = pair.cards[0].path_harm(QP).expect("counted").to_vec();
+    let loads = pair.cards[0].path_loads(QP).expect("loads").to_vec();
+    let mut take = || -> Vec<PathCount> {
+        let mut take = |index| pair.cards[0].take_path_count(QP, index);
+        EvIndex::all()
+            .map(|index| take(index).expect("counted"))
+            .collect()
+    };
+    let counts = take();
     let lost = counters.timeouts + counters.early_losses;
     assert!(lost > 0 && counters.ecn_marks > 0, "{counters:?}");
-    assert_eq!((harm[3].lost, harm[5].marked), (lost, counters.ecn_marks));
-    let all = |count: fn(&PathHarm) -> u64| harm.iter().map(count).sum::<u64>();
-    assert_eq!(
-        (all(|path| path.lost), all(|path| path.marked)),
-        (lost, counters.ecn_marks)
-    );
+    for (path, count) in counts.iter().enumerate() {
+        let lost = if path == 3 { lost } else { 0 };
+        let marked = if path == 5 { counters.ecn_marks } else { 0 };
+        let expected = [loads[path], marked, lost];
+        assert_eq!(
+            [count.sent, count.marked, count.lost].map(u64::from),
+            expected
+        );
+    }
+    assert!(take().iter().all(|count| *count == PathCount::default()));
 
     let load = |pair: &Pair| pair.cards[0].path_loads(QP).expect("loads")[3];
     let before = load(&pair);

@@ -76,6 +76,11 @@ impl AllowedPaths {
         self.denied.iter().map(|path| path.value())
     }
 
+    /// Indices of all paths, denied ones and backups included, ascending.
+    pub fn indices(&self) -> impl Iterator<Item = u8> + '_ {
+        self.all().map(EvIndex::value)
+    }
+
     fn all(&self) -> impl Iterator<Item = EvIndex> + '_ {
         EvIndex::all().filter(|&path| self.has(path))
     }

@@ -153,8 +153,8 @@ impl QpCounterSelect {
     pub const QP_BIT: usize = 0;
     /// Lowest bit of the counter's number.
     pub const COUNTER_BIT: usize = 32;
-    /// Bits of the counter's number.
-    pub const COUNTER_BITS: usize = 6;
+    /// Bits of the counter's number. Those from [`super::PathCountSelect::FIRST`] on are paths.
+    pub const COUNTER_BITS: usize = 9;
 
     /// The register's value.
     ///
@@ -166,7 +166,7 @@ impl QpCounterSelect {
     }
 }
 
-const _: () = assert!(QpCounter::COUNT <= 1 << QpCounterSelect::COUNTER_BITS);
+const _: () = assert!(QpCounter::COUNT <= super::PathCountSelect::FIRST as usize);
 
 /// The counters of one queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

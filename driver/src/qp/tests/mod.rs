@@ -1,5 +1,6 @@
 //! Queue pairs on a recording mock PCI function.
 
+mod path_counts;
 mod path_use;
 mod posting;
 mod rc;

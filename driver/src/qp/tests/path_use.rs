@@ -6,7 +6,7 @@ use stellar_wire::rows::PathUseRow;
 use super::*;
 
 /// A queue pair over MRC with four paths, in RTS.
-fn sending(bench: &Bench) -> QueuePair {
+pub fn sending(bench: &Bench) -> QueuePair {
     let qp = bench.pd.create_qp(&bench.cq, config(4)).unwrap();
     let mut ready = RtrAttributes::new(peer(Transport::Mrc));
     ready.path.paths = 4;

@@ -232,7 +232,7 @@ impl Model {
             map::QP_COUNTER_SELECT => {
                 let may = before.count.is_none();
                 if may {
-                    let number = data >> QpCounterSelect::COUNTER_BIT & 0x3f;
+                    let number = data >> QpCounterSelect::COUNTER_BIT & 0x1ff;
                     self.count = Some((data >> QpCounterSelect::QP_BIT & 0x3ff, number));
                 }
                 may

@@ -406,6 +406,18 @@ impl Bench {
             let wanted = wanted.of(name) + self.counted_before_failure.of(name);
             assert_eq!(self.rig.totals.of(name), wanted, "{name}");
         }
+        for (qp, pair) in self.pairs.iter().enumerate() {
+            // A SACK that hardware processed before a failure counts its marks and losses, too.
+            let Requester::Mrc(mrc) = &pair.reference else {
+                continue;
+            };
+            if mrc.error().is_none() {
+                for (index, &wanted) in mrc.path_counts().iter().enumerate() {
+                    let counted = self.rig.paths.of(qp, index);
+                    assert_eq!(counted, wanted, "queue pair {qp}, path {index}");
+                }
+            }
+        }
     }
 }
 

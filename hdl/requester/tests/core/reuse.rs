@@ -5,7 +5,7 @@ use stellar_transport::requester::Requester;
 use stellar_transport::spray::PlaneMask;
 
 use crate::core::lockstep::Bench;
-use crate::core::rig::Totals;
+use crate::core::rig::{PathCounts, Totals};
 use crate::core::setup::{Kinds, Pair};
 
 /// Flushes every queue pair and configures it again, as `dice` decides.
@@ -29,6 +29,7 @@ fn configure_again(bench: &mut Bench, dice: u64) {
         );
     }
     bench.rig.totals = Totals::default();
+    bench.rig.paths = PathCounts::default();
     bench.counted_before_failure = Totals::default();
 }
 

@@ -7,7 +7,7 @@ use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
 use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{pieces_to_hw, Piece, Tables};
-use stellar_wire::host::Wqe;
+use stellar_wire::host::{PathCount, PathEvent, Wqe};
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
@@ -87,6 +87,35 @@ impl Totals {
     }
 }
 
+/// Counts by queue pair and path, as the card's memory keeps them.
+#[derive(Default)]
+pub struct PathCounts(BTreeMap<(u64, u64), PathCount>);
+
+impl PathCounts {
+    /// Counts the pulses of a cycle, in which an operation of queue pair `operation` is executed.
+    fn look(&mut self, pulses: &Record<'_, StatPulses>, operation: u64) {
+        let sent = pulses.bool("on_path").then(|| pulses.u64("sent_qp"));
+        let marked = pulses.bool("marked_path").then(|| pulses.u64("marked_qp"));
+        let lost = pulses.bool("lost_on_path").then_some(operation);
+        for (event, qp, index) in [
+            (PathEvent::Sent, sent, "sent_index"),
+            (PathEvent::Marked, marked, "marked_index"),
+            (PathEvent::Lost, lost, "lost_index"),
+        ] {
+            if let Some(qp) = qp {
+                let place = (qp, pulses.u64(index));
+                self.0.entry(place).or_default().count(event);
+            }
+        }
+    }
+
+    /// What was counted on a path.
+    pub fn of(&self, qp: usize, index: usize) -> PathCount {
+        let place = (qp as u64, index as u64);
+        self.0.get(&place).copied().unwrap_or_default()
+    }
+}
+
 const STATS: [&str; 20] = [
     "packet",
     "bytes",
@@ -128,6 +157,7 @@ pub struct Rig {
     /// Bit p: the head at port p was rotated or deactivated.
     pub(super) ports_done: u64,
     pub totals: Totals,
+    pub paths: PathCounts,
     /// Last deadline of each queue pair.
     pub deadlines: [Option<u32>; 1 << Q],
     /// State of the generator that decides when the surroundings are ready.
@@ -163,6 +193,7 @@ impl Rig {
             cost_comes: false,
             ports_done: 0,
             totals: Totals::default(),
+            paths: PathCounts::default(),
             deadlines: [None; 1 << Q],
             noise: 0x1234_5678,
             steady: false,
@@ -380,13 +411,16 @@ impl Rig {
         }
         let counted = self.dut.words("stats");
         if counted.iter().any(|&word| word != 0) {
+            let record = Record::<StatPulses>::new(&counted);
             // The counters of a queue pair restart in this cycle, so they cannot count in it.
             let configured = self.dut.moves("configure_valid", "configure_ready");
-            assert!(!configured, "pulses beside a configuration");
-            let record = Record::<StatPulses>::new(&counted);
+            let pulses = STATS.iter().any(|name| record.u64(name) != 0);
+            assert!(!(configured && pulses), "pulses beside a configuration");
             for name in STATS {
                 *self.totals.0.entry(name).or_default() += record.u64(name);
             }
+            let operation = self.dut.get("event_qp");
+            self.paths.look(&record, operation);
         }
     }
 

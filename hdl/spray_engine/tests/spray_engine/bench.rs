@@ -286,9 +286,10 @@ impl Bench {
     pub fn ack(&mut self, passed: u32, qp: usize, entropy: u32, news: News) {
         self.now = self.now.plus(Ticks(passed));
         let now = self.now;
-        let plane = self.engine.look_up(Reflected {
+        let looked_up = self.engine.look_up(Reflected {
             qp: (qp as u64).to_bits(),
             entropy: u64::from(entropy).to_bits(),
+            marked: news.hint == Feedback::Skip,
         });
         let pair = self.pair(qp);
         pair.una = pair.una.plus(news.advance.into());
@@ -313,7 +314,7 @@ impl Bench {
         let expected = self.pair(qp).spray.on_ack(&ack, now);
         let index = response.found.then_some(response.index);
         assert_eq!(index, expected.map(EvIndex::value));
-        assert_eq!(plane, expected.map(EvIndex::plane));
+        assert_eq!(looked_up, expected.map(EvIndex::value));
         self.check_usable(qp, response);
     }
 

@@ -81,9 +81,9 @@ impl Engine {
         assert_eq!(response, 0, "a response without a request");
     }
 
-    /// Returns the plane of an entropy value, if the queue pair has it.
+    /// Returns the index of an entropy value, if the queue pair has it.
     pub fn look_up(&mut self, reflected: Reflected) -> Option<u8> {
-        let entropy = reflected.entropy.to_u64();
+        let (entropy, marked) = (reflected.entropy.to_u64(), reflected.marked);
         self.dut.set_record("reflected", reflected);
         self.dut.set("reflected_valid", 1);
         for _ in 0..entropy_lookup::LATENCY {
@@ -95,14 +95,15 @@ impl Engine {
         }
         let found = self.dut.get("known") != 0;
         let value = self.dut.words("known_value");
-        let plane = self.dut.get("known_plane") as u8;
+        let index = self.dut.get("known_index") as u8;
         if found {
-            let value = Record::<Reflected>::new(&value).u64("entropy");
-            assert_eq!(value, entropy, "the value");
+            let value = Record::<Reflected>::new(&value);
+            assert_eq!(value.u64("entropy"), entropy, "the value");
+            assert_eq!(value.bool("marked"), marked, "its mark");
         }
         self.dut.clock();
         assert_eq!(self.dut.get("known"), 0, "one answer");
-        found.then_some(plane)
+        found.then_some(index)
     }
 
     /// Executes a request. Returns its responses: `count` of them, or fewer if the last one found nothing. Bit p of `up`: port p is up.

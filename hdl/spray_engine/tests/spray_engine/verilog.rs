@@ -74,6 +74,7 @@ fn verilog_agrees_with_rust_hdl() {
         block.reflected.record.next = Reflected {
             qp: Bits::random(rng),
             entropy: Bits::random(rng),
+            marked: bool::random(rng),
         };
         block.settings.next = SprayConfig {
             policy: SprayPolicy::ALL[rng.random_range(0..SprayPolicy::COUNT)],

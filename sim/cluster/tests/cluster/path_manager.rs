@@ -1,5 +1,7 @@
 //! The driver's manager of paths over a cluster: a spine begins to lose packets.
 
+use std::collections::BTreeMap;
+
 use sim_cluster::workload::{permutation, Workload};
 use sim_cluster::{Cluster, ClusterError, Record, Settings};
 use sim_net::{Fate, Filter, HostId, Parcel, Time, Topology};
@@ -38,20 +40,26 @@ fn clos() -> Topology {
     )
 }
 
-struct Paths<'a>(&'a mut Cluster<Record>);
+/// What was counted on the paths of each queue pair.
+type Totals = BTreeMap<(HostId, u32), Vec<PathCounts>>;
+
+struct Paths<'a> {
+    cluster: &'a mut Cluster<Record>,
+    totals: &'a mut Totals,
+}
 
 impl PathAccess for Paths<'_> {
     type Pair = (HostId, u32);
     type Error = ClusterError;
 
     fn counts(&mut self, (host, qp): Self::Pair) -> Result<Vec<PathCounts>, ClusterError> {
-        let paths = self.0.path_traffic(host, qp);
-        let counts = paths.iter().map(|path| PathCounts {
-            sent: path.sent,
-            marked: path.harm.marked,
-            lost: path.harm.lost,
-        });
-        Ok(counts.collect())
+        let new = self.cluster.take_path_counts(host, qp);
+        let totals = self.totals.entry((host, qp)).or_default();
+        totals.resize(new.len(), PathCounts::default());
+        for (total, new) in totals.iter_mut().zip(new) {
+            total.add(new);
+        }
+        Ok(totals.clone())
     }
 
     fn deny(&mut self, pair: Self::Pair, path: u8) -> Result<(), ClusterError> {
@@ -71,9 +79,9 @@ impl Paths<'_> {
         path: u8,
         denied: bool,
     ) -> Result<(), ClusterError> {
-        let index = self.0.path_traffic(host, qp)[usize::from(path)].index;
-        let index = index.value();
-        self.0.use_path(host, qp, PathUseRow { index, denied })
+        let index = self.cluster.paths_of(host, qp)[usize::from(path)].value();
+        self.cluster
+            .use_path(host, qp, PathUseRow { index, denied })
     }
 }
 
@@ -81,6 +89,7 @@ impl Paths<'_> {
 struct Run {
     cluster: Cluster<Record>,
     manager: Option<PathManager<(HostId, u32)>>,
+    totals: Totals,
     now: Time,
 }
 
@@ -102,6 +111,7 @@ impl Run {
         Self {
             cluster,
             manager: managed.then_some(manager),
+            totals: Totals::new(),
             now: US,
         }
     }
@@ -112,7 +122,11 @@ impl Run {
         self.now += SAMPLE;
         self.cluster.run_until(self.now).unwrap();
         if let Some(manager) = &mut self.manager {
-            manager.sample(&mut Paths(&mut self.cluster)).unwrap();
+            let mut paths = Paths {
+                cluster: &mut self.cluster,
+                totals: &mut self.totals,
+            };
+            manager.sample(&mut paths).unwrap();
         }
         let bytes = (self.cluster.bytes_received() - before) as f64;
         bytes * 8.0 / (SAMPLE as f64 / 1000.0) / FLOWS

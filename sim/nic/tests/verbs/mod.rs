@@ -13,6 +13,7 @@ mod on_demand;
 mod one_port;
 mod order;
 mod pages;
+mod path_manager;
 mod path_use;
 mod pcie_failures;
 mod pcie_settings;

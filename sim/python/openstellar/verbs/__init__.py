@@ -24,11 +24,11 @@ Time passes while the driver waits for the card, in register accesses, and in `r
 argument. RuntimeError means that a call is not possible now, or that the card did not execute it.
 """
 
-from openstellar.verbs.attributes import Completion, Connection, DeviceConfig, Event, Path, PortAddress, RemoteRegion, default_ports
+from openstellar.verbs.attributes import Completion, Connection, DeviceConfig, Event, Path, PathCounts, PortAddress, RemoteRegion, default_ports
 from openstellar.verbs.cards import CardPair, LoneCard, SentFrame
 from openstellar.verbs.objects import CompletionQueue, Context, Device, MemoryRegion, ProtectionDomain, QueuePair, connect
 
 __all__ = [
     "CardPair", "Completion", "CompletionQueue", "Connection", "Context", "Device", "DeviceConfig", "Event", "LoneCard", "MemoryRegion",
-    "Path", "PortAddress", "ProtectionDomain", "QueuePair", "RemoteRegion", "SentFrame", "connect", "default_ports",
+    "Path", "PathCounts", "PortAddress", "ProtectionDomain", "QueuePair", "RemoteRegion", "SentFrame", "connect", "default_ports",
 ]  # fmt: skip

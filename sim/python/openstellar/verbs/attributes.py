@@ -48,6 +48,18 @@ class DeviceConfig:
 
 
 @dataclass(frozen=True)
+class PathCounts:
+    """What a card has counted on one path of a queue pair."""
+
+    sent: int
+    """Data packets, retransmissions included."""
+    marked: int
+    """SACKs that reflect the path with a congestion mark."""
+    lost: int
+    """Packets that were taken for lost."""
+
+
+@dataclass(frozen=True)
 class Completion:
     """A completion (`ibv_wc`)."""
 

@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Literal
 
 from openstellar import _native
-from openstellar.verbs.attributes import Completion, Connection, Event, Path, PortAddress, RemoteRegion
+from openstellar.verbs.attributes import Completion, Connection, Event, Path, PathCounts, PortAddress, RemoteRegion
 
 if TYPE_CHECKING:
     import numpy
@@ -97,6 +97,10 @@ class QueuePair:
     def denied_paths(self) -> list[int]:
         """The paths that are denied."""
         return self._native.denied_paths()
+
+    def path_counts(self) -> dict[int, PathCounts]:
+        """What the card has counted on each path, by its index (backups from 128 on), since the first call after it came to RTS: the first call returns zeros. It counts up to 4,095 packets on a path between two calls."""
+        return {index: PathCounts(*counts) for index, *counts in self._native.path_counts()}
 
     def connection(self, psn: int = 0) -> Connection:
         """What its peer needs to connect, if it will send from `psn` on."""

@@ -79,6 +79,21 @@ impl QueuePair {
         self.0.denied_paths().into_iter().map(u32::from).collect()
     }
 
+    /// Index, packets sent, marked and lost of each path.
+    fn path_counts(&self, py: Python<'_>) -> PyResult<Vec<(u32, u64, u64, u64)>> {
+        let counts = py.detach(|| self.0.path_counts()).map_err(answers::verb)?;
+        let each = counts.into_iter().map(|path| {
+            let counts = path.counts;
+            (
+                u32::from(path.index),
+                counts.sent,
+                counts.marked,
+                counts.lost,
+            )
+        });
+        Ok(each.collect())
+    }
+
     /// The values that the peer needs: number, first PSN, ports.
     fn connection(&self, psn: u32) -> Told {
         attributes::told(&self.0.connection(psn))

@@ -1,6 +1,6 @@
 //! Effects of SACKs and NACKs (hardware block `sack_flow`).
 
-use stellar_wire::host::WcStatus;
+use stellar_wire::host::{PathEvent, WcStatus};
 use stellar_wire::mrc::{CcState, NackReason, Neth, PathHint, Peth, Seth};
 
 use super::estimate::Answer;
@@ -166,9 +166,8 @@ impl MrcRequester {
             in_flight: self.window.in_flight_bytes(),
         };
         let index = self.spray.on_ack(&ack, now);
-        let harm = index.and_then(|index| self.path_harm.get_mut(usize::from(index.value())));
-        if let Some(harm) = harm.filter(|_| hint == Feedback::Skip) {
-            harm.marked += 1;
+        if let Some(index) = index.filter(|_| hint == Feedback::Skip) {
+            self.count_on_path(index, PathEvent::Marked);
         }
         index
     }
@@ -217,7 +216,7 @@ impl MrcRequester {
             if view.shows_missing(psn, threshold) {
                 self.counters.early_losses += 1;
                 self.estimate.lost();
-                self.count_lost(sent.ev);
+                self.count_on_path(sent.ev, PathEvent::Lost);
                 self.losses.lost(sent.plane, self.spray.planes_up());
                 self.lose(psn, sent.retries);
             } else if psn.is_behind(view.base) && view.base.is_behind(self.window.next()) {
@@ -249,7 +248,7 @@ impl MrcRequester {
                 // At the last hop every path ends in the same queue, so the path is not to blame.
                 if neth.reason == NackReason::Trimmed {
                     self.spray.on_feedback(sent.ev, Feedback::Trimmed, now);
-                    self.count_lost(sent.ev);
+                    self.count_on_path(sent.ev, PathEvent::Lost);
                 }
                 if self.spend_retry(&sent, now, card) {
                     self.lose(psn, sent.retries);

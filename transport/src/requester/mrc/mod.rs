@@ -9,12 +9,12 @@ mod silence;
 mod timers;
 mod transmit;
 
-use stellar_wire::host::WcStatus;
+use stellar_wire::host::{PathCount, PathEvent, WcStatus};
 use stellar_wire::rows::PathUseRow;
 
 use super::{
-    Backoff, CompletionQueue, Message, Messages, MrcConfig, PathHarm, QpIdentity,
-    RequesterCounters, Window, WindowPool,
+    Backoff, CompletionQueue, Message, Messages, MrcConfig, QpIdentity, RequesterCounters, Window,
+    WindowPool,
 };
 use crate::congestion::Nscc;
 use crate::endpoint::Memory;
@@ -81,7 +81,7 @@ pub struct MrcRequester {
     probe_waiting: Option<Probe>,
     /// By path; empty if they are not counted.
     path_loads: Box<[u64]>,
-    path_harm: Box<[PathHarm]>,
+    path_counts: Box<[PathCount]>,
     counters: RequesterCounters,
     error: Option<WcStatus>,
 }
@@ -113,7 +113,7 @@ impl MrcRequester {
             window: Window::new(first),
             nscc: Nscc::new(&config.nscc, now),
             path_loads: vec![0; EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
-            path_harm: vec![PathHarm::default(); EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
+            path_counts: vec![PathCount::default(); EvIndex::ACTIVE + EvIndex::BACKUPS].into(),
             spray: Spray::new(config.spray)?,
             mpr: config.mpr.into(),
             estimate: Estimate::new(config.rto),
@@ -218,7 +218,7 @@ impl MrcRequester {
     /// Stops counting by path, which takes more memory than all else.
     pub fn omit_path_loads(&mut self) {
         self.path_loads = Box::default();
-        self.path_harm = Box::default();
+        self.path_counts = Box::default();
     }
 
     /// Data packets sent by path; empty if they are not counted.
@@ -226,15 +226,21 @@ impl MrcRequester {
         &self.path_loads
     }
 
-    /// What packets suffered, by path; empty if it is not counted.
-    pub fn path_harm(&self) -> &[PathHarm] {
-        &self.path_harm
+    /// What the card counts by path since the last [`Self::take_path_count`]; empty if it is not counted.
+    pub fn path_counts(&self) -> &[PathCount] {
+        &self.path_counts
     }
 
-    /// Counts a packet on `index` that is taken for lost.
-    fn count_lost(&mut self, index: EvIndex) {
-        if let Some(harm) = self.path_harm.get_mut(usize::from(index.value())) {
-            harm.lost += 1;
+    /// Reads and clears the counts of a path. None if they are not counted.
+    pub fn take_path_count(&mut self, index: EvIndex) -> Option<PathCount> {
+        let count = self.path_counts.get_mut(usize::from(index.value()))?;
+        Some(std::mem::take(count))
+    }
+
+    /// Counts what happened to a packet on its path (hardware block `path_counters`).
+    fn count_on_path(&mut self, index: EvIndex, event: PathEvent) {
+        if let Some(count) = self.path_counts.get_mut(usize::from(index.value())) {
+            count.count(event);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Timers, losses and the retry budget of an MRC queue pair (hardware blocks `timer_scan`, `loss_flow`).
 
-use stellar_wire::host::WcStatus;
+use stellar_wire::host::{PathEvent, WcStatus};
 
 use super::{Card, MrcRequester, Probe};
 use crate::requester::{Sent, SlotState};
@@ -52,7 +52,7 @@ impl MrcRequester {
             }
             self.counters.timeouts += 1;
             self.spray.on_feedback(sent.ev, Feedback::Timeout, now);
-            self.count_lost(sent.ev);
+            self.count_on_path(sent.ev, PathEvent::Lost);
             if !self.spend_retry(&sent, now, card) {
                 return;
             }
@@ -78,7 +78,7 @@ impl MrcRequester {
         }
         if self.keeps_all_paths() && self.estimate.trusts_tail() && !oldest.again {
             self.counters.early_losses += 1;
-            self.count_lost(oldest.ev);
+            self.count_on_path(oldest.ev, PathEvent::Lost);
             self.losses.lost(oldest.plane, self.spray.planes_up());
             self.lose(psn, oldest.retries);
         } else if let Some(waiting) = &mut self.probe_waiting {

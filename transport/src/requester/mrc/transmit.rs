@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use stellar_wire::host::WcStatus;
+use stellar_wire::host::{PathEvent, WcStatus};
 use stellar_wire::mrc::{Meth, Peth, Tseth};
 use stellar_wire::{ImmDt, Opcode, Reth};
 
@@ -293,6 +293,7 @@ impl MrcRequester {
         if let Some(load) = self.path_loads.get_mut(usize::from(path.index.value())) {
             *load += 1;
         }
+        self.count_on_path(path.index, PathEvent::Sent);
     }
 
     fn start_timer(&mut self, now: Ticks, retries: u8) {

@@ -1,0 +1,286 @@
+//! What happens to packets on each path of the queue pairs of one requester engine.
+
+use hdl_macros::{clock, clock_reset, hdl, hdl_fn};
+use hdl_primitives::{Checked, FlowSnk, Parameters, SyncFifo, UltraRam};
+use rust_hdl::prelude::*;
+use stellar_wire::host::PathCount;
+use stellar_wire::hw::Qpn;
+
+/// Bits of a count, and of the three counts of a path.
+const COUNT: usize = PathCount::BITS;
+const COUNTS: usize = PathCount::ALL_BITS;
+const MARKED: usize = PathCount::MARKED_BIT;
+const LOST: usize = PathCount::LOST_BIT;
+/// A row of the memory has two paths, so it is as wide as an UltraRAM.
+const ROW: usize = 2 * COUNTS;
+/// log2 of the rows of a queue pair: 128 paths, and 16 backups.
+const ACTIVE_BITS: usize = 6;
+const BACKUP_BITS: usize = 3;
+/// Bit of an index that backups have.
+const BACKUP: usize = 7;
+/// log2 of the marks, and of the losses, that wait while packets leave in every cycle: at most 32 in a row, those of a burst. An engine takes 62 cycles for a burst, so 30 are left for what waits. It needs at
+/// least 10 cycles for a SACK, and two operations of the window for a packet that is lost, so about 6 come in this time.
+const WAITING_BITS: usize = 5;
+/// Cycles from the one in which a read is taken to its value.
+pub const READ_LATENCY: usize = 5;
+
+/// A path of a queue pair.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct QpPath {
+    /// Number of the queue pair in its engine.
+    pub qp: Qpn,
+    /// Index of the entropy value.
+    pub index: Bits<8>,
+}
+
+/// What is done to the counts of a path.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Access {
+    Nothing,
+    Sent,
+    Marked,
+    Lost,
+    /// Reads and clears.
+    Read,
+}
+
+/// Whether an access changes the row of `path`, which is that of `other` too.
+#[hdl_fn]
+fn same_row(changes: Bit, path: QpPath, other: QpPath) -> Bit {
+    changes & (path.qp == other.qp) & (path.index.get_bits::<7>(1) == other.index.get_bits::<7>(1))
+}
+
+/// Counts packets sent, marked and lost on 144 paths of 2^`Q` queue pairs by the rule of [`PathCount`], and reads one path at a time, which clears it. `A` = `Q` + 6 and `B` = `Q` + 3 are address widths of
+/// the memories.
+///
+/// It takes a packet sent in every cycle. Marks and losses wait for a cycle without one, and a read waits for a cycle without any of these. Nothing else clears a count: not even a reset.
+///
+/// Stages: `take`, `fetch` (two cycles, of an UltraRAM), `collect` (row of the memory, or that of one of three accesses before the last), `add` (that of the last access; counts), `write`.
+/// LUT levels: 7 (UltraRAM 5, forwarding 2; in `add` forwarding 1, path 1, full 2, count 2).
+#[derive(LogicBlock, Default)]
+pub struct PathCounters<const Q: usize, const A: usize, const B: usize> {
+    _parameters: Checked<Self>,
+    pub clock: Signal<In, Clock>,
+    /// Discards what is in progress.
+    pub reset: Signal<In, Bit>,
+
+    pub sent: FlowSnk<QpPath>,
+    pub marked: FlowSnk<QpPath>,
+    pub lost: FlowSnk<QpPath>,
+
+    /// A read. It stays until it is done.
+    pub read_valid: Signal<In, Bit>,
+    pub read_path: Signal<In, QpPath>,
+    /// High for one cycle, with the counts as they were before they were cleared.
+    pub read_done: Signal<Out, Bit>,
+    pub value: Signal<Out, Bits<COUNTS>>,
+
+    active: UltraRam<Bits<ROW>, A>,
+    backups: UltraRam<Bits<ROW>, B>,
+    marks: SyncFifo<QpPath, WAITING_BITS, { WAITING_BITS + 1 }>,
+    losses: SyncFifo<QpPath, WAITING_BITS, { WAITING_BITS + 1 }>,
+    /// A read is on its way.
+    reading: DFF<Bit>,
+
+    taken: DFF<Access>,
+    taken_path: DFF<QpPath>,
+    fetching: DFF<Access>,
+    fetching_path: DFF<QpPath>,
+    fetched: DFF<Access>,
+    fetched_path: DFF<QpPath>,
+    /// The second, third or fourth access before is of the same row.
+    forwards: [DFF<Bit>; 3],
+    adds: DFF<Access>,
+    adds_path: DFF<QpPath>,
+    before: DFF<Bits<ROW>>,
+    /// The access before is of the same row.
+    follows: DFF<Bit>,
+    summed: DFF<Bit>,
+    summed_path: DFF<QpPath>,
+    written: DFF<Bit>,
+    written_path: DFF<QpPath>,
+    /// Rows of the last accesses.
+    rows: [DFF<Bits<ROW>>; 3],
+    done: DFF<Bit>,
+    shown: DFF<Bits<COUNTS>>,
+}
+
+impl<const Q: usize, const A: usize, const B: usize> Parameters for PathCounters<Q, A, B> {
+    fn check() {
+        assert!(
+            A == Q + ACTIVE_BITS && B == Q + BACKUP_BITS && Q <= 10,
+            "PathCounters<{Q}, {A}, {B}>: give Q of at most 10, A = Q + {ACTIVE_BITS} and B = Q + {BACKUP_BITS}"
+        );
+    }
+}
+
+impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A, B> {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, reading, done, shown);
+        dff_setup!(
+            self,
+            clock,
+            taken,
+            taken_path,
+            fetching,
+            fetching_path,
+            fetched,
+            fetched_path
+        );
+        dff_setup!(self, clock, adds, adds_path, before, follows);
+        dff_setup!(self, clock, summed, summed_path, written, written_path);
+        clock!(self, clock, active, backups, forwards[..], rows[..]);
+        clock_reset!(self, marks, losses);
+
+        // wait: marks and losses
+        self.marks.in_.valid.next = self.marked.valid.val();
+        self.marks.in_.data.next = self.marked.record.val();
+        self.losses.in_.valid.next = self.lost.valid.val();
+        self.losses.in_.data.next = self.lost.record.val();
+        assert!(
+            !self.marked.valid.val() | self.marks.in_.ready.val(),
+            "a mark finds no space"
+        );
+        assert!(
+            !self.lost.valid.val() | self.losses.in_.ready.val(),
+            "a loss finds no space"
+        );
+
+        // take
+        let sends = self.sent.valid.val();
+        let has_mark = self.marks.out.valid.val();
+        let has_loss = self.losses.out.valid.val();
+        let reads = self.read_valid.val() & !self.reading.q.val() & !sends & !has_mark & !has_loss;
+        self.marks.out.ready.next = !sends;
+        self.losses.out.ready.next = !sends & !has_mark;
+        if sends {
+            self.taken.d.next = Access::Sent;
+            self.taken_path.d.next = self.sent.record.val();
+        } else if has_mark {
+            self.taken.d.next = Access::Marked;
+            self.taken_path.d.next = self.marks.out.data.val();
+        } else if has_loss {
+            self.taken.d.next = Access::Lost;
+            self.taken_path.d.next = self.losses.out.data.val();
+        } else if reads {
+            self.taken.d.next = Access::Read;
+            self.taken_path.d.next = self.read_path.val();
+        } else {
+            self.taken.d.next = Access::Nothing;
+        }
+        if reads {
+            self.reading.d.next = true;
+        } else if self.done.q.val() {
+            self.reading.d.next = false;
+        }
+
+        // fetch
+        let taken_path = self.taken_path.q.val();
+        let taken_row = taken_path.qp.get_bits::<Q>(0);
+        self.active.read_address.next = (bit_cast::<A, Q>(taken_row) << ACTIVE_BITS as u64)
+            | bit_cast::<A, ACTIVE_BITS>(taken_path.index.get_bits::<ACTIVE_BITS>(1));
+        self.backups.read_address.next = (bit_cast::<B, Q>(taken_row) << BACKUP_BITS as u64)
+            | bit_cast::<B, BACKUP_BITS>(taken_path.index.get_bits::<BACKUP_BITS>(1));
+        self.fetching.d.next = self.taken.q.val();
+        self.fetching_path.d.next = taken_path;
+        let fetching_path = self.fetching_path.q.val();
+        let fetched_path = self.fetched_path.q.val();
+        let adds = self.adds.q.val();
+        let adds_path = self.adds_path.q.val();
+        let changes = adds != Access::Nothing;
+        self.fetched.d.next = self.fetching.q.val();
+        self.fetched_path.d.next = fetching_path;
+        self.forwards[0].d.next = same_row(changes, adds_path, fetching_path);
+        self.forwards[1].d.next =
+            same_row(self.summed.q.val(), self.summed_path.q.val(), fetching_path);
+        self.forwards[2].d.next = same_row(
+            self.written.q.val(),
+            self.written_path.q.val(),
+            fetching_path,
+        );
+
+        // collect
+        let stored = if fetched_path.index.get_bit(BACKUP) {
+            self.backups.read_data.val()
+        } else {
+            self.active.read_data.val()
+        };
+        self.before.d.next = if self.forwards[0].q.val() {
+            self.rows[0].q.val()
+        } else if self.forwards[1].q.val() {
+            self.rows[1].q.val()
+        } else if self.forwards[2].q.val() {
+            self.rows[2].q.val()
+        } else {
+            stored
+        };
+        self.adds.d.next = self.fetched.q.val();
+        self.adds_path.d.next = fetched_path;
+        self.follows.d.next = same_row(changes, adds_path, fetched_path);
+
+        // add
+        let before = if self.follows.q.val() {
+            self.rows[0].q.val()
+        } else {
+            self.before.q.val()
+        };
+        let low = before.get_bits::<COUNTS>(0);
+        let high = before.get_bits::<COUNTS>(COUNTS);
+        let is_high = adds_path.index.get_bit(0);
+        let counts = if is_high { high } else { low };
+        let sent = counts.get_bits::<COUNT>(0);
+        let marked = counts.get_bits::<COUNT>(MARKED);
+        let lost = counts.get_bits::<COUNT>(LOST);
+        let may_count = !(sent.all() | marked.all() | lost.all());
+        let one_sent = bit_cast::<COUNT, 1>((may_count & (adds == Access::Sent)).into());
+        let one_marked = bit_cast::<COUNT, 1>((may_count & (adds == Access::Marked)).into());
+        let one_lost = bit_cast::<COUNT, 1>((may_count & (adds == Access::Lost)).into());
+        let counted = bit_cast::<COUNTS, COUNT>(sent + one_sent)
+            | (bit_cast::<COUNTS, COUNT>(marked + one_marked) << MARKED as u64)
+            | (bit_cast::<COUNTS, COUNT>(lost + one_lost) << LOST as u64);
+        let after = if adds == Access::Read {
+            bits::<COUNTS>(0)
+        } else {
+            counted
+        };
+        let low_after = if is_high { low } else { after };
+        let high_after = if is_high { after } else { high };
+        self.rows[0].d.next = bit_cast::<ROW, COUNTS>(low_after)
+            | (bit_cast::<ROW, COUNTS>(high_after) << COUNTS as u64);
+        self.summed.d.next = changes;
+        self.summed_path.d.next = adds_path;
+        self.done.d.next = adds == Access::Read;
+        self.shown.d.next = counts;
+        self.read_done.next = self.done.q.val();
+        self.value.next = self.shown.q.val();
+
+        // write, and remember the rows that the memory may not show yet
+        let summed_path = self.summed_path.q.val();
+        let row = summed_path.qp.get_bits::<Q>(0);
+        let of_backup = summed_path.index.get_bit(BACKUP);
+        self.active.write_enable.next = self.summed.q.val() & !of_backup;
+        self.active.write_address.next = (bit_cast::<A, Q>(row) << ACTIVE_BITS as u64)
+            | bit_cast::<A, ACTIVE_BITS>(summed_path.index.get_bits::<ACTIVE_BITS>(1));
+        self.active.write_data.next = self.rows[0].q.val();
+        self.backups.write_enable.next = self.summed.q.val() & of_backup;
+        self.backups.write_address.next = (bit_cast::<B, Q>(row) << BACKUP_BITS as u64)
+            | bit_cast::<B, BACKUP_BITS>(summed_path.index.get_bits::<BACKUP_BITS>(1));
+        self.backups.write_data.next = self.rows[0].q.val();
+        self.written.d.next = self.summed.q.val();
+        self.written_path.d.next = summed_path;
+        self.rows[1].d.next = self.rows[0].q.val();
+        self.rows[2].d.next = self.rows[1].q.val();
+
+        if self.reset.val() {
+            self.taken.d.next = Access::Nothing;
+            self.fetching.d.next = Access::Nothing;
+            self.fetched.d.next = Access::Nothing;
+            self.adds.d.next = Access::Nothing;
+            self.summed.d.next = false;
+            self.written.d.next = false;
+            self.reading.d.next = false;
+            self.done.d.next = false;
+        }
+    }
+}

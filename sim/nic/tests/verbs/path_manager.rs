@@ -1,0 +1,119 @@
+//! The manager of paths over a card: a link behind some of a queue pair's paths loses half of its packets.
+
+use sim_net::Topology;
+use sim_nic::{chosen_shape, host_ports, FabricPair};
+use sim_world::{HostPorts, Plan};
+use stellar_driver::paths::{CardPaths, PathCounts, PathManager};
+use stellar_driver::*;
+
+use crate::verbs::hosts::*;
+
+/// Paths of the queue pair, and the message of a sample: 512 packets.
+const PATHS: u8 = 8;
+const BYTES: u32 = 128 << 10;
+const MTU_LOG2: u8 = 8;
+/// Samples in which the manager finds the paths over that link, and the backups that take their place, and one more.
+const SAMPLES: usize = 5;
+
+/// Two leaves with a host each under two spines; the link to one of them loses half of the frames. Switches know the addresses of the topology.
+fn fabric() -> (FabricPair, [Device; 2]) {
+    let HostPorts { count, rate_gbps } = host_ports(chosen_shape());
+    let text = format!(
+        "[defaults]\nrate_gbps = {rate_gbps}\ndelay_ns = 50\nqueue_bytes = 1_000_000\n\
+         [leaf_spine]\nplanes = {count}\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
+         [[overrides]]\nlink = \"p0.leaf0-spine1\"\nset.loss = 0.5\n"
+    );
+    let topology = Topology::from_toml("two spines", &text).unwrap();
+    let plan = Plan::new(topology, 1).unwrap();
+    let pair = FabricPair::new(&plan).unwrap();
+    let devices = [0, 1].map(|host: usize| {
+        let place = [plan.sender, plan.receiver][host].0;
+        let ports = &plan.topology.hosts()[place as usize].ports;
+        let addresses = [&ports[0], &ports[ports.len() - 1]].map(|port| PortAddress {
+            mac: port.mac.0,
+            ip: port.ipv4.into(),
+        });
+        let probe = Probe::new(pair.function(host)).unwrap();
+        let config = DeviceConfig::new(addresses, host as u64);
+        probe.bring_up(config).unwrap()
+    });
+    (pair, devices)
+}
+
+/// Connects with oblivious spraying, which learns nothing.
+fn connect_by_paths(qps: [&QueuePair; 2]) {
+    let told = qps.map(|qp| qp.connection(5));
+    for (qp, peer) in qps.into_iter().zip([told[1], told[0]]) {
+        qp.modify(Modify::Init(InitAttributes::default())).unwrap();
+        let mut ready = RtrAttributes::new(peer);
+        ready.path.paths = PATHS;
+        ready.path.mtu_log2 = MTU_LOG2;
+        ready.path.policy = Policy::Obs;
+        qp.modify(Modify::Rtr(ready)).unwrap();
+    }
+    for qp in qps {
+        qp.modify(Modify::Rts(RtsAttributes::new(5))).unwrap();
+    }
+}
+
+#[test]
+fn a_path_that_loses_packets_is_found_by_the_cards_counts_and_left() {
+    let (pair, devices) = fabric();
+    let [a, b] = open(&devices, false);
+    let (qa, qb) = (a.qp(), b.qp());
+    connect_by_paths([&qa, &qb]);
+    let (source, target) = (
+        a.region(BYTES as usize, false),
+        b.region(BYTES as usize, true),
+    );
+    let sent = pattern(BYTES as usize, 0x31);
+    source.memory().unwrap().write(0, &sent).unwrap();
+    let to = target.remote();
+
+    let mut manager = PathManager::new();
+    manager.watch(qa.number());
+    let again = || qa.counters().unwrap().get(QpCounter::Retransmissions);
+    let sample = |manager: &mut PathManager<u32>| {
+        let slice = source.slice(0, BYTES).unwrap();
+        let began = pair.function(0).now();
+        qa.post_send(&WorkRequest::write(1, slice, to.address, to.rkey))
+            .unwrap();
+        assert_eq!(ends(&a.completions(1)), [(1, WcStatus::Success)]);
+        let took = pair.function(0).now() - began;
+        (took, manager.sample(&mut CardPaths::new([&qa])).unwrap())
+    };
+    let zero = qa.path_counts().unwrap();
+    assert!(zero.iter().all(|path| path.counts == PathCounts::default()));
+    let indices: Vec<u8> = zero.iter().map(|path| path.index).collect();
+    assert_eq!(indices, (0..PATHS).chain(128..136).collect::<Vec<_>>());
+
+    let mut denied = Vec::new();
+    let mut times = Vec::new();
+    for _ in 0..SAMPLES {
+        let before = again();
+        let (took, changes) = sample(&mut manager);
+        times.push((took, again() - before));
+        denied.extend(
+            changes
+                .iter()
+                .filter(|change| change.denied)
+                .map(|change| indices[usize::from(change.path)]),
+        );
+    }
+    denied.sort_unstable();
+    let counts = qa.path_counts().unwrap();
+    println!("{times:?}, denied {denied:?}, {counts:?}");
+    let counters = qa.counters().unwrap();
+    let all =
+        |count: fn(&PathCounts) -> u64| counts.iter().map(|path| count(&path.counts)).sum::<u64>();
+    assert_eq!(all(|path| path.sent), counters.get(QpCounter::PacketsSent));
+    let lost = counters.get(QpCounter::Timeouts) + counters.get(QpCounter::EarlyLosses);
+    assert_eq!(all(|path| path.lost), lost);
+    let (first, last) = (times[0], times[SAMPLES - 1]);
+    assert!(first.1 > 0 && last.1 == 0, "packets are lost at first only");
+    assert!(last.0 < first.0, "a message takes less time than at first");
+    assert!(
+        !denied.is_empty() && qa.denied_paths() == denied,
+        "{denied:?}"
+    );
+}

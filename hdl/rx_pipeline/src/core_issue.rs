@@ -88,17 +88,6 @@ struct Scoreboard {
     before_7: HazardKey,
 }
 
-/// Whether the token, which is no packet, will conflict in the next cycle with one of those that are in flight now.
-#[hdl_fn]
-fn will_be_hazard(token: HazardKey, scoreboard: Scoreboard, near_bits: usize) -> Bit {
-    conflicts(token, scoreboard.before_1, false, near_bits)
-        | conflicts(token, scoreboard.before_2, false, near_bits)
-        | conflicts(token, scoreboard.before_3, false, near_bits)
-        | conflicts(token, scoreboard.before_4, false, near_bits)
-        | conflicts(token, scoreboard.before_5, false, near_bits)
-        | conflicts(token, scoreboard.before_6, false, near_bits)
-}
-
 /// Whether the token conflicts with one in flight.
 #[hdl_fn]
 fn is_hazard(token: HazardKey, scoreboard: Scoreboard, near_bits: usize) -> Bit {
@@ -117,8 +106,7 @@ fn is_hazard(token: HazardKey, scoreboard: Scoreboard, near_bits: usize) -> Bit 
 ///   stall the other lane.
 /// * Hazards: two tokens of one queue pair are issued at least [`SPACING`] cycles apart, two RC packets [`RC_SPACING`]. MRC data packets whose PSNs
 ///   are near each other are issued in consecutive cycles. The queue pair of a packet is the low 10 bits of its destination, that of a context
-///   write its index. A token that is stalled for this reason also blocks younger packets of its queue pair. A context write and an error are compared
-///   with all tokens in flight but the last one a cycle before, so they are issued a cycle after they came, at the earliest.
+///   write its index. A token that is stalled for this reason also blocks younger packets of its queue pair.
 /// * A probe is followed by one empty cycle, because `psn_track` reads its memory twice for it.
 /// * Arbitration: the lanes alternate when both have a packet to issue, and so do packets and the other tokens. Errors go before table writes. A
 ///   fence does not pass a table write that waits. So a region is invalid before the fence that follows its invalidation; and a stream of
@@ -154,23 +142,13 @@ pub struct CoreIssue<const NEAR_BITS: usize = 6> {
     last_lane: DFF<Bit>,
     /// The last token was a probe.
     last_was_probe: DFF<Bit>,
-    /// The table write, or the error, has waited for a cycle, and conflicts with no token in flight but perhaps the last one.
-    write_clear: DFF<Bit>,
-    error_clear: DFF<Bit>,
 }
 
 impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, issued, token, scoreboard, last_was_packet);
-        dff_setup!(
-            self,
-            clock,
-            last_lane,
-            last_was_probe,
-            write_clear,
-            error_clear
-        );
+        dff_setup!(self, clock, last_lane, last_was_probe);
         let packet0 = self.packet[0].token.val();
         let packet1 = self.packet[1].token.val();
         let write = self.table.write.val();
@@ -187,10 +165,8 @@ impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
         );
         let hazard0 = is_hazard(key0, scoreboard, NEAR_BITS);
         let hazard1 = is_hazard(key1, scoreboard, NEAR_BITS);
-        let write_hazard = write_key.valid & !self.write_clear.q.val()
-            | conflicts(write_key, scoreboard.before_1, false, NEAR_BITS);
-        let error_hazard =
-            !self.error_clear.q.val() | conflicts(error_key, scoreboard.before_1, false, NEAR_BITS);
+        let write_hazard = is_hazard(write_key, scoreboard, NEAR_BITS);
+        let error_hazard = is_hazard(error_key, scoreboard, NEAR_BITS);
         let room0 = self.room[0].val();
         let room1 = self.room[1].val();
         // A token stalled by the spacing rule of its queue pair also blocks younger tokens of that queue pair. Otherwise a steady stream of them would
@@ -226,12 +202,6 @@ impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
         self.error.ready.next = error_goes;
         self.table.ready.next = write_goes;
         self.fence.ready.next = fence_goes;
-        self.write_clear.d.next = self.table.valid.val()
-            & !write_goes
-            & !will_be_hazard(write_key, scoreboard, NEAR_BITS);
-        self.error_clear.d.next = self.error.valid.val()
-            & !error_goes
-            & !will_be_hazard(error_key, scoreboard, NEAR_BITS);
         let packet = if goes1 { packet1 } else { packet0 };
         self.last_was_probe.d.next = packet_goes & packet.headers.probe;
         if packet_goes {
@@ -290,8 +260,6 @@ impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
             self.last_was_packet.d.next = false;
             self.last_lane.d.next = false;
             self.last_was_probe.d.next = false;
-            self.write_clear.d.next = false;
-            self.error_clear.d.next = false;
             self.scoreboard.d.next = Scoreboard::default();
         }
     }

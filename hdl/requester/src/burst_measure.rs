@@ -49,6 +49,8 @@ pub struct BurstMeasure {
     pub window_space: Signal<Out, Bits<6>>,
     /// Both windows admit the first packet.
     pub admitted: Signal<Out, Bit>,
+    /// Valid with `counts`: what `admitted` will be.
+    pub admits: Signal<Out, Bit>,
     /// MRC: every packet requests a SACK.
     pub ack_req_all: Signal<Out, Bit>,
     /// The message is short, so a burst of short messages may have more packets than full ones.
@@ -147,9 +149,9 @@ impl Logic for BurstMeasure {
         };
         let size = burst_size(by_windows, segment.left, burst_limit(mtu_log2, only_short));
         let window_full = !is_retransmit & !space.any();
+        let admits_first = (rc | admits(cwnd_left, self.length_held.q.val())) & !window_full;
         if self.counts.val() {
-            self.admits_first.d.next =
-                (rc | admits(cwnd_left, self.length_held.q.val())) & !window_full;
+            self.admits_first.d.next = admits_first;
             self.here.d.next = if is_retransmit & !rc {
                 bits::<6>(1)
             } else {
@@ -167,6 +169,7 @@ impl Logic for BurstMeasure {
         self.timeout.next = self.timeout_held.q.val();
         self.window_space.next = space;
         self.admitted.next = self.admits_first.q.val();
+        self.admits.next = admits_first;
         self.ack_req_all.next = self.all_request.q.val();
         self.only_short.next = only_short;
         self.count.next = self.here.q.val();

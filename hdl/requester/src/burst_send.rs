@@ -111,8 +111,9 @@ pub struct BurstSend {
     pub pkts_since_ack_req: Signal<Out, Bits<16>>,
     /// Messages whose payload cannot be read.
     pub unreadable: Src<UnreadableMessage>,
-    /// The spray engine still has to return paths.
+    /// The spray engine still has to return paths; if none are requested in this cycle, it has to in the next one.
     pub paths_pending: Signal<Out, Bit>,
+    pub paths_follow: Signal<Out, Bit>,
 
     // Responses of the spray engine.
     pub path: FlowSnk<SprayResponse>,
@@ -374,6 +375,8 @@ impl Logic for BurstSend {
         self.next_psn.next = next_psn;
         self.pkts_since_ack_req.next = since_ack_req;
         self.paths_pending.next = self.paths_awaited.q.val();
+        let is_last_path = path_arrives & (!new_path.found | (paths_due == 1));
+        self.paths_follow.next = self.paths_awaited.q.val() & !is_last_path;
 
         if self.locate.val() {
             self.sender.d.next = Sender {

@@ -85,8 +85,9 @@ pub struct Bursts {
     /// A request to the message table, which is free then.
     pub messages: FlowSrc<MessageRequest>,
     pub taken: FlowSnk<MessageResponse>,
-    /// The spray engine still has to return paths.
+    /// The spray engine still has to return paths; if none are requested in this cycle, it has to in the next one.
     pub paths_pending: Signal<Out, Bit>,
+    pub paths_follow: Signal<Out, Bit>,
     /// Records of the packets of a burst in the background, for the window.
     pub sent_packet: FlowSrc<SentPacket>,
     /// Record of the packet that is sent.
@@ -191,6 +192,7 @@ impl Logic for Bursts {
             send.unreadable => unreadable,
             send.tx => tx,
             send.paths_pending => paths_pending,
+            send.paths_follow => paths_follow,
             send.any => any,
             send.next_psn => next_psn,
             send.pkts_since_ack_req => pkts_since_ack_req,

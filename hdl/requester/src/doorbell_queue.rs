@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, DoorbellSrc};
-use hdl_primitives::{BlockFifo, BlockRam, Checked, Parameters};
+use hdl_primitives::{BlockFifo, BlockRam, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::{Qpn, SqIndex};
 
@@ -32,8 +32,10 @@ struct Offer {
 /// the last one left: that one leaves late in a cycle.
 ///
 /// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Its paths are denied and allowed
-/// whether doorbells wait or not, because it is at work then, and other rows must not wait for a moment in which it does not ring. Levels: 5 (one of `K` bits, and
-/// the FIFO).
+/// whether doorbells wait or not, because it is at work then, and other rows must not wait for a moment in which it does not ring. It is accepted in the cycle after
+/// the requester has accepted it, so that no path leads from the end of an operation to the rows that wait.
+///
+/// After reset it takes `K` cycles to clear the memories that say who waits; a doorbell is accepted when that is done. Levels: 5 (a memory of `K` bits, and the FIFO).
 #[derive(LogicBlock, Default)]
 pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
     _parameters: Checked<Self>,
@@ -51,8 +53,11 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
     order: BlockFifo<Bits<Q>, Q, C>,
     rungs: BlockRam<Rung, Q>,
     entries: BlockRam<Bits<512>, Q>,
-    /// A bit for each queue pair in `order`.
-    waiting: DFF<Bits<K>>,
+    /// A bit for each queue pair in `order`, twice: for the doorbell that comes, and for the configuration. At most one bit changes in a cycle.
+    waiting: LutRam<Bit, Q>,
+    waiting_to_configure: LutRam<Bit, Q>,
+    /// The next queue pair whose bit is cleared after reset; the top bit says that there is none.
+    cleared: DFF<Bits<C>>,
     /// The rows of this queue pair are read.
     reading: DFF<Bit>,
     reading_qp: DFF<Bits<Q>>,
@@ -60,6 +65,8 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
     offer: DFF<Offer>,
     /// None of the doorbells of the queue pair to configure waits, or they do not matter.
     clear: DFF<Bit>,
+    /// The requester accepted the configuration in the last cycle.
+    configures: DFF<Bit>,
 }
 
 impl<const Q: usize, const C: usize, const K: usize> Parameters for DoorbellQueue<Q, C, K> {
@@ -74,15 +81,17 @@ impl<const Q: usize, const C: usize, const K: usize> Parameters for DoorbellQueu
 impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, C, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, waiting, reading, reading_qp, offers, offer, clear);
-        clock!(self, clock, rungs, entries);
+        dff_setup!(self, clock, cleared, reading, reading_qp, offers, offer);
+        dff_setup!(self, clock, clear, configures);
+        clock!(self, clock, rungs, entries, waiting, waiting_to_configure);
         clock_reset!(self, order);
-        let waiting = self.waiting.q.val();
+        let cleared = self.cleared.q.val();
+        let clearing = !cleared.get_bit(Q);
         let offers = self.offers.q.val();
         let reading = self.reading.q.val();
 
         // pass: nothing waits
-        let rings = self.in_.valid.val();
+        let rings = self.in_.valid.val() & !clearing;
         let rung = Rung {
             producer: self.in_.producer.val(),
             pushed: self.in_.pushed.val(),
@@ -102,9 +111,10 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         // wait
         let waits = rings & !idle & !reads;
         let qp = self.in_.qp.val().get_bits::<Q>(0);
-        let merges = waiting.get_bit(qp.index());
+        self.waiting.read_address.next = qp;
+        let merges = self.waiting.read_data.val();
         let begins = waits & !merges;
-        self.in_.ready.next = idle | !reads;
+        self.in_.ready.next = (idle | !reads) & !clearing;
         self.order.in_.valid.next = begins;
         self.order.in_.data.next = qp;
         self.rungs.write_enable.next = waits;
@@ -116,13 +126,23 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         self.entries.write_enable.next = waits;
         self.entries.write_address.next = qp;
         self.entries.write_data.next = self.in_.entry.val();
-        self.waiting.d.next = if reads {
-            waiting.replace_bit(first.index(), false)
-        } else if begins {
-            waiting.replace_bit(qp.index(), true)
+        let changed = if clearing {
+            cleared.get_bits::<Q>(0)
+        } else if reads {
+            first
         } else {
-            waiting
+            qp
         };
+        let changes = clearing | reads | begins;
+        self.waiting.write_enable.next = changes;
+        self.waiting.write_address.next = changed;
+        self.waiting.write_data.next = begins;
+        self.waiting_to_configure.write_enable.next = changes;
+        self.waiting_to_configure.write_address.next = changed;
+        self.waiting_to_configure.write_data.next = begins;
+        if clearing {
+            self.cleared.d.next = cleared + 1;
+        }
 
         // offer
         let passing = Offer {
@@ -159,21 +179,26 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         let to_configure = self.configure.qp.val();
         let is_read = reading & (bit_cast::<10, Q>(self.reading_qp.q.val()) == to_configure);
         let is_offered = offers & (offer.qp == to_configure);
-        let is_waiting = waiting.get_bit(to_configure.get_bits::<Q>(0).index());
+        self.waiting_to_configure.read_address.next = to_configure.get_bits::<Q>(0);
+        let is_waiting = self.waiting_to_configure.read_data.val() & !clearing;
         let changes_path = self.configure.record.val() == ConfigureKind::PathUse;
         let clear = self.clear.q.val();
         let passes_on = clear & self.configured.ready.val();
         self.configured.valid.next = self.configure.valid.val() & clear;
-        self.configure.ready.next = passes_on;
+        let configures = self.configures.q.val();
+        self.configures.d.next = passes_on;
+        self.configure.ready.next = configures;
         self.clear.d.next = self.configure.valid.val()
             & !passes_on
+            & !configures
             & (clear | changes_path | (!is_read & !is_offered & !is_waiting));
 
         if self.reset.val() {
-            self.waiting.d.next = bits(0);
+            self.cleared.d.next = bits(0);
             self.reading.d.next = false;
             self.offers.d.next = false;
             self.clear.d.next = false;
+            self.configures.d.next = false;
         }
     }
 }

@@ -501,6 +501,10 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             self.admin.spray.request.val()
         };
         self.transmit.spray.busy.next = spray_busy;
+        let spray_responds = self.spray_response.valid.val();
+        self.transmit.spray_frees.next = !(self.spray.busy.val() & !spray_responds)
+            & !self.transmit.paths_follow.val()
+            & !self.spray_feedback_fifo.pending.val();
         self.loss.spray.busy.next = spray_busy;
         self.admin.spray.busy.next = spray_busy;
         self.transmit.spray_response.next = self.spray.response.val();

@@ -113,8 +113,11 @@ pub struct TransmitFlow {
     /// The message table still processes the previous SACK. If that moves the queue pair to the error state, nothing is sent.
     pub completing: Signal<In, Bit>,
 
-    /// The spray engine still has to return paths.
+    /// The spray engine still has to return paths; if none are requested in this cycle, it has to in the next one.
     pub paths_pending: Signal<Out, Bit>,
+    pub paths_follow: Signal<Out, Bit>,
+    /// The spray engine is free in the next cycle, if this flow does not use it in this one.
+    pub spray_frees: Signal<In, Bit>,
 
     // Records of the packets of a burst, for the window.
     pub sent_packet: FlowSrc<SentPacket>,
@@ -144,6 +147,8 @@ pub struct TransmitFlow {
     cwnd_changed: DFF<Bit>,
     told_empty: DFF<Bit>,
     psn: DFF<Psn>,
+    /// `Admit`: the burst is collected from now on. Decided a cycle before, because much follows from it in this one.
+    collects: DFF<Bit>,
     /// The packets are retransmissions; MRC: `last_sent` is the record of the last transmission.
     is_retransmit: DFF<Bit>,
     last_sent: DFF<SentPacket>,
@@ -179,7 +184,8 @@ impl Logic for TransmitFlow {
             sent_payload,
             sent_packets,
             cwnd_changed,
-            told_empty
+            told_empty,
+            collects
         );
         clock_reset!(self, bursts);
         clock!(self, clock, measure);
@@ -237,6 +243,7 @@ impl Logic for TransmitFlow {
             messages
         };
         let selects = step == Step::Select;
+        let counts = step == Step::CountPackets;
         self.measure.is_retransmit.next = is_retransmit;
         self.measure.psn.next = psn;
         self.measure.retries.next = retries;
@@ -253,13 +260,23 @@ impl Logic for TransmitFlow {
         self.measure.measures.next = step == Step::MeasureSpace;
         self.measure.cwnd.next = cwnd;
         self.measure.in_flight.next = self.in_flight.q.val();
-        self.measure.counts.next = step == Step::CountPackets;
+        self.measure.counts.next = counts;
 
         // bursts
         let is_new = !is_retransmit & !rc;
         let admitted = self.measure.admitted.val();
-        let spray_free = rc | !self.spray.busy.val();
-        let collects = (step == Step::Admit) & admitted & spray_free;
+        let collects = self.collects.q.val();
+        let admits = if counts {
+            self.measure.admits.val()
+        } else {
+            admitted
+        };
+        let waits_for_spray = counts | ((step == Step::Admit) & !collects);
+        self.collects.d.next = waits_for_spray & admits & (rc | self.spray_frees.val());
+        assert!(
+            (step != Step::Admit) | (collects == (admitted & (rc | !self.spray.busy.val()))),
+            "whether the spray engine is free was not known a cycle before"
+        );
         let port_up = of_port(self.plane_up.val(), port);
         self.bursts.start.next = collects;
         self.bursts.head.next = BurstHead {
@@ -295,6 +312,7 @@ impl Logic for TransmitFlow {
             bursts.dropped => dropped,
             bursts.sent_packet => sent_packet,
             bursts.paths_pending => paths_pending,
+            bursts.paths_follow => paths_follow,
             bursts.unreadable => unreadable,
             bursts.active => bg_burst_active,
             bursts.ends_soon => ends_soon,
@@ -668,6 +686,7 @@ impl Logic for TransmitFlow {
         }
         if self.reset.val() {
             self.step.d.next = Step::Idle;
+            self.collects.d.next = false;
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Queue of the queue pairs that may have work.
 
-use hdl_macros::{clock_reset, hdl};
+use hdl_macros::{clock, clock_reset, hdl};
 use hdl_primitives::bundles::QpSrc;
-use hdl_primitives::{BlockFifo, Checked, Parameters};
+use hdl_primitives::{BlockFifo, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Qpn;
 
 /// Holds each of 2^`Q` = `K` queue pairs at most once (`C` = `Q` + 1), in the order in which they were added. A queue pair that is queued already is not
 /// added again. When a port comes up or goes down, every queue pair is added.
 ///
-/// The queue never overflows, so it has no back-pressure. Levels: 5 (one of `K` bits).
+/// Whether a queue pair is queued is told by two memories, because one enters and another one leaves in a cycle: it is if `raised` and `lowered` differ. They are cleared in
+/// the `K` cycles after reset, in which a queue pair that is named is not added. Nothing names one then: the message table takes as long.
+///
+/// The queue never overflows, so it has no back-pressure. Levels: 5 (memories of `K` bits).
 #[derive(LogicBlock, Default)]
 pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
     _parameters: Checked<Self>,
@@ -23,8 +26,12 @@ pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
 
     pub out: QpSrc,
 
-    queue: BlockFifo<Bits<Q>, Q, C>,
-    queued: DFF<Bits<K>>,
+    /// The top bit is that of `raised`, which `lowered` becomes when the queue pair leaves.
+    queue: BlockFifo<Bits<C>, Q, C>,
+    raised: LutRam<Bit, Q>,
+    lowered: LutRam<Bit, Q>,
+    /// The memories are being cleared, by `sweep`.
+    clearing: DFF<Bit>,
     planes: DFF<Bits<2>>,
     /// The queue pair to add next because a port changed; the top bit says that there is none.
     sweep: DFF<Bits<C>>,
@@ -42,47 +49,58 @@ impl<const Q: usize, const C: usize, const K: usize> Parameters for WakeQueue<Q,
 impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, queued, planes, sweep);
+        dff_setup!(self, clock, clearing, planes, sweep);
+        clock!(self, clock, raised, lowered);
         clock_reset!(self, queue);
+        let clearing = self.clearing.q.val();
+        let sweep = self.sweep.q.val();
 
         // add
-        let sweeping = !self.sweep.q.val().get_bit(Q);
-        let swept = sweeping & !self.in_valid.val();
-        let qp = if self.in_valid.val() {
+        let named = self.in_valid.val() & !clearing;
+        let sweeping = !sweep.get_bit(Q);
+        let swept = sweeping & !named;
+        let qp = if named {
             self.in_qp.val().get_bits::<Q>(0)
         } else {
-            self.sweep.q.val().get_bits::<Q>(0)
+            sweep.get_bits::<Q>(0)
         };
-        let queued = self.queued.q.val();
-        let new = (self.in_valid.val() | swept) & !queued.get_bit(qp.index());
+        self.raised.read_address.next = qp;
+        self.lowered.read_address.next = qp;
+        let raised = !self.lowered.read_data.val();
+        let queued = self.raised.read_data.val() == raised;
+        let new = (named | swept) & !queued & !clearing;
         self.queue.in_.valid.next = new;
-        self.queue.in_.data.next = qp;
-        self.planes.d.next = self.plane_up.val();
-        if self.plane_up.val() != self.planes.q.val() {
+        self.queue.in_.data.next =
+            bit_cast::<C, Q>(qp) | (bit_cast::<C, 1>(raised.into()) << (Q as u64));
+        self.raised.write_enable.next = new | clearing;
+        // It is `qp` in either case. Said so, the ports would have one address, and Yosys 0.23 fails on memories of that form.
+        self.raised.write_address.next = if clearing { sweep.get_bits::<Q>(0) } else { qp };
+        self.raised.write_data.next = raised & !clearing;
+        self.planes.d.next = if clearing {
+            self.planes.q.val()
+        } else {
+            self.plane_up.val()
+        };
+        if !clearing & (self.plane_up.val() != self.planes.q.val()) {
             self.sweep.d.next = bits(0);
         } else if swept {
-            self.sweep.d.next = self.sweep.q.val() + 1;
+            self.sweep.d.next = sweep + 1;
         }
+        self.clearing.d.next = clearing & !sweep.get_bits::<Q>(0).all();
 
         // remove
         self.out.valid.next = self.queue.out.valid.val();
-        self.out.qp.next = bit_cast::<10, Q>(self.queue.out.data.val());
+        let first = self.queue.out.data.val();
+        self.out.qp.next = bit_cast::<10, Q>(first.get_bits::<Q>(0));
         self.queue.out.ready.next = self.out.ready.val();
         let dequeues = self.queue.out.valid.val() & self.out.ready.val();
-        let queued_after_dequeue = if dequeues {
-            queued.replace_bit(self.queue.out.data.val().index(), false)
-        } else {
-            queued
-        };
-        self.queued.d.next = if new {
-            queued_after_dequeue.replace_bit(qp.index(), true)
-        } else {
-            queued_after_dequeue
-        };
+        self.lowered.write_enable.next = dequeues | clearing;
+        self.lowered.write_address.next = if clearing { qp } else { first.get_bits::<Q>(0) };
+        self.lowered.write_data.next = first.get_bit(Q) & !clearing;
         if self.reset.val() {
-            self.queued.d.next = bits(0);
+            self.clearing.d.next = true;
             self.planes.d.next = self.plane_up.val();
-            self.sweep.d.next = bits::<C>(1) << (Q as u64);
+            self.sweep.d.next = bits(0);
         }
     }
 }

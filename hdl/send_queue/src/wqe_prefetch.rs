@@ -132,8 +132,10 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     /// The request in progress.
     asked: DFF<Ask>,
     qp: DFF<Qpn>,
-    /// The entry in progress; for a request the last pushed entry, valid if `offers`.
+    /// The entry in progress.
     answer: DFF<WqeFetched>,
+    /// For a request the last pushed entry, valid if `offers`. A register of its own, because a request comes late in a cycle.
+    offered: DFF<WqeFetched>,
     offers: DFF<Bit>,
     offer_valid: DFF<Bit>,
     offer: DFF<WqeFetched>,
@@ -166,6 +168,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         dff_setup!(
             self,
             clock,
+            offered,
             offers,
             offer_valid,
             offer,
@@ -183,6 +186,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let work = self.work.q.val();
         let asked = self.asked.q.val();
         let answer = self.answer.q.val();
+        let offered = self.offered.q.val();
 
         // accept
         let held = self.asking_valid.q.val();
@@ -218,9 +222,11 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.visits.out.ready.next = self.popped.q.val();
         self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))
             | (acts & (work == Work::Ask) & (asked.kind == AskKind::Restarts));
+        if !held {
+            self.asking.d.next = self.ask.record.val();
+        }
         if asks & !held & !takes {
             self.asking_valid.d.next = true;
-            self.asking.d.next = self.ask.record.val();
         } else if takes {
             self.asking_valid.d.next = false;
         }
@@ -240,11 +246,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.rows.read_address.next = own_qp;
         if takes {
             self.asked.d.next = asking;
-            self.answer.d.next = if held | asks {
-                self.offer.q.val()
-            } else {
-                fetched
-            };
+            self.answer.d.next = fetched;
+            self.offered.d.next = self.offer.q.val();
             self.offers.d.next = self.offer_valid.q.val();
             self.visit_turn.d.next = !visits;
             self.is_again.d.next = again;
@@ -278,7 +281,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let push_may =
             !push_needs_block | !scarce | (!asked_row.owned.any() & spare & nobody_waits);
         let pushes =
-            acts & rings & self.offers.q.val() & is_next_read(asked_row, asked, answer) & push_may;
+            acts & rings & self.offers.q.val() & is_next_read(asked_row, asked, offered) & push_may;
         let push_takes = pushes & push_needs_block;
         let head = self.pool.spare.val();
         let base = if is_arrival {
@@ -324,7 +327,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.entries.write_address.next =
             (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(row.arriving.get_bits::<3>(0));
         // Only a restart changes the path MTU, and none comes within a run of entries, so the row that was read has it.
-        self.entries.write_data.next = decode(answer, row.arriving, asked_row.mtu_log2);
+        let written_entry = if is_ask { offered } else { answer };
+        self.entries.write_data.next = decode(written_entry, row.arriving, asked_row.mtu_log2);
         self.arrived.next = Wake { valid: comes, qp };
 
         // push

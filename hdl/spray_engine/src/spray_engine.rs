@@ -377,6 +377,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             Step::Idle => {
                 self.asked.d.next = self.request.record.val();
                 self.up.d.next = self.plane_up.val();
+                // Only a configuration uses it: all other requests fetch the row. So nothing wide waits for the request, which comes late in a cycle.
+                self.pair.d.next = configured(self.settings.val());
                 self.planes_swapped.d.next = false;
                 self.found.d.next = false;
                 self.held.d.next = false;
@@ -390,7 +392,6 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 if self.request.valid.val() {
                     self.step.d.next = Step::Fetch;
                     if self.request.record.val().op == SprayOp::Configure {
-                        self.pair.d.next = configured(self.settings.val());
                         self.step.d.next = Step::DrawStart;
                     }
                 }

@@ -6,6 +6,9 @@ use hdl_requester::WakeQueue;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Qpn;
 
+/// Cycles after reset in which the queue clears its memories: one for each queue pair.
+const CLEARING: u64 = 4;
+
 /// Properties of [`WakeQueue`] of 4 queue pairs, told for one queue pair that the solver chooses.
 #[derive(LogicBlock, Default)]
 pub struct WakeQueueProof {
@@ -31,6 +34,8 @@ pub struct WakeQueueProof {
     pub reaches_longest_wait: Signal<Out, Bit>,
 
     queue: WakeQueue<2, 3, 4>,
+    /// Cycles since reset, up to [`CLEARING`].
+    cleared: DFF<Bits<3>>,
     before: DFF<Bits<2>>,
     started: DFF<Bit>,
     planes: DFF<Bits<2>>,
@@ -48,6 +53,7 @@ impl Logic for WakeQueueProof {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, before, started, planes, swept, added, passed, silent);
+        dff_setup!(self, clock, cleared);
         clock_reset!(self, queue);
         self.queue.in_valid.next = self.in_valid.val();
         self.queue.in_qp.next = self.in_qp.val();
@@ -59,7 +65,12 @@ impl Logic for WakeQueueProof {
         self.started.d.next = true;
         self.given_one_watched.next = !self.started.q.val() | (watched == self.before.q.val());
 
-        let adds = self.in_valid.val() & (self.in_qp.val().get_bits::<2>(0) == watched);
+        let is_cleared = self.cleared.q.val() == CLEARING;
+        if !is_cleared {
+            self.cleared.d.next = self.cleared.q.val() + 1;
+        }
+        let adds =
+            is_cleared & self.in_valid.val() & (self.in_qp.val().get_bits::<2>(0) == watched);
         let offered = self.queue.out.valid.val();
         let is_watched = self.queue.out.qp.val() == bit_cast::<10, 2>(watched);
         let leaves = offered & self.out.ready.val();
@@ -90,6 +101,7 @@ impl Logic for WakeQueueProof {
         self.holds_offer.next = self.silent.q.val() < 2;
         self.reaches_longest_wait.next = self.passed.q.val() == 3;
         if self.reset.val() {
+            self.cleared.d.next = bits(0);
             self.added.d.next = false;
             self.swept.d.next = false;
             self.passed.d.next = bits(0);

@@ -36,6 +36,8 @@ struct Bench {
     configures: Option<(u64, bool)>,
     /// The configuration was offered in the cycle before.
     passes: bool,
+    /// It was accepted there, so it is accepted here.
+    moved: bool,
     configured: usize,
     /// Changes of paths beside a doorbell that waits.
     beside: usize,
@@ -47,6 +49,7 @@ impl Bench {
     fn new(seed: u64) -> Self {
         let mut dut = Dut::new::<DoorbellQueue<3, 4, { PAIRS as usize }>>();
         dut.reset(2);
+        (0..PAIRS).for_each(|_| dut.clock());
         Self {
             dut,
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -57,6 +60,7 @@ impl Bench {
             offered: None,
             configures: None,
             passes: false,
+            moved: false,
             configured: 0,
             beside: 0,
             left: 0,
@@ -121,7 +125,16 @@ impl Bench {
 
     fn check_configuration(&mut self) {
         let moves = self.dut.moves("configured_valid", "configured_ready");
-        assert_eq!(moves, self.dut.moves("configure_valid", "configure_ready"));
+        let is_accepted = std::mem::replace(&mut self.moved, moves);
+        assert_eq!(
+            is_accepted,
+            self.dut.moves("configure_valid", "configure_ready")
+        );
+        if is_accepted {
+            assert!(!moves, "a configuration is offered twice");
+            self.configures = None;
+            self.configured += 1;
+        }
         let passed = std::mem::replace(&mut self.passes, self.dut.is("configured_valid"));
         if !self.passes {
             return;
@@ -139,8 +152,6 @@ impl Bench {
         );
         if moves {
             self.passes = false;
-            self.configures = None;
-            self.configured += 1;
         }
     }
 

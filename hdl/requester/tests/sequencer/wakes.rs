@@ -24,6 +24,8 @@ proptest! {
         model.set_u64(reset, 1);
         model.clock(clock);
         model.set_u64(reset, 0);
+        // Its memories are cleared.
+        (0..PAIRS).for_each(|_| model.clock(clock));
         let mut waiting = VecDeque::new();
         let mut seen = Vec::new();
         let quiet = std::iter::repeat_n((None, true), 40);

@@ -14,7 +14,7 @@ fn waves(folder: &Path, card: &str) -> Vec<u8> {
     let file = folder.join("new").join(card).join("nic.fst");
     let name = file.to_str().expect("a plain name");
     let output = wave(&[
-        "--bytes", "5000", "--card", card, "--seed", "3", "--out", name,
+        "--bytes", "5000", "--card", card, "--seed", "3", "--levels", "2", "--out", name,
     ]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{message}");
@@ -48,6 +48,7 @@ fn help_names_the_options() {
         "--seed",
         "--loss",
         "--bring-up",
+        "--levels",
     ] {
         assert!(help.contains(option), "no {option} in {help}");
     }

@@ -111,8 +111,9 @@ class OpenStellar(Simulator):
     name = "openstellar"
     # The benches take seconds. What measures speed sets it.
     optimize = False
-    # Blocks whose other tests take a model that can write waves. The card takes minutes to build: `sim/nic/tests/model_spec.rs` keeps it one model.
-    with_waves: ClassVar[frozenset[str]] = frozenset({"nic"})
+    # Blocks whose other tests take a model that can write waves, and of how many levels. The card takes minutes to build:
+    # `sim/nic/tests/model_spec.rs` keeps it one model.
+    wave_levels: ClassVar[dict[str, int]] = {"nic": 2}
 
     def runner(self, signals: str) -> Runner:
         from openstellar.cocotb import Runner as OpenStellarRunner
@@ -124,7 +125,8 @@ class OpenStellar(Simulator):
 
         def prepare() -> tuple[Runner, str]:
             runner = self.runner("ports")
-            return runner, runner.build_design(name, build_dir=self.directory, waves=name in self.with_waves)
+            levels = self.wave_levels.get(name)
+            return runner, runner.build_design(name, build_dir=self.directory, waves=levels is not None, wave_levels=levels)
 
         return self._run(bench, prepare)
 

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sim_nic::{FabricPair, NicModel};
-use sim_verilated::{Library, SimMode};
+use sim_nic::{chosen_shape, FabricPair, NicModel};
 use sim_world::check_bytes;
 
 use crate::demo::cards::{self, Exchange, TransferOptions};
@@ -28,6 +27,9 @@ pub struct Arguments {
     /// Begin with the first register access of the driver instead of the work request
     #[arg(long)]
     bring_up: bool,
+    /// Levels of the hierarchy in the waves: 1 for the card's own signals, 2 also for those of its blocks, and so on [default: all]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    levels: Option<u32>,
 }
 
 /// One of the two cards.
@@ -44,7 +46,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<&Path> {
     let bytes = check_bytes(arguments.bytes)?;
     let (plan, mrc) = cards::plan(&arguments.transfer)?;
     super::make_folder(&arguments.out)?;
-    let library = progress::building("the card with waves", model)?;
+    // Only in mode plain do waves show the emitted Verilog.
+    let build =
+        || Ok::<_, anyhow::Error>(NicModel::plain(chosen_shape(), arguments.levels)?.build()?);
+    let library = progress::building("the card with waves", build)?;
     let pair = FabricPair::with_library(&plan, &library)?;
     let host = arguments.card as usize;
     let open = || pair.open_waves(host, &arguments.out);
@@ -58,9 +63,4 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<&Path> {
     exchange.run()?;
     pair.close_waves(host);
     Ok(&arguments.out)
-}
-
-/// Only in mode plain do waves show the emitted Verilog.
-fn model() -> anyhow::Result<Library> {
-    Ok(NicModel::spec(SimMode::Plain)?.build()?)
 }

@@ -104,6 +104,9 @@ pub struct NicOutputs {
     pub payload_mismatch: bool,
 }
 
+/// Levels of the hierarchy that a plain card writes waves of. `tests/cocotb/simulators.py` asks for the same.
+const TRACE_LEVELS: u32 = 2;
+
 /// Bytes of a double word.
 const DWORD: usize = 4;
 
@@ -123,16 +126,27 @@ impl NicModel {
         Self::spec_of(chosen_shape(), mode)
     }
 
-    /// The model of the card of this shape in `mode`. A plain one is for looking at the emitted Verilog: it can write waves, and is compiled for short runs.
+    /// The model of the card of this shape in `mode`. A plain one can write waves of its own signals and of those of its blocks; [`Self::plain`] is for others.
     ///
     /// # Errors
     /// [`NicError`].
     pub fn spec_of(shape: Shape, mode: SimMode) -> Result<ModelSpec, NicError> {
-        let spec = Top::Nic(shape).elaborate()?.model_in(mode)?;
-        Ok(match mode {
-            SimMode::Plain => spec.with_trace().for_short_run(),
-            SimMode::Gated | SimMode::OnChange => spec,
-        })
+        match mode {
+            SimMode::Plain => Self::plain(shape, Some(TRACE_LEVELS)),
+            SimMode::Gated | SimMode::OnChange => {
+                Ok(Top::Nic(shape).elaborate()?.model_in(mode)?)
+            }
+        }
+    }
+
+    /// The model of the card of this shape in mode plain, which can write waves of these levels of the hierarchy (`None`: all). It is for looking at the
+    /// emitted Verilog, and is compiled for short runs.
+    ///
+    /// # Errors
+    /// [`NicError`].
+    pub fn plain(shape: Shape, trace_levels: Option<u32>) -> Result<ModelSpec, NicError> {
+        let spec = Top::Nic(shape).elaborate()?.model();
+        Ok(spec.with_trace_of(trace_levels).for_short_run())
     }
 
     /// Does what [`Self::shared_of`] does, for cards of the chosen shape ([`chosen_shape`]).

@@ -9,7 +9,8 @@ use sim_verilated::SimMode;
 fn the_plain_card_is_the_design_that_benches_build_by_its_name() {
     let design = elaborate(chosen_shape().design()).expect("the card is emitted");
     let spec = NicModel::spec(SimMode::Plain).expect("the card is emitted");
-    let benches = design.model().with_trace().for_short_run();
+    // The levels are those of `tests/cocotb/simulators.py`.
+    let benches = design.model().with_trace_of(Some(2)).for_short_run();
     assert!(benches == spec, "two models of the card");
 }
 

@@ -104,18 +104,21 @@ fn build(
 /// Builds the block `name` of the project from its Verilog as emitted, and describes it in the file `manifest`. Without waves it is the model that
 /// every other command uses in mode plain (`--sim-mode plain`). Returns the name of the top module.
 #[pyfunction]
-#[pyo3(signature = (manifest, name, *, waves=false, short_run=false))]
+#[pyo3(signature = (manifest, name, *, waves=false, wave_levels=None, short_run=false))]
 fn build_design(
     py: Python<'_>,
     manifest: PathBuf,
     name: &str,
     waves: bool,
+    wave_levels: Option<u32>,
     short_run: bool,
 ) -> PyResult<String> {
     py.detach(|| {
         let tools = Toolchain::find().map_err(failed)?;
         let mut spec = designs::elaborate(name)?.model();
-        spec.trace = waves;
+        if waves {
+            spec = spec.with_trace_of(wave_levels);
+        }
         spec.short_run = short_run;
         let interface = TopModule::describe(&spec.top, &spec.verilog, &spec.parameters, tools)
             .map_err(failed)?;

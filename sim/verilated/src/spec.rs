@@ -79,6 +79,16 @@ impl ModelSpec {
         self
     }
 
+    /// Makes the model able to write FST waves of the outermost levels of its hierarchy: 1 is the top module, 2 also the modules that it instantiates, `None`
+    /// all of them. Waves of all levels are up to half of the C++ of a large design.
+    pub fn with_trace_of(mut self, levels: Option<u32>) -> Self {
+        if let Some(levels) = levels {
+            let depth = ["--trace-depth".to_owned(), levels.to_string()];
+            self.verilator_arguments.extend(depth);
+        }
+        self.with_trace()
+    }
+
     /// Makes the model count line coverage.
     pub fn with_coverage(mut self) -> Self {
         self.coverage = true;

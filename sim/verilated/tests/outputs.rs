@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use sim_verilated::ModelError;
+use sim_verilated::{ModelError, ModelSpec, Port};
 
 use crate::common::{count, counter};
 
@@ -20,6 +20,31 @@ fn waves_are_written_and_can_be_opened_again() {
         // A finished FST file starts with a header block (type 0) of 329 bytes.
         assert_eq!(bytes[..9], [0, 0, 0, 0, 0, 0, 0, 1, 73], "{name}");
         assert!(bytes.len() > 400, "{name}: {} bytes", bytes.len());
+    }
+}
+
+#[test]
+fn waves_have_as_many_levels_as_were_asked_for() {
+    const VERILOG: &str = "module leaf(input a, output b); assign b = !a; endmodule
+        module branch(input a, output b); leaf u_leaf(.a(a), .b(b)); endmodule
+        module root(input a, output b);
+          wire c;
+          branch u_first(.a(a), .b(c));
+          branch u_second(.a(c), .b(b));
+        endmodule";
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("levels.fst");
+    for (levels, scopes) in [(Some(1), 2), (Some(2), 4), (None, 6)] {
+        let ports = vec![Port::input("a", 1), Port::output("b", 1)];
+        let spec = ModelSpec::new("root", VERILOG, ports).with_trace_of(levels);
+        let mut model = spec.for_short_run().build().unwrap().instantiate();
+        model.open_trace(&path).unwrap();
+        model.eval();
+        model.close_trace();
+        let bytes = fs::read(&path).unwrap();
+        // The number of scopes is the sixth number of the header block. Verilator adds one around the top module.
+        let found = u64::from_be_bytes(bytes[41..49].try_into().unwrap());
+        assert_eq!(found, scopes, "{levels:?}");
     }
 }
 

@@ -57,16 +57,16 @@ class Runner(cocotb_runner.Runner):
         self.signals = signals
         self.short_run = short_run
 
-    def build_design(self, name: str, *, build_dir: str | Path = "sim_build", waves: bool = False) -> str:
+    def build_design(self, name: str, *, build_dir: str | Path = "sim_build", waves: bool = False, wave_levels: int | None = None) -> str:
         """Builds one of the project's own blocks (`openstellar.designs.designs()`) from its Verilog as emitted: the model of simulation mode plain. With
         `short_run` it is the very model that the tests of the block simulate.
 
-        Its ports are accessible. Returns the name of the top module, for `test`. Raises ValueError with the closest names if the block does not
-        exist.
+        Its ports are accessible. With `wave_levels`, waves contain the outermost levels of the hierarchy only: 1 is the top module. Returns the name of
+        the top module, for `test`. Raises ValueError with the closest names if the block does not exist.
         """
         self.build_dir = cocotb_runner.get_abs_path(build_dir)
         self.build_dir.mkdir(parents=True, exist_ok=True)
-        return _native.build_design(self.build_dir / MANIFEST, name, waves=waves, short_run=self.short_run)
+        return _native.build_design(self.build_dir / MANIFEST, name, waves=waves, wave_levels=wave_levels, short_run=self.short_run)
 
     def _simulator_in_path(self) -> None:
         # The simulator is this package.

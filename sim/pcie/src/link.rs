@@ -151,8 +151,10 @@ impl Link {
         }
         self.credits.collect(now);
         let credits = &self.credits;
-        let covered = |_, packet: &Box<Packet>| credits.cover(credits.cost(&packet.tlp));
-        let Some(class) = self.queue.find(covered) else {
+        let class = self
+            .queue
+            .find(|_, packet| credits.cover(credits.cost(&packet.tlp)));
+        let Some(class) = class else {
             return false;
         };
         let Some(packet) = self.queue.pop(class) else {
@@ -200,19 +202,19 @@ impl Link {
     }
 
     /// Removes the TLPs that wait for the link.
-    pub fn drop_queued(&mut self) -> Vec<Box<Packet>> {
+    pub fn drop_queued(&mut self) -> Vec<Packet> {
         self.has_freed = true;
-        self.queue.drain().collect()
+        self.queue.drain().map(|packet| *packet).collect()
     }
 
     /// Removes the TLPs that have not arrived.
-    pub fn drop_flying(&mut self) -> Vec<Box<Packet>> {
+    pub fn drop_flying(&mut self) -> Vec<Packet> {
         let Self {
             in_flight, credits, ..
         } = self;
         let lost = in_flight.drain(..).map(|flying| {
             credits.put(flying.cost);
-            flying.packet
+            *flying.packet
         });
         lost.collect()
     }

@@ -145,7 +145,7 @@ impl<M: Memories> Fabric<M> {
         Ok(())
     }
 
-    fn record_lost(&mut self, location: Location, refusal: Refusal, packets: &[Box<Packet>]) {
+    fn record_lost(&mut self, location: Location, refusal: Refusal, packets: &[Packet]) {
         for packet in packets {
             self.record_packet(location, refusal, packet);
         }

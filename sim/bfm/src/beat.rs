@@ -39,6 +39,7 @@ impl Beat {
     ///
     /// # Panics
     /// If the port is wider than a beat.
+    #[inline]
     pub fn from_port(port: &[u32], bytes: usize, last: bool) -> Self {
         let mut words = [0; WORDS];
         words[..port.len()].copy_from_slice(port);

@@ -55,7 +55,7 @@ pub struct NicInputs {
 }
 
 /// A beat of AMD's requester request stream: data and `tuser`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RqBeat {
     pub data: ArrayVec<u32, { BEAT / 4 }>,
     pub user: ArrayVec<u32, RQ_USER_WORDS>,
@@ -66,12 +66,13 @@ const RQ_USER_WORDS: usize = 373_usize.div_ceil(32);
 /// At least the words of a packed `StatPulses`.
 const PULSE_WORDS: usize = 4;
 
-/// A copy of a port's words.
+/// Copies a port's words into an empty record, where it is: a beat is large to be moved.
 ///
 /// # Panics
 /// If the port has more than `N`.
-fn copied<const N: usize>(words: &[u32]) -> ArrayVec<u32, N> {
-    ArrayVec::try_from(words).expect("a port has as many words as its record")
+fn copy<const N: usize>(words: &[u32], to: &mut ArrayVec<u32, N>) {
+    to.try_extend_from_slice(words)
+        .expect("a port has as many words as its record");
 }
 
 /// What moved at one port and its endpoint in a cycle.
@@ -110,11 +111,55 @@ const TRACE_LEVELS: u32 = 2;
 /// Bytes of a double word.
 const DWORD: usize = 4;
 
+/// The inputs of up to 32 bits that have a value in every cycle. Most cycles drive the same ones as the cycle before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Levels {
+    port_up: u8,
+    pcie_link_down: u8,
+    msix_enable: bool,
+    msix_mask: bool,
+    cq_valid: [bool; 2],
+    ports: [PortLevels; 2],
+}
+
+/// Those of a port and its endpoint.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct PortLevels {
+    rx_valid: bool,
+    rx_dropped: u32,
+    tx_ready: bool,
+    rq_ready: bool,
+    rc_valid: bool,
+}
+
+impl Levels {
+    fn of(inputs: &NicInputs) -> Self {
+        let [first, second] = &inputs.ports;
+        let port = |port: &PortInputs| PortLevels {
+            rx_valid: port.rx.is_some(),
+            rx_dropped: port.rx_dropped,
+            tx_ready: port.tx_ready,
+            rq_ready: port.rq_ready,
+            rc_valid: port.rc.is_some(),
+        };
+        Self {
+            port_up: inputs.port_up,
+            pcie_link_down: inputs.pcie_link_down,
+            msix_enable: inputs.msix_enable,
+            msix_mask: inputs.msix_mask,
+            cq_valid: [inputs.cq.is_some(), inputs.cq1.is_some()],
+            ports: [port(first), port(second)],
+        }
+    }
+}
+
 /// A Verilated NIC, out of reset.
 pub struct NicModel {
     model: Model,
     pins: Pins,
     shape: Shape,
+    /// What the last cycle drove.
+    levels: Option<Levels>,
 }
 
 impl NicModel {
@@ -203,7 +248,12 @@ impl NicModel {
         let model = library.instantiate();
         let pins = Pins::of(&model)?;
         let shape = shape_of(&model)?;
-        let mut nic = Self { model, pins, shape };
+        let mut nic = Self {
+            model,
+            pins,
+            shape,
+            levels: None,
+        };
         nic.model.set_u64(nic.pins.cc_tready, 1);
         nic.model
             .set_u64(nic.pins.port_up, (1 << shape.ports()) - 1);
@@ -252,19 +302,49 @@ impl NicModel {
     pub fn clock(&mut self, inputs: &NicInputs) -> NicOutputs {
         self.drive(inputs);
         self.model.fall(self.pins.clock);
-        let outputs = self.look(inputs);
+        // They are filled in place: a beat is large to be moved.
+        let mut outputs = NicOutputs::default();
+        self.look(inputs, &mut outputs);
         self.model.rise(self.pins.clock);
         outputs
     }
 
-    fn drive(&mut self, inputs: &NicInputs) {
+    /// Sets the levels that have changed since the last cycle.
+    fn drive_levels(&mut self, inputs: &NicInputs) {
+        let levels = Levels::of(inputs);
+        let before = self.levels.replace(levels);
+        if before == Some(levels) {
+            return;
+        }
         let (m, p) = (&mut self.model, &self.pins);
-        m.set_u64(p.port_up, inputs.port_up.into());
-        m.set_u64(p.msix_enable, inputs.msix_enable.into());
-        m.set_u64(p.msix_mask, inputs.msix_mask.into());
-        m.set_u64(p.pcie_link_down, inputs.pcie_link_down.into());
+        for (n, pins) in p.ports.iter().enumerate() {
+            let port = levels.ports[n];
+            if before.is_some_and(|before| before.ports[n] == port) {
+                continue;
+            }
+            m.set_u64(pins.rx_valid, port.rx_valid.into());
+            m.set_u64(pins.rx_dropped, port.rx_dropped.into());
+            m.set_u64(pins.tx_ready, port.tx_ready.into());
+            m.set_u64(pins.rq_tready, port.rq_ready.into());
+            m.set_u64(pins.rc_tvalid, port.rc_valid.into());
+        }
+        let ports = levels.ports;
+        if before.is_some_and(|before| Levels { ports, ..before } == levels) {
+            return;
+        }
+        m.set_u64(p.port_up, levels.port_up.into());
+        m.set_u64(p.msix_enable, levels.msix_enable.into());
+        m.set_u64(p.msix_mask, levels.msix_mask.into());
+        m.set_u64(p.pcie_link_down, levels.pcie_link_down.into());
+        for (pins, valid) in p.cq.iter().zip(levels.cq_valid) {
+            m.set_u64(pins.tvalid, valid.into());
+        }
+    }
+
+    fn drive(&mut self, inputs: &NicInputs) {
+        self.drive_levels(inputs);
+        let (m, p) = (&mut self.model, &self.pins);
         for (pins, offered) in p.cq.iter().zip([&inputs.cq, &inputs.cq1]) {
-            m.set_u64(pins.tvalid, offered.is_some().into());
             if let Some(offered) = offered {
                 let CqBeat { beat, .. } = offered;
                 m.set(pins.tdata, &beat.words);
@@ -277,16 +357,11 @@ impl NicModel {
             }
         }
         for (pins, port) in p.ports.iter().zip(&inputs.ports) {
-            m.set_u64(pins.rx_valid, port.rx.is_some().into());
             if let Some(beat) = &port.rx {
                 m.set(pins.rx_data, &beat.words);
                 m.set_u64(pins.rx_bytes, beat.bytes as u64);
                 m.set_u64(pins.rx_last, beat.last.into());
             }
-            m.set_u64(pins.rx_dropped, port.rx_dropped.into());
-            m.set_u64(pins.tx_ready, port.tx_ready.into());
-            m.set_u64(pins.rq_tready, port.rq_ready.into());
-            m.set_u64(pins.rc_tvalid, port.rc.is_some().into());
             if let Some(rc) = &port.rc {
                 m.set(pins.rc_tdata, &rc.beat.data);
                 m.set(pins.rc_tuser, &rc.beat.user);
@@ -294,11 +369,10 @@ impl NicModel {
         }
     }
 
-    fn look(&self, inputs: &NicInputs) -> NicOutputs {
+    /// Fills `outputs`, which are those of a cycle in which nothing moves.
+    fn look(&self, inputs: &NicInputs, outputs: &mut NicOutputs) {
         let (m, p) = (&self.model, &self.pins);
         let flag = |port| m.get_u64(port) != 0;
-        // It is filled in place: a beat is large to be moved.
-        let mut outputs = NicOutputs::default();
         let ports = p.ports.iter().zip(&inputs.ports);
         for (moved, (pins, driven)) in outputs.ports.iter_mut().zip(ports) {
             if driven.tx_ready && flag(pins.tx_valid) {
@@ -307,10 +381,9 @@ impl NicModel {
                 moved.tx = Some(Beat::from_port(&words, bytes, flag(pins.tx_last)));
             }
             if driven.rq_ready && flag(pins.rq_tvalid) {
-                moved.rq = Some(RqBeat {
-                    data: copied(&m.get_words(pins.rq_tdata)),
-                    user: copied(&m.get_words(pins.rq_tuser)),
-                });
+                let rq = moved.rq.insert(RqBeat::default());
+                copy(&m.get_words(pins.rq_tdata), &mut rq.data);
+                copy(&m.get_words(pins.rq_tuser), &mut rq.user);
             }
             moved.rc_taken = driven.rc.is_some() && flag(pins.rc_tready);
         }
@@ -326,7 +399,8 @@ impl NicModel {
         for engine in 0..2 {
             let words = m.get_words(p.counted[engine]);
             if words.iter().any(|&word| word != 0) {
-                outputs.counted[engine] = Some((qp(engine), copied(&words)));
+                let counted = outputs.counted[engine].insert((qp(engine), ArrayVec::new()));
+                copy(&words, &mut counted.1);
             }
             let words = m.get_words(p.sampled[engine]);
             // `valid` is the first field.
@@ -341,6 +415,5 @@ impl NicModel {
             outputs.verdict = Some(m.get_u64(p.verdict_reason) as u8);
         }
         outputs.payload_mismatch = flag(p.payload_mismatch);
-        outputs
     }
 }

@@ -87,10 +87,12 @@ impl Port {
         ports.iter().enumerate().map(bit).sum()
     }
 
-    /// Sets what drives the pins in this cycle. Call it once per cycle.
+    /// Sets what drives the pins in this cycle, which nothing drives yet. Call it once per cycle.
     pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>, pins: &mut PortInputs) {
-        // The fabric drops damaged frames.
-        pins.rx = self.rx.clock().map(|received| received.beat);
+        // The fabric drops damaged frames. Without a beat nothing is stored: a beat is large.
+        if let Some(received) = self.rx.clock() {
+            pins.rx = Some(received.beat);
+        }
         pins.rx_dropped = self.rx_dropped;
         pins.tx_ready = self.tx.ready() && self.link == Link::Up;
         pins.rq_ready = self.endpoint.ready(pcie);

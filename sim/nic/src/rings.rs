@@ -59,6 +59,8 @@ pub struct Rings {
     /// Queue pair by first address of the ring, none for that of events, and queue pairs to whose rings the card wrote since [`Self::take_written`].
     owners: BTreeMap<u64, Option<u32>>,
     written: BTreeSet<u32>,
+    /// The card has written to the ring of events since the last look that found none.
+    may_have_event: bool,
 }
 
 impl Rings {
@@ -72,6 +74,7 @@ impl Rings {
             space: RingSpace::default(),
             owners: BTreeMap::new(),
             written: BTreeSet::new(),
+            may_have_event: false,
         }
     }
 
@@ -115,12 +118,20 @@ impl Rings {
     /// Executes a write by the card.
     pub fn write(&mut self, tlp: &WriteTlp) {
         self.memory.write(tlp);
-        let ring = self.owners.range(..=tlp.address).next_back();
-        self.written.extend(ring.and_then(|(_, owner)| *owner));
+        match self.owners.range(..=tlp.address).next_back() {
+            Some((_, Some(qp))) => {
+                self.written.insert(*qp);
+            }
+            Some((_, None)) => self.may_have_event = true,
+            None => {}
+        }
     }
 
     /// Queue pairs whose completion queues the card wrote to since the last call.
     pub fn take_written(&mut self) -> Vec<u32> {
+        if self.written.is_empty() {
+            return Vec::new();
+        }
         std::mem::take(&mut self.written).into_iter().collect()
     }
 
@@ -152,10 +163,14 @@ impl Rings {
 
     /// The next event, and the consumer index for the card.
     pub fn poll_event(&mut self) -> Option<(Eqe, ConsumerIndex)> {
+        if !self.may_have_event {
+            return None;
+        }
         let ring = self.events.as_mut()?;
         let (bytes, phase) = ring.next::<{ Eqe::LEN }>(&self.memory);
         let eqe = Eqe::from_bytes(&bytes).ok()?;
         if eqe.phase != phase {
+            self.may_have_event = false;
             return None;
         }
         ring.take();
@@ -201,7 +216,11 @@ impl Memory for HostBus {
 impl HostSide for HostBus {
     fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
         let mut changes = self.memory.take_mapping_changes();
-        changes.extend(self.rings.memory.take_mapping_changes());
+        let of_rings = self.rings.memory.take_mapping_changes();
+        if changes.is_empty() {
+            return of_rings;
+        }
+        changes.extend(of_rings);
         changes
     }
 

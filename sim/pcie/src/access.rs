@@ -17,7 +17,7 @@ use stellar_wire::pcie::CompletionStatus;
 
 impl<M: Memories> Fabric<M> {
     /// A request reaches a memory: a write becomes visible now or later, a read will be answered.
-    pub(crate) fn access(&mut self, link: LinkId, target: Target, packet: Packet) {
+    pub(crate) fn access(&mut self, link: LinkId, target: Target, packet: Box<Packet>) {
         let now = self.now;
         let Some(tlp) = packet.tlp.memory() else {
             return;
@@ -75,7 +75,7 @@ impl<M: Memories> Fabric<M> {
     }
 
     /// Writes the enabled bytes.
-    fn write(&mut self, link: LinkId, target: Target, packet: Packet) {
+    fn write(&mut self, link: LinkId, target: Target, packet: Box<Packet>) {
         let Some(Tlp::Write(write)) = packet.tlp.memory() else {
             return;
         };
@@ -121,7 +121,12 @@ impl<M: Memories> Fabric<M> {
     }
 
     /// The completions of a read.
-    fn complete(&mut self, link: LinkId, target: Target, packet: Packet) -> VecDeque<Completion> {
+    fn complete(
+        &mut self,
+        link: LinkId,
+        target: Target,
+        packet: Box<Packet>,
+    ) -> VecDeque<Completion> {
         let Some(Tlp::Read(read)) = packet.tlp.memory() else {
             return VecDeque::new();
         };
@@ -167,7 +172,7 @@ impl<M: Memories> Fabric<M> {
     }
 
     /// Counts and reports a refusal. A read with a trustworthy header will be answered.
-    pub(crate) fn refuse(&mut self, link: LinkId, refusal: Refusal, packet: Packet) {
+    pub(crate) fn refuse(&mut self, link: LinkId, refusal: Refusal, packet: Box<Packet>) {
         self.record_refusal(link, refusal, &packet);
         let is_malformed = matches!(refusal, Refusal::Malformed(_));
         if let (Some(Tlp::Read(read)), false) = (packet.tlp.memory(), is_malformed) {

@@ -162,7 +162,7 @@ impl<M: Memories> Fabric<M> {
     }
 
     /// Executes the decision for a packet that leaves the receive buffer of `link`.
-    fn act(&mut self, link: LinkId, action: Action, packet: Packet) {
+    fn act(&mut self, link: LinkId, action: Action, packet: Box<Packet>) {
         match action {
             Action::Forward(next) if !self.links[next.0].is_up => {
                 self.refuse(link, Refusal::LinkDown, packet);
@@ -177,14 +177,14 @@ impl<M: Memories> Fabric<M> {
         }
     }
 
-    pub(crate) fn send(&mut self, link: LinkId, packet: Packet) {
+    pub(crate) fn send(&mut self, link: LinkId, packet: Box<Packet>) {
         self.links[link.0].enqueue(packet);
         self.transmit(link);
         self.hasten(link);
     }
 
     /// A completion or a message reaches a NIC.
-    fn deliver(&mut self, link: LinkId, nic: usize, packet: Packet) {
+    fn deliver(&mut self, link: LinkId, nic: usize, packet: Box<Packet>) {
         let time = self.now;
         let port = &mut self.ports[nic];
         if let Some(Tlp::Completion(completion)) = packet.tlp.memory() {

@@ -19,7 +19,7 @@ use stellar_wire::pcie::AddressType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LinkId(pub usize);
 
-/// A TLP in flight.
+/// A TLP on its way. It moves between queues at every hop, so those hold it in a box.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub tlp: Carried,
@@ -32,14 +32,14 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    pub fn new(tlp: impl Into<Carried>) -> Self {
+    pub fn new(tlp: impl Into<Carried>) -> Box<Self> {
         let tlp = tlp.into();
-        Self {
+        Box::new(Self {
             asked: tlp.memory().and_then(Tlp::memory_target),
             tlp,
             hairpin: false,
             fault: None,
-        }
+        })
     }
 
     /// Whether the requester sent it with AT = 10.
@@ -70,7 +70,7 @@ pub(crate) enum Action {
 /// A TLP in a receive buffer.
 #[derive(Debug)]
 pub(crate) struct Held {
-    pub packet: Packet,
+    pub packet: Box<Packet>,
     pub cost: Cost,
     pub ready_at: Picoseconds,
     pub action: Action,
@@ -80,7 +80,7 @@ pub(crate) struct Held {
 #[derive(Debug)]
 struct Flying {
     arrives_at: Picoseconds,
-    packet: Packet,
+    packet: Box<Packet>,
     cost: Cost,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Link {
     pub waiters: Vec<LinkId>,
     /// Whether the send queue has got space since the waiters looked.
     pub has_freed: bool,
-    queue: ClassQueues<Packet>,
+    queue: ClassQueues<Box<Packet>>,
     credits: Credits,
     in_flight: VecDeque<Flying>,
     busy_until: Picoseconds,
@@ -140,7 +140,7 @@ impl Link {
     }
 
     /// Puts a TLP into the send queue. The caller must have checked [`has_room`](Self::has_room).
-    pub fn enqueue(&mut self, packet: Packet) {
+    pub fn enqueue(&mut self, packet: Box<Packet>) {
         self.queue.push(packet.tlp.class(), packet);
     }
 
@@ -151,8 +151,10 @@ impl Link {
         }
         self.credits.collect(now);
         let credits = &self.credits;
-        let covered = |_, packet: &Packet| credits.cover(credits.cost(&packet.tlp));
-        let Some(class) = self.queue.find(covered) else {
+        let class = self
+            .queue
+            .find(|_, packet| credits.cover(credits.cost(&packet.tlp)));
+        let Some(class) = class else {
             return false;
         };
         let Some(packet) = self.queue.pop(class) else {
@@ -185,7 +187,7 @@ impl Link {
     }
 
     /// The next TLP that has arrived by `now`.
-    pub fn land(&mut self, now: Picoseconds) -> Option<(Packet, Cost)> {
+    pub fn land(&mut self, now: Picoseconds) -> Option<(Box<Packet>, Cost)> {
         let next = self.in_flight.front()?;
         if next.arrives_at > now {
             return None;
@@ -202,7 +204,7 @@ impl Link {
     /// Removes the TLPs that wait for the link.
     pub fn drop_queued(&mut self) -> Vec<Packet> {
         self.has_freed = true;
-        self.queue.drain().collect()
+        self.queue.drain().map(|packet| *packet).collect()
     }
 
     /// Removes the TLPs that have not arrived.
@@ -212,7 +214,7 @@ impl Link {
         } = self;
         let lost = in_flight.drain(..).map(|flying| {
             credits.put(flying.cost);
-            flying.packet
+            *flying.packet
         });
         lost.collect()
     }

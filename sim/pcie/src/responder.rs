@@ -16,7 +16,7 @@ use crate::Picoseconds;
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// The memory is not read yet.
-    Asked(Target, Packet),
+    Asked(Target, Box<Packet>),
     /// Completions still to be sent.
     Completions(VecDeque<Completion>),
 }
@@ -31,7 +31,7 @@ struct Waiting {
 #[derive(Debug)]
 pub(crate) struct Responder {
     /// Writes in order, with the time at which each becomes visible.
-    writes: VecDeque<(Picoseconds, Target, Packet)>,
+    writes: VecDeque<(Picoseconds, Target, Box<Packet>)>,
     /// Reads by the time at which each can be answered.
     reads: VecDeque<Waiting>,
     most_reads: usize,
@@ -69,7 +69,12 @@ impl Responder {
     }
 
     /// A write is accepted. Returns it if it is visible at once.
-    pub fn write(&mut self, now: Picoseconds, target: Target, packet: Packet) -> Option<Packet> {
+    pub fn write(
+        &mut self,
+        now: Picoseconds,
+        target: Target,
+        packet: Box<Packet>,
+    ) -> Option<Box<Packet>> {
         let visible_at = (now + self.posted_delay.draw()).max(self.visible_at);
         self.visible_at = visible_at;
         if visible_at <= now && self.writes.is_empty() {
@@ -80,7 +85,7 @@ impl Responder {
     }
 
     /// The next write that has become visible.
-    pub fn next_visible(&mut self, now: Picoseconds) -> Option<(Target, Packet)> {
+    pub fn next_visible(&mut self, now: Picoseconds) -> Option<(Target, Box<Packet>)> {
         if self.writes.front()?.0 > now {
             return None;
         }
@@ -89,7 +94,13 @@ impl Responder {
     }
 
     /// A read is accepted. It is answered after the writes before it are visible, and `late` by that much.
-    pub fn read(&mut self, now: Picoseconds, late: Picoseconds, target: Target, packet: Packet) {
+    pub fn read(
+        &mut self,
+        now: Picoseconds,
+        late: Picoseconds,
+        target: Target,
+        packet: Box<Packet>,
+    ) {
         let ready_at = (now + self.read_delay.draw()).max(self.visible_at) + late;
         self.insert(ready_at, Answer::Asked(target, packet));
     }

@@ -69,7 +69,9 @@ impl Slot {
         };
         let given = words.len().min(target.len());
         target[..given].copy_from_slice(&words[..given]);
-        target[given..].fill(0);
+        if given < target.len() {
+            target[given..].fill(0);
+        }
         target[self.words() - 1] &= self.top_mask();
     }
 }

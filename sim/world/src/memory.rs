@@ -90,6 +90,22 @@ fn written_ranges(tlp: &WriteTlp) -> Vec<Range<usize>> {
     enabled_ranges(tlp.length_dw, tlp.first_be, tlp.last_be)
 }
 
+/// The bits of a range in a map of bits: words and their bits.
+fn bit_runs(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        let (word, bit) = (at / 64, at % 64);
+        let length = (64 - bit).min(range.end - at);
+        at += length;
+        (length > 0).then(|| (word, u64::MAX >> (64 - length) << bit))
+    })
+}
+
+/// Bits that are set.
+fn count(bits: u64) -> u64 {
+    bits.count_ones().into()
+}
+
 /// The part of an access in one page.
 struct Stretch {
     page: u64,
@@ -195,15 +211,12 @@ impl Space {
         let start = (tlp.address % PAGE) as usize;
         let page = self.page_mut(tlp.address / PAGE);
         for range in written_ranges(tlp) {
-            let (mut at, end) = (start + range.start, start + range.end);
-            page.bytes[at..end].copy_from_slice(&tlp.data[range]);
-            while at < end {
-                let (word, bit) = (&mut page.written[at / 64], at % 64);
-                let count = (64 - bit).min(end - at);
-                let bits = u64::MAX >> (64 - count) << bit;
-                fresh += u64::from((bits & !*word).count_ones());
+            let place = start + range.start..start + range.end;
+            page.bytes[place.clone()].copy_from_slice(&tlp.data[range]);
+            for (word, bits) in bit_runs(place) {
+                let word = &mut page.written[word];
+                fresh += count(bits & !*word);
                 *word |= bits;
-                at += count;
             }
         }
         self.written += fresh;
@@ -216,8 +229,12 @@ impl Space {
                            bytes,
                        }: Stretch| {
             let page = self.pages.get(&page)?;
-            let is_written = |at: &usize| page.written[at / 64] >> (at % 64) & 1 == 1;
-            Some((offset..offset + bytes.len()).filter(is_written).count() as u64)
+            let words = bit_runs(offset..offset + bytes.len());
+            Some(
+                words
+                    .map(|(word, bits)| count(page.written[word] & bits))
+                    .sum::<u64>(),
+            )
         };
         stretches(address, length as usize)
             .filter_map(written)
@@ -278,6 +295,7 @@ impl HostMemory {
     }
 
     /// Changes of the mappings of host memory since the last call, for an IOMMU in front of it. The first call returns those that exist.
+    #[inline]
     pub fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
         match &mut self.changes {
             Some(changes) => std::mem::take(changes),

@@ -182,9 +182,9 @@ impl RtlNic {
             ..NicInputs::default()
         };
         self.bar.drive(&mut inputs);
-        self.deliver(time);
-        self.pcie.advance(clock * CLOCK_PS);
         let seen = Time::try_from(time).unwrap_or(0);
+        self.deliver(seen);
+        self.pcie.advance(clock * CLOCK_PS);
         for (pins, port) in inputs.ports.iter_mut().zip(&mut self.ports) {
             port.drive(&mut self.pcie, pins);
             if pins.rx.as_ref().is_some_and(|beat| beat.last) {
@@ -206,13 +206,13 @@ impl RtlNic {
         }
     }
 
-    /// Gives the MACs the frames that begin to arrive by `time`.
-    fn deliver(&mut self, time: i128) {
+    /// Gives the MACs the frames that begin to arrive by `now`. Before the world starts there are none.
+    fn deliver(&mut self, now: Time) {
         for (port, coming) in self.ports.iter_mut().zip(&mut self.coming) {
-            let arrived = |(arrival, _): &(Time, Vec<u8>)| i128::from(*arrival) <= time;
-            let count = coming.iter().take_while(|frame| arrived(frame)).count();
-            for (_, frame) in coming.drain(..count) {
-                port.rx.push(frame, false);
+            while coming.front().is_some_and(|(arrival, _)| *arrival <= now) {
+                if let Some((_, frame)) = coming.pop_front() {
+                    port.rx.push(frame, false);
+                }
             }
         }
     }

@@ -30,9 +30,10 @@ static inline uint8_t* stellar_near(uint8_t* mark) {
     return mark;
 }
 
-// Clears a mark. Returns whether it was set. The hint keeps the call beside the test: g++ would put it far away, in another line of the cache.
+// Clears a mark. Returns whether it was set. The hint moves the call away from the test: most marks are not set, and the tests of these then lie in a
+// row without a jump.
 static inline bool stellar_take(uint8_t& mark) {
-    if (__builtin_expect(mark == 0, false)) return false;
+    if (__builtin_expect(mark == 0, true)) return false;
     mark = 0;
     return true;
 }

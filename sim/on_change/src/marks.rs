@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 /// Number of marks that are read at once, as one 64-bit word.
 pub(crate) const GROUP: usize = 8;
-/// Number of groups that a search skips at once if none of their functions is marked.
-pub(crate) const STRIDE: usize = 8;
+/// Number of marks that a distance of one byte reaches in the code of a processor.
+pub(crate) const NEAR: usize = 256;
 
 /// The C++ expression of a function's mark.
 fn mark(function: &usize) -> String {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::blocks::block;
 use crate::copies::{copies, Copy, Target};
 use crate::locals::localized;
-use crate::marks::{marks, marks_if, unmarked, GROUP, STRIDE};
+use crate::marks::{marks, marks_if, unmarked, NEAR};
 use crate::source::{Member, Members};
 use crate::usage::Usage;
 use crate::{with_parts, HEADER_FILE};
@@ -132,7 +132,7 @@ impl<'a> Plan<'a> {
              uint8_t stellar_marked[{}] = {{{}}};\n    // Why they run: one bit for each event of the held inputs, and a clock edge\n    \
              uint64_t stellar_inputs = 0;\n    bool stellar_edge = false;\n    // Whether \
              a profile is taken, and the time of each block so far\n    bool stellar_profiled = false;\n    uint64_t stellar_ticks[{}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}",
-            self.runs.len().next_multiple_of(GROUP * STRIDE),
+            self.runs.len().next_multiple_of(NEAR),
             at_first.join(", "),
             self.blocks.len()
         ))
@@ -204,7 +204,12 @@ impl<'a> Plan<'a> {
 
     /// Returns the functions that have to run again after function `number` changed `signal`. The function itself is among them only if it is code of
     /// registers that reads the signal's previous value.
-    fn readers_behind(&self, number: usize, function: &Function, signal: &str) -> BTreeSet<usize> {
+    pub(crate) fn readers_behind(
+        &self,
+        number: usize,
+        function: &Function,
+        signal: &str,
+    ) -> BTreeSet<usize> {
         let bits = self.bits_behind(number, function, signal);
         bits.map(|(reader, _)| reader).collect()
     }

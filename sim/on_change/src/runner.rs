@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::marks::{marks, GROUP, STRIDE};
+use crate::marks::{marks, GROUP, NEAR};
 use crate::rewrite::{Event, Function, Plan, Runs};
 
 impl Plan<'_> {
@@ -21,11 +21,12 @@ impl Plan<'_> {
         }
         let _ = write!(
             body,
-            "    uint8_t* const marked = vlSelf->stellar_marked;\n    \
-             if (vlSelf->stellar_edge && !vlSelf->stellar_profiled) {{\n{}    }} else {{\n{}    }}\n    \
+            "    uint8_t* const marked = vlSelf->stellar_marked;\n    uint8_t* at;\n    \
+             if (vlSelf->stellar_profiled) {{\n{}    }} else if (vlSelf->stellar_edge) {{\n{}    }} else {{\n{}    }}\n    \
              vlSelf->stellar_inputs = 0;\n    vlSelf->stellar_edge = false;\n",
-            all_in_turn(names),
-            self.search(names),
+            self.profiled(names),
+            in_turn(names, &(0..names.len()).collect()),
+            in_turn(names, &self.behind_inputs(functions)),
         );
         body
     }
@@ -48,61 +49,125 @@ impl Plan<'_> {
         by_event
     }
 
-    /// Generates the search for marked functions. It is used for passes in which few functions are marked, and for profiles.
-    fn search(&self, names: &[&str]) -> String {
-        let at_once: Vec<_> = self.runs.chunks(GROUP).map(at_once).collect();
+    /// Returns the functions that can run without an edge: those that run at events of held inputs, and combinational code that depends on what these
+    /// write. No other combinational code is marked then, because it ran in the pass that marked it.
+    fn behind_inputs(&self, functions: &[Function]) -> BTreeSet<usize> {
+        let mut behind = BTreeSet::new();
+        for (number, function) in functions.iter().enumerate() {
+            let input = |event: &Event| matches!(event, Event::Input(_));
+            if self.runs[number] == Runs::AtEvents && function.events.iter().any(input) {
+                behind.insert(number);
+            }
+            if !behind.contains(&number) {
+                continue;
+            }
+            for signal in function.usage.writes.keys() {
+                let readers = self.readers_behind(number, function, signal);
+                let now = |reader: &usize| self.runs[*reader] == Runs::OnChange;
+                behind.extend(readers.into_iter().filter(now));
+            }
+        }
+        behind
+    }
+
+    /// Generates the pass of a profile. It calls the functions through a table, because it needs the block of each.
+    fn profiled(&self, names: &[&str]) -> String {
+        let waits = |runs: &Runs| u8::from(*runs == Runs::AtEdges).to_string();
+        let waits: Vec<_> = self.runs.iter().map(waits).collect();
         format!(
             "        static void (*const functions[])(Vmodel___024root*) = {{{}}};\n        \
-             // Functions that do not wait for an edge\n        \
-             static const uint64_t at_once[{}] = {{{}}};\n        \
+             // Functions that wait for an edge\n        \
+             static const bool waits[] = {{{}}};\n        \
              static const uint16_t block_of[] = {{{}}};\n        \
-             const uint64_t all = vlSelf->stellar_edge ? ~uint64_t{{0}} : 0;\n        \
-             for (std::size_t first = 0; first < {}; first += {STRIDE}) {{\n            \
-             if (!stellar_any<{STRIDE}>(marked + first * {GROUP}, at_once + first, all)) continue;\n            \
-             for (std::size_t group = first; group < first + {STRIDE}; ++group) {{\n                \
-             uint64_t left = at_once[group] | all;\n                \
-             while (uint64_t now = stellar_group(marked + group * {GROUP}) & left) {{\n                    \
-             const int place = __builtin_ctzll(now) / 8;\n                    \
-             const std::size_t number = group * {GROUP} + place;\n                    \
-             marked[number] = 0;\n                    \
-             left &= ~uint64_t{{0xff}} << 8 * place;\n                    \
-             const uint64_t began = vlSelf->stellar_profiled ? stellar_now() : 0;\n                    \
-             functions[number](vlSelf);\n                    \
-             if (vlSelf->stellar_profiled) vlSelf->stellar_ticks[block_of[number]] += stellar_now() - began;\n                \
-             }}\n            }}\n        }}\n",
+             for (std::size_t first = 0; first < {}; first += {GROUP}) {{\n            \
+             if (!stellar_group(marked + first)) continue;\n            \
+             for (std::size_t number = first; number < first + {GROUP}; ++number) {{\n                \
+             if (!marked[number] || (waits[number] && !vlSelf->stellar_edge)) continue;\n                \
+             marked[number] = 0;\n                \
+             const uint64_t began = stellar_now();\n                \
+             functions[number](vlSelf);\n                \
+             vlSelf->stellar_ticks[block_of[number]] += stellar_now() - began;\n            \
+             }}\n        }}\n",
             names.join(",\n"),
-            at_once.len().next_multiple_of(STRIDE),
-            at_once.join(", "),
+            waits.join(", "),
             self.blocks_of_functions(),
-            at_once.len(),
+            names.len(),
         )
     }
 }
 
-/// Selects the functions of a group that run without an edge: 0xff in the byte of each of their marks.
-fn at_once(group: &[Runs]) -> String {
-    let byte = |(place, runs): (usize, &Runs)| match runs {
-        Runs::AtEdges => 0,
-        Runs::OnChange | Runs::AtEvents => 0xff << (8 * place),
-    };
-    let bytes: u64 = group.iter().enumerate().map(byte).sum();
-    format!("{bytes:#x}ULL")
-}
-
-/// Generates a test and a direct call for each function in turn. At an edge many functions are marked, and processors predict direct calls better
-/// than calls through a table.
-fn all_in_turn(names: &[&str]) -> String {
+/// Generates a test and a direct call for each of `functions` in turn. Processors predict direct calls better than calls through a table.
+///
+/// All of this code runs in every cycle, so its size counts: the marks are reached from a pointer that moves along, with distances of one byte.
+fn in_turn(names: &[&str], functions: &BTreeSet<usize>) -> String {
     let mut text = String::new();
-    for (group, names) in names.chunks(GROUP).enumerate() {
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &function in functions {
+        groups.entry(function / GROUP).or_default().push(function);
+    }
+    // The distances have a sign, so the pointer is at the mark in the middle.
+    let middle = |mark: usize| mark - mark % NEAR + NEAR / 2;
+    let at = |mark: usize| match mark.checked_sub(middle(mark)) {
+        Some(behind) => format!("at[{behind}]"),
+        None => format!("at[-{}]", middle(mark) - mark),
+    };
+    let mut near = None;
+    for (group, functions) in groups {
         let first = group * GROUP;
-        let _ = writeln!(text, "        if (stellar_group(marked + {first})) {{");
-        for (number, name) in (first..).zip(names) {
+        let middle = middle(first);
+        if near.replace(middle) != Some(middle) {
+            let _ = writeln!(text, "        at = stellar_near(marked + {middle});");
+        }
+        let any = format!("stellar_group(&{})", at(first));
+        let bytes = functions
+            .iter()
+            .map(|number| 0xff << (8 * (number % GROUP)));
+        let _ = match bytes.sum() {
+            u64::MAX => writeln!(text, "        if ({any}) {{"),
+            these => writeln!(text, "        if ({any} & {these:#x}ULL) {{"),
+        };
+        for number in functions {
             let _ = writeln!(
                 text,
-                "            if (marked[{number}]) {{ marked[{number}] = 0; {name}(vlSelf); }}"
+                "            if (stellar_take({})) {}(vlSelf);",
+                at(number),
+                names[number]
             );
         }
         text += "        }\n";
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_tests_each_of_its_functions() {
+        let names: Vec<String> = (0..300).map(|number| format!("f{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let some = in_turn(&names, &[2, 3, 130, 299].into());
+        let expected = "        at = stellar_near(marked + 128);
+        if (stellar_group(&at[-128]) & 0xffff0000ULL) {
+            if (stellar_take(at[-126])) f2(vlSelf);
+            if (stellar_take(at[-125])) f3(vlSelf);
+        }
+        if (stellar_group(&at[0]) & 0xff0000ULL) {
+            if (stellar_take(at[2])) f130(vlSelf);
+        }
+        at = stellar_near(marked + 384);
+        if (stellar_group(&at[-88]) & 0xff000000ULL) {
+            if (stellar_take(at[-85])) f299(vlSelf);
+        }
+";
+        assert_eq!(some, expected);
+        let all = in_turn(&names[..16], &(0..16).collect());
+        assert_eq!(
+            all.matches(")) {\n").count(),
+            2,
+            "whole groups have no selection: {all}"
+        );
+        assert_eq!(all.matches("stellar_take").count(), 16);
+    }
 }

@@ -17,6 +17,7 @@ CAMPAIGNS=(
     "cluster: permutations and all-to-all of 120 and 480 endpoints against the results of uet-htsim, six seeds each"
     "figures: the quick set of the papers' cluster figures; every band holds, or is known not to"
     "modes: every output of every cycle of both cards in a transfer, in all three simulation modes"
+    "waves: a card with waves of all levels of its hierarchy, where the short run has two"
     "operators: every operator of hardware at every width from 1 to 256, rust-hdl's simulation against the Verilog"
     "netlist: the blocks' tests on the netlists that Yosys makes of their Verilog"
     "mutate: mutants of each block's Verilog, which its tests have to find"
@@ -48,6 +49,7 @@ campaign_command() {
         cluster) command=(cargo test -p sim-cluster --test cluster -- --ignored --nocapture) ;;
         figures) command=(./stellar figures --quick --quiet --directory "$STATE/figures") ;;
         modes) command=(cargo run -q -p stellar-cli -- bench modes --seed "$seed" --repeat 1) ;;
+        waves) command=(cargo run -q -p stellar-cli -- wave nic --bytes 5000 --seed "$seed" --out "$STATE/waves/nic.fst") ;;
         operators) command=(cargo test -p hdl-verilog --features every-width operators) ;;
         netlist) command=(cargo run -q -p stellar-netlist -- --seed "$seed") ;;
         mutate) command=(cargo run -q -p stellar-mutation -- --seed "$seed") ;;

@@ -11,7 +11,7 @@
 //! | [`search`], [`first_place`], [`place_search`] | search for the places of a map in order |
 //! | [`ev_update`], [`ev_change`] | state changes of entropy values, backups |
 //! | [`entropy`], [`place_value`], [`entropy_index`] | from place to entropy value, and from entropy value to index |
-//! | [`entropy_lookup`] | plane of an entropy value, in parallel with operations |
+//! | [`entropy_lookup`] | index of an entropy value, in parallel with operations |
 //! | [`policy`] | traits of the policies, and what feedback changes |
 //! | [`key_stream`], [`start_draw`] | pseudo-random words: keys, first path |
 #![forbid(unsafe_code)]

@@ -52,7 +52,7 @@ fn the_code_of_the_known_verilator_is_understood() {
         "= (stellar_0 != vlSelf->",
         "vlSelf->stellar_marked[2] |= stellar_changed_0;",
         "if (vlSelf->stellar_inputs >> 0 & 1) {",
-        "if (marked[0]) { marked[0] = 0; ",
+        "if (stellar_take(at[-128])) Vmodel",
         "functions[number](vlSelf);",
     ] {
         assert!(code.contains(expected), "{expected}: {code}");

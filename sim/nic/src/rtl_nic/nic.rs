@@ -29,7 +29,7 @@ use crate::NicError;
 const fn round_trip_clocks(shape: Shape) -> u64 {
     match shape {
         Shape::OnePort512 => 186,
-        Shape::TwoPorts1024 => 170,
+        Shape::TwoPorts1024 => 186,
     }
 }
 /// Cycles that each beat of the payload adds to the round trip, in sixths: 4 2/3, and 5 1/6 for beats of 512 bits. The payload adds time more than once because

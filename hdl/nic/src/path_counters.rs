@@ -13,9 +13,10 @@ const MARKED: usize = PathCount::MARKED_BIT;
 const LOST: usize = PathCount::LOST_BIT;
 /// A row of the memory has two paths, so it is as wide as an UltraRAM.
 const ROW: usize = 2 * COUNTS;
-/// log2 of the rows of a queue pair: 128 paths, and 16 backups.
-const ACTIVE_BITS: usize = 6;
-const BACKUP_BITS: usize = 3;
+/// log2 of the rows of a queue pair: two of its 128 paths in each, or of its 16 backups.
+pub const ACTIVE_BITS: usize = 6;
+/// That of the rows of its backups.
+pub const BACKUP_BITS: usize = 3;
 /// Bit of an index that backups have.
 const BACKUP: usize = 7;
 /// log2 of the marks, and of the losses, that wait while packets leave in every cycle: at most 32 in a row, those of a burst. An engine takes 62 cycles for a burst, so 30 are left for what waits. It needs at
@@ -48,6 +49,13 @@ enum Access {
 #[hdl_fn]
 fn same_row(changes: Bit, path: QpPath, other: QpPath) -> Bit {
     changes & (path.qp == other.qp) & (path.index.get_bits::<7>(1) == other.index.get_bits::<7>(1))
+}
+
+/// The row of `path` in a memory that has 2^`N` rows for each of 2^`Q` queue pairs.
+#[hdl_fn]
+fn row_of<const Q: usize, const N: usize, const A: usize>(path: QpPath) -> Bits<A> {
+    (bit_cast::<A, Q>(path.qp.get_bits::<Q>(0)) << N as u64)
+        | bit_cast::<A, N>(path.index.get_bits::<N>(1))
 }
 
 /// Counts packets sent, marked and lost on 144 paths of 2^`Q` queue pairs by the rule of [`PathCount`], and reads one path at a time, which clears it. `A` = `Q` + 6 and `B` = `Q` + 3 are address widths of
@@ -177,11 +185,8 @@ impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A
 
         // fetch
         let taken_path = self.taken_path.q.val();
-        let taken_row = taken_path.qp.get_bits::<Q>(0);
-        self.active.read_address.next = (bit_cast::<A, Q>(taken_row) << ACTIVE_BITS as u64)
-            | bit_cast::<A, ACTIVE_BITS>(taken_path.index.get_bits::<ACTIVE_BITS>(1));
-        self.backups.read_address.next = (bit_cast::<B, Q>(taken_row) << BACKUP_BITS as u64)
-            | bit_cast::<B, BACKUP_BITS>(taken_path.index.get_bits::<BACKUP_BITS>(1));
+        self.active.read_address.next = row_of::<Q, ACTIVE_BITS, A>(taken_path);
+        self.backups.read_address.next = row_of::<Q, BACKUP_BITS, B>(taken_path);
         self.fetching.d.next = self.taken.q.val();
         self.fetching_path.d.next = taken_path;
         let fetching_path = self.fetching_path.q.val();
@@ -257,15 +262,12 @@ impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A
 
         // write, and remember the rows that the memory may not show yet
         let summed_path = self.summed_path.q.val();
-        let row = summed_path.qp.get_bits::<Q>(0);
         let of_backup = summed_path.index.get_bit(BACKUP);
         self.active.write_enable.next = self.summed.q.val() & !of_backup;
-        self.active.write_address.next = (bit_cast::<A, Q>(row) << ACTIVE_BITS as u64)
-            | bit_cast::<A, ACTIVE_BITS>(summed_path.index.get_bits::<ACTIVE_BITS>(1));
+        self.active.write_address.next = row_of::<Q, ACTIVE_BITS, A>(summed_path);
         self.active.write_data.next = self.rows[0].q.val();
         self.backups.write_enable.next = self.summed.q.val() & of_backup;
-        self.backups.write_address.next = (bit_cast::<B, Q>(row) << BACKUP_BITS as u64)
-            | bit_cast::<B, BACKUP_BITS>(summed_path.index.get_bits::<BACKUP_BITS>(1));
+        self.backups.write_address.next = row_of::<Q, BACKUP_BITS, B>(summed_path);
         self.backups.write_data.next = self.rows[0].q.val();
         self.written.d.next = self.summed.q.val();
         self.written_path.d.next = summed_path;

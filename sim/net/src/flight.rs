@@ -1,5 +1,7 @@
 //! What a fabric carries at the moment.
 
+use stellar_fetch::fetch_at;
+
 use crate::forwarding::Forwarding;
 use crate::parcel::{Class, Classifier, Parcel};
 use crate::{DropReason, Time};
@@ -186,6 +188,12 @@ impl<P: Parcel> PacketStore<P> {
     #[inline]
     pub(crate) fn parcel(&self, id: PacketId) -> Option<&P> {
         self.bodies[id.index()].as_ref().map(|body| &body.parcel)
+    }
+
+    /// Asks for the memory of a packet, and reads nothing of it.
+    #[inline]
+    pub(crate) fn fetch_body(&self, id: PacketId) {
+        fetch_at(&self.bodies, id.index());
     }
 
     pub(crate) fn body(&mut self, id: PacketId) -> &mut Body<P> {

@@ -17,6 +17,7 @@ macro_rules! extension_headers {
             pub const ALL: &'static [Self] = &[$(Self::$kind),+];
 
             /// Length on the wire in bytes.
+            #[inline]
             pub const fn wire_len(self) -> usize {
                 match self { $(Self::$kind => $kind::LEN),+ }
             }

@@ -116,6 +116,7 @@ impl Opcode {
     }
 
     /// Any MRC packet.
+    #[inline]
     pub const fn is_mrc(self) -> bool {
         matches!(self.transport(), Transport::Mrc)
     }
@@ -161,6 +162,7 @@ impl Opcode {
     }
 
     /// Place in a SEND, WRITE or READ response message; `None` for single-packet operations of other kinds.
+    #[inline]
     pub const fn position(self) -> Option<Position> {
         if self.is_read_response() {
             return Some(match self {
@@ -194,6 +196,7 @@ impl Opcode {
     }
 
     /// Carries immediate data.
+    #[inline]
     pub fn has_imm(self) -> bool {
         self.ext_kinds().contains(&ImmDt)
     }
@@ -205,6 +208,7 @@ impl Opcode {
 
     /// Extension headers after the BTH in wire order. The optional TSETH of MRC data packets is not listed:
     /// its presence is a bit of the BTH, its place is after METH.
+    #[inline]
     pub const fn ext_kinds(self) -> &'static [ExtKind] {
         match self {
             Self::RcSendLastImm

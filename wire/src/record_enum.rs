@@ -19,6 +19,7 @@ macro_rules! record_enum {
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
             /// The encoding, counted from 0 in the order of declaration.
+            #[inline]
             pub const fn index(self) -> u8 {
                 self as u8
             }

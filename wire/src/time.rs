@@ -39,6 +39,7 @@ impl Ticks {
     }
 
     /// The whole ticks in `ps` picoseconds, modulo 2^32.
+    #[inline]
     pub const fn from_ps(ps: u64) -> Self {
         Self((ps / Self::PICOSECONDS) as u32)
     }
@@ -54,27 +55,32 @@ impl Ticks {
     }
 
     /// This time plus `span`, modulo 2^32.
+    #[inline]
     pub const fn plus(self, span: Self) -> Self {
         Self(self.0.wrapping_add(span.0))
     }
 
     /// The span from `earlier` to this time, modulo 2^32.
+    #[inline]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.wrapping_sub(earlier.0))
     }
 
     /// Whether at least `span` has passed since `start`. The result is exact if this is called at least once in 34 s. After a longer pause it may
     /// become true one `span` late.
+    #[inline]
     pub const fn elapsed(self, start: Self, span: Self) -> bool {
         self.since(start).0 >= span.0
     }
 
     /// Whether this time is at or after `deadline`, that is, less than half of the range (17.2 s) ahead of it.
+    #[inline]
     pub const fn reached(self, deadline: Self) -> bool {
         self.since(deadline).0 < 1 << 31
     }
 
     /// The low 16 bits, as TSETH carries them.
+    #[inline]
     pub const fn stamp(self) -> u16 {
         self.0 as u16
     }
@@ -82,6 +88,7 @@ impl Ticks {
     /// Round trip of a packet that left with `stamp` in its TSETH: the difference modulo 2^16 ticks. A round trip of
     /// 524,288 ns or more comes out too short by a multiple of that, so a sender takes no sample from a packet it sent
     /// longer ago.
+    #[inline]
     pub const fn round_trip(self, stamp: u16) -> Self {
         Self(self.stamp().wrapping_sub(stamp) as u32)
     }

@@ -1,6 +1,7 @@
 //! Asks for the memory that hosts need next ([`stellar_fetch`]). Nothing here changes a run.
 
-use sim_net::{Coming, Fabric};
+use arrayvec::ArrayVec;
+use sim_net::{Coming, Fabric, AHEAD};
 use stellar_fetch::fetch;
 use stellar_transport::endpoint::Endpoint;
 
@@ -10,34 +11,40 @@ use crate::Carrier;
 /// Asks for what the next deliveries and transmissions need. A step reads what the step before asked for, so each goes through all hosts.
 #[inline(never)]
 pub(crate) fn look_ahead<C: Carrier>(fabric: &Fabric<C>, hosts: &[Host]) {
-    let host_of = |coming: &Coming<'_, C>| {
-        let (Coming::Delivery(id, _) | Coming::PortFree(id, _)) = *coming;
-        &hosts[id.0 as usize]
-    };
-    for coming in fabric.coming() {
-        fetch(host_of(&coming));
-        if let Coming::Delivery(_, parcel) = coming {
-            fetch(parcel);
-        }
-    }
-    for step in [Endpoint::fetch_queues, Endpoint::fetch_senders] {
-        for coming in fabric.coming() {
-            step(&host_of(&coming).endpoint);
-        }
-    }
-    for step in [
-        Endpoint::fetch_entries,
-        Endpoint::fetch_qp,
-        Endpoint::fetch_requester,
-        Endpoint::fetch_window,
-    ] {
-        for coming in fabric.coming() {
-            let card = &host_of(&coming).endpoint;
-            let qp = match coming {
-                Coming::Delivery(_, parcel) => parcel.dest_qp(),
-                Coming::PortFree(..) => card.next_sender(0).or_else(|| card.next_sender(1)),
+    let cards: ArrayVec<_, AHEAD> = fabric
+        .coming()
+        .map(|coming| {
+            let (id, parcel) = match coming {
+                Coming::Delivery(id, parcel) => (id, Some(parcel)),
+                Coming::PortFree(id, _) => (id, None),
             };
-            if let Some(qp) = qp {
+            let host = &hosts[id.0 as usize];
+            fetch(host);
+            (&host.endpoint, parcel)
+        })
+        .collect();
+    for step in [Endpoint::fetch_queues, Endpoint::fetch_senders] {
+        for (card, _) in &cards {
+            step(card);
+        }
+    }
+    let queue_pairs = cards.iter().filter_map(|&(card, parcel)| {
+        let qp = match parcel {
+            Some(parcel) => parcel.dest_qp(),
+            None => card.next_sender(0).or_else(|| card.next_sender(1)),
+        };
+        Some((card, qp?, parcel.is_none_or(C::is_for_requester)))
+    });
+    let queue_pairs: ArrayVec<_, AHEAD> = queue_pairs.collect();
+    for step in [Endpoint::fetch_entries, Endpoint::fetch_qp] {
+        for &(card, qp, _) in &queue_pairs {
+            step(card, qp);
+        }
+    }
+    // Data that arrives is the responder's, and the requester's many lines would only be in the way.
+    for step in [Endpoint::fetch_requester, Endpoint::fetch_window] {
+        for &(card, qp, needs_requester) in &queue_pairs {
+            if needs_requester {
                 step(card, qp);
             }
         }

@@ -1,6 +1,7 @@
 //! The two forms of a packet in a cluster: the bytes of its frame, or a record.
 
 use sim_net::{Frame, Parcel};
+use stellar_transport::endpoint::Packet;
 use stellar_transport::time::Ticks;
 use stellar_wire::ethernet::ETHERTYPE_IPV6;
 use stellar_wire::ip::PROTO_IPV6;
@@ -48,6 +49,12 @@ pub trait Sealed: Sized {
     #[doc(hidden)]
     fn dest_qp(&self) -> Option<u32> {
         None
+    }
+
+    /// Whether that queue pair needs its requester for it, if that is known without reading it.
+    #[doc(hidden)]
+    fn is_for_requester(&self) -> bool {
+        true
     }
 }
 
@@ -97,6 +104,10 @@ impl Sealed for Record {
 
     fn dest_qp(&self) -> Option<u32> {
         Some(self.packet.dest_qp())
+    }
+
+    fn is_for_requester(&self) -> bool {
+        !matches!(self.packet, Packet::Data(_))
     }
 
     fn poll(card: &mut CardOf<'_>) -> Option<Self> {

@@ -51,6 +51,8 @@ pub(crate) struct Host {
     turn: usize,
     /// The earliest alarm that is set.
     alarm: Option<Time>,
+    /// The card's deadline for which an alarm was last found to be set.
+    covered: Option<Ticks>,
     /// By number of the queue pair, from [`FIRST_QP`].
     peers: Vec<PeerOf>,
 }
@@ -102,6 +104,7 @@ impl Host {
             is_busy: [false; PORTS],
             turn: 0,
             alarm: None,
+            covered: None,
             peers: Vec::new(),
         })
     }
@@ -154,8 +157,18 @@ impl Host {
     }
 
     /// The time of an alarm to set, if the card's next deadline is before all that are set.
+    #[inline]
     pub(crate) fn alarm_to_set(&mut self, now: Time) -> Option<Time> {
         let deadline = self.endpoint.next_deadline()?;
+        if self.covered == Some(deadline) {
+            return None;
+        }
+        self.covered = Some(deadline);
+        self.alarm_by(deadline, now)
+    }
+
+    /// The time of an alarm to set for a deadline of the card, if none is set that comes before.
+    fn alarm_by(&mut self, deadline: Ticks, now: Time) -> Option<Time> {
         let present = Ticks::from_ps(now);
         // A deadline is a lower bound. One that has passed without effect must not stop time.
         let ticks = if present.reached(deadline) {
@@ -176,6 +189,7 @@ impl Host {
         let is_due = self.alarm == Some(now);
         if is_due {
             self.alarm = None;
+            self.covered = None;
             self.endpoint.on_timer(Ticks::from_ps(now));
         }
         is_due

@@ -80,6 +80,7 @@ impl Parcel for Record {
         self.length.into()
     }
 
+    #[inline(always)]
     fn read(&self, classifier: &Classifier) -> Result<((), Label), DropReason> {
         let (flow, hops, destination) = match self.route {
             Route::Port {

@@ -8,8 +8,8 @@ use crate::forwarding::Next;
 use crate::parcel::Parcel;
 use crate::{Fabric, HostId};
 
-/// Events that are looked at together. What they need fits into the second cache, of a megabyte.
-const AHEAD: usize = 64;
+/// Events that are looked at together, so the most of [`Fabric::coming`]. What they need fits into the second cache, of a megabyte.
+pub const AHEAD: usize = 64;
 /// Hosts from which on it pays to look ahead: a smaller fabric is in the caches anyway, and with 120 hosts the asking took a fifth of the speed.
 pub(crate) const LARGE: usize = 256;
 
@@ -77,7 +77,7 @@ impl<P: Parcel> Fabric<P> {
         }
     }
 
-    /// Asks for what the events change next: the channels that packets probably go onto, and the ends of queues.
+    /// Asks for what the events change next: the channels that packets probably go onto, the ends of queues, and packets that reach hosts.
     fn fetch_outputs(&mut self) {
         self.ahead.clear();
         for event in self.events.next_events(AHEAD) {
@@ -86,6 +86,7 @@ impl<P: Parcel> Fabric<P> {
                     channel, packet, ..
                 } => {
                     let End::Switch(at) = self.channels[channel.index()].to else {
+                        self.packets.fetch_body(packet);
                         continue;
                     };
                     let flight = self.packets.peek(packet);

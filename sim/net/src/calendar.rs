@@ -9,14 +9,22 @@ use crate::Time;
 const BUCKETS: u64 = 512;
 /// A bucket holds 2^12 ps, about 4 ns, so the calendar holds about 2 us.
 const BUCKET_BITS: u32 = 12;
-/// Bits of an index beside the time within a bucket in a word of 32 bits.
-const INDEX_BITS: u32 = u32::BITS - BUCKET_BITS;
+/// Parts of a bucket: one for each bit of a word.
+const PARTS: usize = u64::BITS as usize;
 /// Bits of a word of the map of occupied buckets.
 const WORD: u64 = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry<E> {
     time: Time,
+    event: E,
+}
+
+/// An entry in its bucket, whose start says the rest of its time. The calendar's memory is what a large fabric touches most.
+#[derive(Clone, Copy, Debug)]
+struct Slot<E> {
+    /// Picoseconds from the start of the bucket.
+    offset: u32,
     event: E,
 }
 
@@ -62,15 +70,13 @@ impl<E> Eq for Far<E> {}
 #[derive(Clone, Debug)]
 pub struct Calendar<E> {
     /// Bucket `n`, counted from time 0, is number `n % BUCKETS`. Those of `current + 1` up to `current + BUCKETS - 1` are in use.
-    buckets: Vec<Vec<Entry<E>>>,
+    buckets: Box<[Vec<Slot<E>>; BUCKETS as usize]>,
     occupied: [u64; (BUCKETS / WORD) as usize],
     /// The bucket whose turn it is.
     current: u64,
-    /// Everything up to bucket `current`, with what was taken already, in the order in which it came here.
+    /// Everything up to bucket `current`, with what was taken already, in order.
     ready: Vec<Entry<E>>,
-    /// The order of `ready`: indices of its entries, by time.
-    order: Vec<u32>,
-    /// Indices of `order` whose entries were taken.
+    /// Entries of `ready` that were taken.
     taken: usize,
     far: BinaryHeap<Far<E>>,
     pushed: u64,
@@ -79,11 +85,10 @@ pub struct Calendar<E> {
 impl<E: Copy> Default for Calendar<E> {
     fn default() -> Self {
         Self {
-            buckets: vec![Vec::new(); BUCKETS as usize],
+            buckets: Box::new([const { Vec::new() }; BUCKETS as usize]),
             occupied: [0; (BUCKETS / WORD) as usize],
             current: 0,
             ready: Vec::new(),
-            order: Vec::new(),
             taken: 0,
             far: BinaryHeap::new(),
             pushed: 0,
@@ -93,18 +98,24 @@ impl<E: Copy> Default for Calendar<E> {
 
 impl<E: Copy> Calendar<E> {
     /// Adds an event.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, time: Time, event: E) {
-        let entry = Entry { time, event };
-        let bucket = bucket_of(time);
-        if bucket <= self.current {
-            let rest = &self.order[self.taken..];
-            let later = rest.partition_point(|&at| self.ready[at as usize].time <= time);
-            let index = self.ready.len() as u32;
-            self.order.insert(self.taken + later, index);
-            self.ready.push(entry);
-        } else if bucket < self.current + BUCKETS {
-            self.put(bucket, entry);
+        // What is not ahead wraps around to a great number.
+        let ahead = bucket_of(time).wrapping_sub(self.current + 1);
+        if ahead < BUCKETS - 1 {
+            self.put(time, event);
+        } else {
+            self.push_elsewhere(Entry { time, event });
+        }
+    }
+
+    /// Adds an event that belongs to the present bucket or before it, or beyond the calendar.
+    #[cold]
+    fn push_elsewhere(&mut self, entry: Entry<E>) {
+        if bucket_of(entry.time) <= self.current {
+            let rest = &self.ready[self.taken..];
+            let later = rest.partition_point(|other| other.time <= entry.time);
+            self.ready.insert(self.taken + later, entry);
         } else {
             let number = self.pushed;
             self.pushed += 1;
@@ -114,103 +125,121 @@ impl<E: Copy> Calendar<E> {
 
     /// Time of the first event.
     pub fn next_time(&self) -> Option<Time> {
-        if let Some(entry) = self.coming(0) {
+        if let Some(entry) = self.ready.get(self.taken) {
             return Some(entry.time);
         }
         match self.next_bucket() {
             Some(bucket) => {
-                let bucket = &self.buckets[slot(bucket)];
-                bucket.iter().map(|entry| entry.time).min()
+                let slots = &self.buckets[place(bucket)];
+                let first = slots.iter().map(|slot| slot.offset).min();
+                first.map(|offset| start_of(bucket) + Time::from(offset))
             }
             None => self.far.peek().map(|far| far.entry.time),
         }
     }
 
     /// Takes the first event if its time has come by `limit`.
+    #[inline(always)]
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
-        loop {
-            if let Some(&Entry { time, event }) = self.coming(0) {
-                if time > limit {
-                    return None;
-                }
-                self.taken += 1;
-                return Some((time, event));
-            }
-            let far = || self.far.peek().map(|far| bucket_of(far.entry.time));
-            let next = self.next_bucket().or_else(far)?;
-            // Later buckets keep their turn, because events may still be pushed before them.
-            if next > bucket_of(limit) {
-                return None;
-            }
-            self.turn_to(next);
+        if self.taken == self.ready.len() && !self.turn_by(limit) {
+            return None;
         }
-    }
-
-    /// The entry of the present bucket that is taken after `ahead` others.
-    #[inline]
-    fn coming(&self, ahead: usize) -> Option<&Entry<E>> {
-        let at = *self.order.get(self.taken + ahead)?;
-        Some(&self.ready[at as usize])
+        let &Entry { time, event } = self.ready.get(self.taken)?;
+        if time > limit {
+            return None;
+        }
+        self.taken += 1;
+        Some((time, event))
     }
 
     /// The next `count` events of the present bucket, or fewer if it has no more, in order. Others may be pushed before them.
     pub fn next_events(&self, count: usize) -> impl Iterator<Item = &E> {
-        let end = self.order.len().min(self.taken + count);
-        let next = &self.order[self.taken..end];
-        next.iter().map(|&at| &self.ready[at as usize].event)
+        let end = self.ready.len().min(self.taken + count);
+        self.ready[self.taken..end].iter().map(|entry| &entry.event)
     }
 
     /// Events of the present bucket that were taken.
+    #[inline]
     pub const fn taken(&self) -> usize {
         self.taken
+    }
+
+    /// Gives the next bucket with events its turn, if `limit` is not before it. Later buckets keep their turn, because events may still be pushed before them.
+    #[inline(never)]
+    fn turn_by(&mut self, limit: Time) -> bool {
+        let far = || self.far.peek().map(|far| bucket_of(far.entry.time));
+        let next = self.next_bucket().or_else(far);
+        let next = next.filter(|&next| next <= bucket_of(limit));
+        if let Some(bucket) = next {
+            self.turn_to(bucket);
+        }
+        next.is_some()
     }
 
     /// Gives `bucket`, the next one with events, its turn.
     fn turn_to(&mut self, bucket: u64) {
         self.current = bucket;
-        self.ready.clear();
-        self.taken = 0;
-        let at = slot(bucket);
-        std::mem::swap(&mut self.ready, &mut self.buckets[at]);
-        self.occupied[at / WORD as usize] &= !(1 << (at as u64 % WORD));
         while let Some(far) = self.far.peek() {
-            let of = bucket_of(far.entry.time);
-            if of >= bucket + BUCKETS {
+            if bucket_of(far.entry.time) >= bucket + BUCKETS {
                 break;
             }
             let far = self.far.pop().expect("the entry just seen");
-            if of == bucket {
-                self.ready.push(far.entry);
-            } else {
-                self.put(of, far.entry);
-            }
+            self.put(far.entry.time, far.entry.event);
         }
-        self.sort();
+        self.arrange(bucket);
+        let at = place(bucket);
+        self.buckets[at].clear();
+        self.occupied[at / WORD as usize] &= !(1 << (at as u64 % WORD));
     }
 
-    /// Puts `order` into the order of times, and among equal times of the entries' indices. Words are sorted that have both, because entries are six
-    /// times as long.
-    fn sort(&mut self) {
-        self.order.clear();
-        let keys = (0..).zip(&self.ready);
-        if self.ready.len() < 1 << INDEX_BITS {
-            let key = |(index, entry): (u32, &Entry<E>)| (entry.time as u32) << INDEX_BITS | index;
-            self.order.extend(keys.map(key));
-            self.order.sort_unstable();
-            for word in &mut self.order {
-                *word &= (1 << INDEX_BITS) - 1;
+    /// Fills `ready` with the entries of a bucket in the order of times, and among equal times in that of the pushes. They are dealt to the parts of the bucket, in
+    /// which there are few, mostly of one time.
+    fn arrange(&mut self, bucket: u64) {
+        let slots = &self.buckets[place(bucket)];
+        self.taken = 0;
+        self.ready.clear();
+        let Some(&Slot { event, .. }) = slots.first() else {
+            return;
+        };
+        let mut ends = [0; PARTS];
+        let mut present = 0_u64;
+        for slot in slots {
+            ends[part_of(slot.offset)] += 1;
+            present |= 1 << part_of(slot.offset);
+        }
+        // Where the parts begin; dealing an entry to a part moves that on.
+        let mut next = 0;
+        for part in ones(present) {
+            let count = ends[part];
+            ends[part] = next;
+            next += count;
+        }
+        let time = start_of(bucket);
+        self.ready.resize(slots.len(), Entry { time, event });
+        for slot in slots {
+            let end = &mut ends[part_of(slot.offset)];
+            self.ready[*end] = Entry {
+                time: time + Time::from(slot.offset),
+                event: slot.event,
+            };
+            *end += 1;
+        }
+        let mut begin = 0;
+        for part in ones(present) {
+            let part = &mut self.ready[begin..ends[part]];
+            begin += part.len();
+            if part.len() > 1 {
+                part.sort_by_key(|entry| entry.time);
             }
-        } else {
-            self.order.extend(keys.map(|(index, _)| index));
-            let ready = &self.ready;
-            self.order.sort_by_key(|&at| ready[at as usize].time);
         }
     }
 
+    /// Puts an event into its bucket.
     #[inline]
-    fn put(&mut self, bucket: u64, entry: Entry<E>) {
-        let at = slot(bucket);
-        self.buckets[at].push(entry);
+    fn put(&mut self, time: Time, event: E) {
+        let at = place(bucket_of(time));
+        let offset = (time % (1 << BUCKET_BITS)) as u32;
+        self.buckets[at].push(Slot { offset, event });
         self.occupied[at / WORD as usize] |= 1 << (at as u64 % WORD);
     }
 
@@ -235,10 +264,30 @@ impl<E: Copy> Calendar<E> {
     }
 }
 
+/// The part of its bucket in which a time lies.
+const fn part_of(offset: u32) -> usize {
+    (offset >> (BUCKET_BITS - PARTS.ilog2())) as usize % PARTS
+}
+
+/// The numbers of the bits of a word that are set, in ascending order.
+fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (word != 0).then(|| word.trailing_zeros() as usize)?;
+        word &= word - 1;
+        Some(first)
+    })
+}
+
 const fn bucket_of(time: Time) -> u64 {
     time >> BUCKET_BITS
 }
 
-const fn slot(bucket: u64) -> usize {
+/// The first picosecond of a bucket.
+const fn start_of(bucket: u64) -> Time {
+    bucket << BUCKET_BITS
+}
+
+/// Number of a bucket.
+const fn place(bucket: u64) -> usize {
     (bucket % BUCKETS) as usize
 }

@@ -205,7 +205,11 @@ impl Channel {
     }
 
     /// When the line will have sent everything in its queues.
+    #[inline]
     pub(crate) fn free_at<P: Parcel>(&self, packets: &PacketStore<P>, settings: &Settings) -> Time {
+        if !self.has_waiting() {
+            return self.busy_until;
+        }
         let queues = [&self.data, &self.control];
         let waiting = queues.into_iter().flat_map(|queue| packets.lengths(queue));
         let backlog: Time = waiting.map(|len| settings.line_time(len)).sum();

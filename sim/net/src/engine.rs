@@ -9,6 +9,7 @@ use crate::{ChannelId, DropReason, Fabric, HostId, LinkId};
 
 impl<P: Parcel> Fabric<P> {
     /// Executes `event` at the present time; returns what the user has to act on.
+    #[inline(always)]
     pub(crate) fn process(&mut self, event: Event) -> Option<Occurrence<P>> {
         match event {
             Event::Send(channel, packet) => self.enqueue(channel, packet, Class::Data),
@@ -23,7 +24,10 @@ impl<P: Parcel> Fabric<P> {
             Event::Pause { channel, paused } => self.pause(channel, paused),
             Event::PortFree(host, port) if self.is_port_held_up(host, port) => {}
             Event::PortFree(host, port) => return Some(Occurrence::PortFree(host, port as usize)),
-            Event::Alarm(token) => return Some(Occurrence::Alarm(token)),
+            Event::Alarm(high, low) => {
+                let token = u64::from(high) << 32 | u64::from(low);
+                return Some(Occurrence::Alarm(token));
+            }
             Event::Link { link, up } => {
                 self.change_link(link, up);
                 return Some(Occurrence::Link(link, up));
@@ -148,10 +152,13 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Processes a packet that has passed a channel.
-    fn arrive(&mut self, id: ChannelId, packet: PacketId, failures: u32) -> Option<Occurrence<P>> {
+    #[inline]
+    fn arrive(&mut self, id: ChannelId, packet: PacketId, failures: u16) -> Option<Occurrence<P>> {
         let last_bit = self.packets.flight(packet).last_bit;
-        let next_failure = self.failures_of(id).get(failures as usize);
-        if next_failure.is_some_and(|&time| time < last_bit) {
+        if self
+            .next_failure(id, failures)
+            .is_some_and(|time| time < last_bit)
+        {
             self.drop_on(id, packet, DropReason::LinkDown);
             return None;
         }

@@ -12,7 +12,7 @@ use crate::calendar::Calendar;
 use crate::channel::{Channel, Settings};
 use crate::error::FabricError;
 use crate::event::Event;
-use crate::flight::{PacketId, PacketStore};
+use crate::flight::{Flight, PacketId, PacketStore};
 use crate::forwarding::Forwarding;
 use crate::observe::{Hooks, Sampler};
 use crate::occurrence::{Delivery, Occurrence};
@@ -184,11 +184,14 @@ impl<P: Parcel> Fabric<P> {
         self.not_past(time)?;
         frame.check()?;
         self.sent += 1;
-        let packet = self.packets.insert(frame);
-        if !P::REWRITTEN {
+        let mut flight = Flight::new(&frame);
+        let headers = if P::REWRITTEN {
+            None
+        } else {
             // No switch changes its headers: they are read while the packet is in the cache. What cannot be read is dropped at the first switch.
-            let _ = self.read(packet);
-        }
+            flight.read(&frame, &self.classifier, &self.forwarding).ok()
+        };
+        let packet = self.packets.insert(flight, frame, headers);
         Ok((channel, packet))
     }
 
@@ -200,7 +203,7 @@ impl<P: Parcel> Fabric<P> {
     pub fn transmit(&mut self, host: HostId, port: usize, frame: P) -> Result<(), FabricError> {
         let (channel, packet) = self.admit(host, port, self.now, frame)?;
         self.enqueue(channel, packet, Class::Data);
-        let free = self.free_at(host, port)?;
+        let free = self.line_free_at(channel);
         self.events.push(free, Event::PortFree(host, port as u32));
         Ok(())
     }
@@ -211,7 +214,7 @@ impl<P: Parcel> Fabric<P> {
     /// [`FabricError::InPast`].
     pub fn set_alarm(&mut self, time: Time, token: u64) -> Result<(), FabricError> {
         self.not_past(time)?;
-        self.events.push(time, Event::Alarm(token));
+        self.events.push(time, Event::alarm(token));
         Ok(())
     }
 
@@ -243,9 +246,15 @@ impl<P: Parcel> Fabric<P> {
     /// [`FabricError::NoSuchPort`].
     pub fn free_at(&self, host: HostId, port: usize) -> Result<Time, FabricError> {
         let channel = self.uplink(host, port)?;
-        let channel = &self.channels[channel.index()];
+        Ok(self.line_free_at(channel))
+    }
+
+    /// When a channel will have sent all packets that are queued so far.
+    #[inline]
+    fn line_free_at(&self, id: ChannelId) -> Time {
+        let channel = &self.channels[id.index()];
         let settings = &self.settings[channel.settings as usize];
-        Ok(channel.free_at(&self.packets, settings).max(self.now))
+        channel.free_at(&self.packets, settings).max(self.now)
     }
 
     /// Whether a link is up.

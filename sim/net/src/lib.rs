@@ -55,7 +55,7 @@ pub mod topology;
 mod trim;
 pub mod workload;
 
-pub use ahead::Coming;
+pub use ahead::{Coming, AHEAD};
 pub use balance::Balancer;
 pub use ecn::EcnThresholds;
 pub use error::FabricError;

@@ -9,13 +9,13 @@ use crate::{ChannelId, DropReason, Fabric, Time};
 
 impl<P: Parcel> Fabric<P> {
     /// Puts a packet on the line, which is free.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn transmit_on(&mut self, id: ChannelId, packet: PacketId) {
         self.release(packet);
         let len = self.packets.flight(packet).len;
         let channel = &mut self.channels[id.index()];
         let settings = &self.settings[channel.settings as usize];
-        debug_assert!(channel.busy_until <= self.now, "the line is taken");
+        assert!(channel.busy_until <= self.now, "the line is taken");
         channel.busy_until = self.now + settings.line_time(len);
         channel.line_len = len;
         let last_bit = self.now + settings.through_time(len);
@@ -32,7 +32,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Decides whether and when a packet arrives whose last bit leaves at `last_bit`.
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, id: ChannelId, packet: PacketId, last_bit: Time) {
         let flight = self.packets.flight(packet);
         let len = flight.len;
@@ -52,6 +52,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// The same on a channel with faults or hooks. The packet starts at `start` as number `number`, and would arrive at `arrival`.
+    #[inline(never)]
     fn launch_with_faults(
         &mut self,
         id: ChannelId,
@@ -101,9 +102,9 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Schedules the arrival of a packet that has just started.
-    #[inline]
+    #[inline(always)]
     fn fly(&mut self, channel: ChannelId, packet: PacketId, seen: Time) {
-        let failures = self.failures_of(channel).len() as u32;
+        let failures = self.failures_of(channel).len() as u16;
         let arrive = Event::Arrive {
             channel,
             packet,
@@ -112,9 +113,18 @@ impl<P: Parcel> Fabric<P> {
         self.events.push(seen, arrive);
     }
 
+    /// When a channel went down first since a packet started, before which it had failed `failures` times modulo 2^16.
+    #[inline]
+    pub(crate) fn next_failure(&self, channel: ChannelId, failures: u16) -> Option<Time> {
+        let all = self.failures_of(channel);
+        let since = (all.len() as u16).wrapping_sub(failures);
+        let next = all.len().checked_sub(usize::from(since))?;
+        all.get(next).copied()
+    }
+
     /// Times at which a channel went down so far.
     #[inline]
-    pub(crate) fn failures_of(&self, channel: ChannelId) -> &[Time] {
+    fn failures_of(&self, channel: ChannelId) -> &[Time] {
         if self.failures.is_empty() {
             return &[];
         }

@@ -28,6 +28,7 @@ pub struct Classifier {
 impl Classifier {
     /// The class of a packet by its DSCP, and by its BTH opcode if it has one. A probe is like data: cards send it with the code point of data and
     /// ECN-capable, so that it waits, and is marked, where data would be.
+    #[inline]
     pub fn class(&self, dscp: u8, opcode: Option<Opcode>) -> Class {
         let control = match &self.control_dscp {
             Some(list) => list.contains(&dscp),

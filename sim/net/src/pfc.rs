@@ -143,6 +143,7 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// A channel has put a packet on the line: if that was the last one of a host's port that was held up, the port is free behind it.
+    #[inline]
     pub(crate) fn free_port(&mut self, id: ChannelId) {
         let channel = &mut self.channels[id.index()];
         if !channel.port_waits || channel.has_waiting() {

@@ -15,10 +15,11 @@ impl<P: Parcel> Fabric<P> {
         packet: PacketId,
         is_first: bool,
     ) -> Result<(ChannelId, Class), DropReason> {
-        if !self.packets.flight(packet).is_read {
+        let mut flight = self.packets.flight(packet);
+        if !flight.is_read {
             self.read(packet)?;
+            flight = self.packets.flight(packet);
         }
-        let flight = self.packets.flight(packet);
         if flight.hops <= 1 {
             return Err(DropReason::HopLimit);
         }
@@ -160,15 +161,11 @@ impl<P: Parcel> Fabric<P> {
     }
 
     /// Reads the headers of a packet.
-    pub(crate) fn read(&mut self, packet: PacketId) -> Result<(), DropReason> {
+    #[inline(never)]
+    fn read(&mut self, packet: PacketId) -> Result<(), DropReason> {
         let (flight, body) = self.packets.both(packet);
-        let (headers, label) = body.parcel.read(&self.classifier)?;
+        let headers = flight.read(&body.parcel, &self.classifier, &self.forwarding)?;
         body.headers = Some(headers);
-        flight.class = label.class;
-        flight.flow = label.flow;
-        flight.hops = label.hops;
-        flight.target = self.forwarding.target(label.destination);
-        flight.is_read = true;
         Ok(())
     }
 }

@@ -255,9 +255,9 @@ impl Nscc {
 
     /// `increase += gain * acked`; 23 bits times 24, on top of what less than 65,536 bytes collected.
     fn collect(&mut self, gain: u64, acked: u32) {
-        debug_assert!(gain < 1 << 23, "gain {gain:#x}");
+        assert!(gain < 1 << 23, "gain {gain:#x}");
         self.increase += gain * u64::from(acked);
-        debug_assert!(self.increase < 1 << 48, "increase {:#x}", self.increase);
+        assert!(self.increase < 1 << 48, "increase {:#x}", self.increase);
     }
 
     /// At most once per base RTT, and only if the average is above target:

@@ -31,7 +31,7 @@ pub struct Reciprocal {
 impl Reciprocal {
     /// Computes the reciprocal of `divisor`, which is not zero.
     pub fn of(divisor: u32) -> Self {
-        debug_assert_ne!(divisor, 0, "reciprocal of zero");
+        assert_ne!(divisor, 0, "reciprocal of zero");
         let leading_zeros = divisor.leading_zeros();
         let index = (divisor << leading_zeros) >> 23 & 0xff;
         Self {
@@ -45,8 +45,8 @@ impl Reciprocal {
     /// The dividend has at most 48 bits, and the divisor is at least 2^(fraction_bits - 9), so that the shift goes
     /// right.
     pub fn quotient(self, dividend: u64, fraction_bits: u8) -> u64 {
-        debug_assert!(dividend < 1 << 48, "dividend {dividend:#x}");
-        debug_assert!(self.exponent + 9 >= fraction_bits, "{self:?}");
+        assert!(dividend < 1 << 48, "dividend {dividend:#x}");
+        assert!(self.exponent + 9 >= fraction_bits, "{self:?}");
         (dividend * u64::from(self.mantissa)) >> (self.exponent + 9 - fraction_bits)
     }
 }

@@ -273,6 +273,7 @@ impl<M: Memory> Endpoint<M> {
     }
 
     /// Schedules the queue pairs that waited for a block of the pool of `number`, if one is free.
+    #[inline]
     fn wake_for_blocks(&mut self, number: u32) {
         while let Some(waiting) = self.pools[number as usize % 2].wake() {
             self.wake(waiting);
@@ -280,6 +281,7 @@ impl<M: Memory> Endpoint<M> {
     }
 
     /// Runs an action of a queue pair's requester, then reports its results.
+    #[inline]
     pub(super) fn with_requester<T>(
         &mut self,
         number: u32,
@@ -295,13 +297,17 @@ impl<M: Memory> Endpoint<M> {
         };
         let result = act(&mut qp.requester, &mut card);
         self.timers.arm(qp);
+        let reports = qp.has_news();
         self.wake_for_blocks(number);
-        self.report(number);
+        if reports {
+            self.report(number);
+        }
         Some(result)
     }
 
     /// Reports completions lost, and takes the receive side of a queue pair in error out of service too. A queue pair whose completion queue was overrun
-    /// fails.
+    /// fails. It changes nothing unless [`QueuePair::has_news`].
+    #[cold]
     pub(super) fn report(&mut self, number: u32) {
         let Some(qp) = self.qps.get_mut(number) else {
             return;

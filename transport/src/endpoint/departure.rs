@@ -12,6 +12,12 @@ use crate::rx::{ControlBody, ControlPacket, PacketHeaders, Psn, QpMode};
 use crate::spray::{EvIndex, Path};
 use crate::time::Ticks;
 
+/// What a queue pair sends next.
+pub(super) enum Leaving<'a> {
+    Answer(&'a Answer),
+    Request(&'a RequestPacket),
+}
+
 /// A queue pair at a port: what all its packets there share.
 pub(super) struct Line<'a> {
     config: &'a EndpointConfig,
@@ -24,8 +30,17 @@ impl<'a> Line<'a> {
         Self { config, qp, port }
     }
 
+    /// The packet that leaves now.
+    #[inline(always)]
+    pub fn departure_of(&self, leaving: &Leaving<'_>, now: Ticks) -> Departure {
+        match leaving {
+            Leaving::Answer(answer) => self.answer(answer, now),
+            Leaving::Request(packet) => self.request(packet),
+        }
+    }
+
     /// An acknowledgement that leaves now.
-    pub fn answer(&self, answer: &Answer, now: Ticks) -> Departure {
+    fn answer(&self, answer: &Answer, now: Ticks) -> Departure {
         // An RC queue pair answers on its one path, whatever path the packet took.
         let known_good = match self.qp.mode {
             QpMode::Mrc => self.qp.reverse.pick(self.port as u8, now),
@@ -36,7 +51,7 @@ impl<'a> Line<'a> {
     }
 
     /// A data packet or a probe.
-    pub fn request(&self, packet: &RequestPacket) -> Departure {
+    fn request(&self, packet: &RequestPacket) -> Departure {
         let ext = match packet.ext {
             RequestExt::Probe(peth) => {
                 let body = ControlBody::Probe(peth);
@@ -79,6 +94,7 @@ impl<'a> Line<'a> {
         }))
     }
 
+    #[inline(always)]
     fn departure(&self, packet: Packet) -> Departure {
         let headers = match &packet {
             Packet::Data(data) => data.payload_offset.into(),
@@ -95,8 +111,10 @@ impl<'a> Line<'a> {
             entropy,
         };
         // The outer address follows from plane and entropy value alone; any index of the plane names the path.
-        let template = self.qp.srv6.as_ref().zip(EvIndex::new(plane));
-        let outer = template.map(|(template, index)| template.container(&path(index)));
+        let outer = self.qp.srv6.as_ref().and_then(|template| {
+            let index = EvIndex::new(plane)?;
+            Some(template.container(&path(index)))
+        });
         Departure {
             qp: self.qp.number,
             frame_length: frame_length(headers, packet.payload_and_pad(), outer.is_some()),

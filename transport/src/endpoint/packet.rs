@@ -14,6 +14,7 @@ pub enum Packet {
 
 impl Packet {
     /// Destination queue pair, 24 bits.
+    #[inline]
     pub const fn dest_qp(&self) -> u32 {
         match self {
             Self::Data(headers) => headers.dest_qp,
@@ -22,6 +23,7 @@ impl Packet {
     }
 
     /// Entropy value: with the port, its path in the fabric.
+    #[inline]
     pub const fn entropy(&self) -> stellar_wire::mrc::Entropy {
         match self {
             Self::Data(headers) => headers.entropy,
@@ -38,6 +40,7 @@ impl Packet {
     }
 
     /// Whether it is sent like data: with the data code point, and ECN-capable. Data packets and probes are; acknowledgements are not.
+    #[inline]
     pub const fn is_like_data(&self) -> bool {
         match self {
             Self::Data(_) => true,
@@ -46,6 +49,7 @@ impl Packet {
     }
 
     /// Bytes of payload and pad: what a switch that trims the packet cuts from the frame.
+    #[inline]
     pub fn payload_and_pad(&self) -> u16 {
         match self {
             Self::Data(headers) => headers.payload_length.next_multiple_of(4),

@@ -104,6 +104,12 @@ impl QueuePair {
         both.into_iter().flatten().reduce(earlier)
     }
 
+    /// Whether there is something to report: completions that were lost, or an error that was not reported yet.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.cq.has_lost() || !self.failed && self.requester.error().is_some()
+    }
+
     /// Its peer as control packets name it.
     pub const fn control_peer(&self) -> ControlPeer {
         ControlPeer {

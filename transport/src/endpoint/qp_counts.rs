@@ -39,10 +39,17 @@ pub(super) struct ReceiveCounts(Vec<(QpCounter, u64)>);
 
 impl ReceiveCounts {
     /// Counts `count` more.
+    #[inline]
     fn add(&mut self, counter: QpCounter, count: u64) {
+        if count > 0 {
+            self.add_some(counter, count);
+        }
+    }
+
+    fn add_some(&mut self, counter: QpCounter, count: u64) {
         if let Some((_, value)) = self.0.iter_mut().find(|(of, _)| *of == counter) {
             *value += count;
-        } else if count > 0 {
+        } else {
             self.0.push((counter, count));
         }
     }

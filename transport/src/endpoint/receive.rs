@@ -57,19 +57,20 @@ impl<M: Memory> Endpoint<M> {
         match packet {
             Packet::Data(_) if transit.trimmed => self.lane.refuse(DropReason::BadIcrc),
             Packet::Data(headers) => {
-                let headers = PacketHeaders {
-                    ecn_ce: headers.ecn_ce || transit.marked,
+                let marked = transit.marked.then_some(PacketHeaders {
+                    ecn_ce: true,
                     ..*headers
-                };
-                let decision = self.lane.receive_headers(&headers);
-                self.receive_data(port, &headers, decision.reason, decision.ack, now);
+                });
+                let headers = marked.as_ref().unwrap_or(headers);
+                let decision = self.lane.receive_headers(headers);
+                self.receive_data(port, headers, decision.reason, decision.ack, now);
             }
             Packet::Control(control) => {
-                let control = ControlPacket {
-                    ecn_ce: control.ecn_ce || transit.marked,
+                let marked = transit.marked.then_some(ControlPacket {
+                    ecn_ce: true,
                     ..*control
-                };
-                self.receive_control(port, &control, now);
+                });
+                self.receive_control(port, marked.as_ref().unwrap_or(control), now);
             }
         }
     }
@@ -138,13 +139,17 @@ impl<M: Memory> Endpoint<M> {
         };
         let accepted = qp.responder.accept(headers, track, &mut qp.cq);
         let count = qp.responder.counter().count();
+        // The requester has no error that was not reported: its memory is not needed here.
+        let reports = qp.cq.has_lost();
         if accepted.is_err() {
             self.counters.wimm_exceeded += 1;
         }
         if accepted? {
             self.raise(EventKind::ImmThreshold, number, count.into());
         }
-        self.report(number);
+        if reports {
+            self.report(number);
+        }
         Ok(())
     }
 

@@ -126,17 +126,25 @@ impl<M: Memory> Endpoint<M> {
     }
 
     /// Latest time of the next call of [`Self::on_timer`]: no timer expires, and no tenant has tokens again, earlier.
+    #[inline]
     pub fn next_deadline(&self) -> Option<Ticks> {
         let timer = self.timers.first().map(|(at, _)| at);
         self.rest_ends().into_iter().chain(timer).reduce(earlier)
     }
 
     /// The time at which the first tenant has tokens again.
+    #[inline]
     fn rest_ends(&self) -> Option<Ticks> {
         // This is asked with every packet, and hardly ever does a tenant rest.
         if self.schedules.iter().all(|schedule| schedule.rests() == 0) {
             return None;
         }
+        self.first_rest_end()
+    }
+
+    /// The same, if a tenant rests.
+    #[cold]
+    fn first_rest_end(&self) -> Option<Ticks> {
         let resting = self.schedules.iter().flat_map(Schedule::all_resting);
         let ends = resting.filter_map(|tenant| self.limits.get(&tenant));
         ends.map(TokenBucket::ready_at).reduce(earlier)

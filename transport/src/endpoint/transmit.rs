@@ -1,20 +1,16 @@
 //! Transmission of packets, as records or as frames.
 
-use super::departure::Line;
+use super::departure::{Leaving, Line};
 use super::framing::FrameSpec;
 use super::{Departure, Endpoint, Memory, MemoryFault, Packet, PayloadPolicy};
-use crate::requester::Payload;
+use crate::requester::{Payload, RequestPacket};
 use crate::time::Ticks;
 use stellar_wire::rows::wire_cost;
 
-/// A packet that leaves, and where its payload is.
+/// A packet that leaves, and the request that it is of, if it is no answer.
 struct Outgoing {
     departure: Departure,
-    /// Payload bytes.
-    length: u16,
-    payload: Option<Payload>,
-    /// Send queue index of its message, if it has one.
-    slot: Option<u16>,
+    request: Option<RequestPacket>,
 }
 
 impl<M: Memory> Endpoint<M> {
@@ -22,14 +18,20 @@ impl<M: Memory> Endpoint<M> {
     /// something is received or posted, or a timer expires.
     pub fn poll_transmit(&mut self, port: usize, now: Ticks) -> Option<Vec<u8>> {
         loop {
-            let outgoing = self.next_packet(port, now)?;
+            let outgoing = self.next_packet(port, now, |line, leaving| Outgoing {
+                departure: line.departure_of(&leaving, now),
+                request: match leaving {
+                    Leaving::Request(packet) => Some(packet.clone()),
+                    Leaving::Answer(_) => None,
+                },
+            })?;
             let qp = outgoing.departure.qp;
             match self.frame(port, &outgoing)? {
                 Ok(frame) => {
                     self.count_sent(port, &outgoing.departure.packet);
                     return Some(frame);
                 }
-                Err(_) => self.unreadable(qp, outgoing.slot),
+                Err(_) => self.unreadable(qp, outgoing.request.and_then(|packet| packet.slot)),
             }
         }
     }
@@ -37,9 +39,12 @@ impl<M: Memory> Endpoint<M> {
     /// As [`Self::poll_transmit`], without the frame's bytes: the same packets in the same order. The payload is not read, so a message whose memory
     /// does not answer is sent none the less.
     pub fn poll_packet(&mut self, port: usize, now: Ticks) -> Option<Departure> {
-        let Outgoing { departure, .. } = self.next_packet(port, now)?;
-        self.count_sent(port, &departure.packet);
-        Some(departure)
+        let departure =
+            self.next_packet(port, now, |line, leaving| line.departure_of(&leaving, now));
+        if let Some(departure) = &departure {
+            self.count_sent(port, &departure.packet);
+        }
+        departure
     }
 
     fn count_sent(&mut self, port: usize, packet: &Packet) {
@@ -47,32 +52,29 @@ impl<M: Memory> Endpoint<M> {
         self.counters.control_sent += u64::from(!packet.is_like_data());
     }
 
-    fn next_packet(&mut self, port: usize, now: Ticks) -> Option<Outgoing> {
+    /// Has `send` make what it needs of the next packet, which is long, so it stays where it is.
+    #[inline(always)]
+    fn next_packet<T>(
+        &mut self,
+        port: usize,
+        now: Ticks,
+        send: impl FnOnce(&Line<'_>, Leaving<'_>) -> T,
+    ) -> Option<T> {
         if !self.port_up[port] {
             return None;
         }
-        self.next_answer(port, now)
-            .or_else(|| self.next_request(port, now))
-    }
-
-    fn next_answer(&mut self, port: usize, now: Ticks) -> Option<Outgoing> {
-        let (number, answer) = self.answers[port].pop_front()?;
-        let qp = self.qps.get(number)?;
-        Some(Outgoing {
-            departure: Line::new(&self.config, qp, port).answer(&answer, now),
-            length: 0,
-            payload: None,
-            slot: None,
-        })
-    }
-
-    fn next_request(&mut self, port: usize, now: Ticks) -> Option<Outgoing> {
+        if let Some((number, answer)) = self.answers[port].pop_front() {
+            if let Some(qp) = self.qps.get(number) {
+                let line = Line::new(&self.config, qp, port);
+                return Some(send(&line, Leaving::Answer(&answer)));
+            }
+        }
         self.ask_resting(now);
         while let Some(number) = self.schedules[port].front() {
             let packet = self.with_requester(number, |requester, card| {
                 requester.transmit(port as u8, now, card)
             });
-            let Some(packet) = packet.flatten() else {
+            let Some(Some(packet)) = &packet else {
                 self.schedules[port].park();
                 continue;
             };
@@ -80,12 +82,8 @@ impl<M: Memory> Endpoint<M> {
             let rests = !self.pay(port, cost, now);
             self.schedules[port].served(cost, rests);
             if let Some(qp) = self.qps.get(number) {
-                return Some(Outgoing {
-                    departure: Line::new(&self.config, qp, port).request(&packet),
-                    length: packet.length,
-                    payload: Some(packet.payload),
-                    slot: packet.slot,
-                });
+                let line = Line::new(&self.config, qp, port);
+                return Some(send(&line, Leaving::Request(packet)));
             }
         }
         None
@@ -93,6 +91,9 @@ impl<M: Memory> Endpoint<M> {
 
     /// The tenant in front at a port pays for `cost` bytes. Returns whether it may send more.
     fn pay(&mut self, port: usize, cost: u32, now: Ticks) -> bool {
+        if self.limits.is_empty() {
+            return true;
+        }
         let tenant = self.schedules[port].tenant_in_front();
         let bucket = tenant.and_then(|tenant| self.limits.get_mut(&tenant));
         bucket.is_none_or(|bucket| bucket.pay(cost, now))
@@ -111,17 +112,14 @@ impl<M: Memory> Endpoint<M> {
 
     /// The frame of a packet; `None` if its queue pair does not exist.
     fn frame(&mut self, port: usize, outgoing: &Outgoing) -> Option<Result<Vec<u8>, MemoryFault>> {
-        let Outgoing {
-            departure,
-            length,
-            payload,
-            ..
-        } = outgoing;
+        let Outgoing { departure, request } = outgoing;
         let qp = self.qps.get(departure.qp)?;
         let spec = FrameSpec::of(&self.config, &qp.peer, port, departure);
         let reads = self.model.payload == PayloadPolicy::Bytes;
         let memory = &mut self.memory;
-        Some(spec.build((*length).into(), |into| match payload {
+        let length = request.as_ref().map_or(0, |packet| packet.length);
+        let payload = request.as_ref().map(|packet| &packet.payload);
+        Some(spec.build(length.into(), |into| match payload {
             Some(Payload::Inline(bytes)) => {
                 into.copy_from_slice(&bytes[..into.len()]);
                 Ok(())

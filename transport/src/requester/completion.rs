@@ -78,6 +78,12 @@ impl CompletionQueue {
         self.ring.pop()
     }
 
+    /// Whether entries were lost that nobody has asked for yet.
+    #[inline]
+    pub const fn has_lost(&self) -> bool {
+        self.lost > 0 || self.first_lost.is_some()
+    }
+
     /// Number of entries lost since the last call.
     pub fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)

@@ -26,6 +26,7 @@ pub use mrc::{Card, MrcRequester, Sack};
 pub use packet::{RequestExt, RequestPacket, WriteExt};
 pub use rc::RcRequester;
 pub use sack::{SackRefusal, SackView};
+use segment::segment_length;
 pub use segment::{locate_payload, segment, Payload, Segment};
 pub use send_queue::{Fetched, ProducerError, SendQueue, MAX_MESSAGE};
 pub use stellar_wire::config::{

@@ -49,11 +49,15 @@ impl PsnBits {
         self.words[position] |= 1 << (psn.value() % 64);
     }
 
-    pub fn remove(&mut self, psn: Psn) {
+    /// Removes a PSN. Returns whether it was in the set.
+    pub fn remove(&mut self, psn: Psn) -> bool {
+        let bit = 1 << (psn.value() % 64);
         let position = self.position(Self::number(psn));
-        if let Some(word) = self.words.get_mut(position) {
-            *word &= !(1 << (psn.value() % 64));
-        }
+        let word = self
+            .words
+            .get_mut(position)
+            .filter(|word| **word & bit != 0);
+        word.map(|word| *word &= !bit).is_some()
     }
 
     /// Drops the words before that of a PSN. No PSN of theirs is in the set.

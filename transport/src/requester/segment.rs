@@ -20,10 +20,18 @@ pub struct Segment {
     pub last: bool,
 }
 
+/// Payload bytes of the packet `psn` of a message, which has it.
+#[inline]
+pub fn segment_length(message: &Message, psn: Psn, mtu: u32) -> u16 {
+    let offset = psn.distance_from(message.first) * mtu;
+    (message.wqe.length - offset).min(mtu) as u16
+}
+
 /// The packet `psn` of a message, which has it.
+#[inline]
 pub fn segment(message: &Message, psn: Psn, mtu: u32, mode: QpMode) -> Segment {
     let index = psn.distance_from(message.first);
-    debug_assert!(index < message.packets, "packet {index} of {message:?}");
+    assert!(index < message.packets, "packet {index} of {message:?}");
     let offset = index * mtu;
     let last = index + 1 == message.packets;
     let position = match (index == 0, last) {
@@ -36,7 +44,7 @@ pub fn segment(message: &Message, psn: Psn, mtu: u32, mode: QpMode) -> Segment {
     Segment {
         opcode: write_opcode(mode, position, immediate),
         offset,
-        length: (message.wqe.length - offset).min(mtu) as u16,
+        length: segment_length(message, psn, mtu),
         last,
     }
 }
@@ -56,6 +64,7 @@ pub enum Payload {
 ///
 /// # Errors
 /// `BadKey`, `WrongPd`, `OutOfBounds`, `InvalidPage`, `PageAbsent`.
+#[inline]
 pub fn locate_payload(
     tables: &Tables,
     pd: u32,

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use stellar_wire::config::WINDOW_BLOCK;
+
 use super::psn_bits::PsnBits;
 use super::window_pool::{blocks_between, WindowPool};
 use crate::rx::Psn;
@@ -86,11 +88,15 @@ impl Window {
 
     /// First PSN that is not acknowledged: what [`Self::una`] is after the next [`Self::advance`].
     pub fn first_unacknowledged(&self) -> Psn {
-        let mut psn = self.una;
-        while self.state(psn) == SlotState::Acked {
-            psn = psn.plus(1);
+        if self.in_flight.contains(self.una) {
+            // Mostly it is the one that it was.
+            return self.una;
         }
-        psn
+        let in_flight = self.in_flight.next(self.una);
+        let lost = (0..2).filter_map(|plane| self.first_lost(plane));
+        let unacknowledged = in_flight.into_iter().chain(lost);
+        let first = unacknowledged.min_by_key(|psn| psn.distance_from(self.una));
+        first.unwrap_or(self.next)
     }
 
     /// PSN of the next new packet.
@@ -119,16 +125,27 @@ impl Window {
 
     /// State of a PSN.
     pub fn state(&self, psn: Psn) -> SlotState {
-        let slot = psn.value() % SLOTS;
         if !self.contains(psn) {
             SlotState::Free
         } else if self.in_flight.contains(psn) {
             SlotState::InFlight
-        } else if self.lost.iter().any(|lost| lost.contains(&slot)) {
+        } else if self.is_lost(psn) {
             SlotState::Lost
         } else {
             SlotState::Acked
         }
+    }
+
+    /// Whether a PSN of the window is lost.
+    fn is_lost(&self, psn: Psn) -> bool {
+        let slot = psn.value() % SLOTS;
+        self.has_lost() && self.lost.iter().any(|lost| lost.contains(&slot))
+    }
+
+    /// Whether a packet is lost.
+    #[inline]
+    pub fn has_lost(&self) -> bool {
+        self.lost.iter().any(|lost| !lost.is_empty())
     }
 
     /// Last transmission of a PSN in the window.
@@ -147,10 +164,10 @@ impl Window {
     /// If it holds 4,096 packets, or needs a block and none is free: the caller checks the window and [`WindowPool::room`] first.
     pub fn push(&mut self, sent: Sent, pool: &mut WindowPool) -> Psn {
         assert!(self.len() < SLOTS, "the transmit window is full");
-        let held = self.blocks();
         let psn = self.next;
+        let enters_block = self.is_empty() || psn.value().is_multiple_of(WINDOW_BLOCK);
         self.next = psn.plus(1);
-        pool.changed(held, self.blocks());
+        pool.changed(0, enters_block.into());
         if self.sent.len() == self.sent.capacity() {
             let more = self.sent.len().clamp(1, Self::GROWTH);
             self.sent.reserve_exact(more);
@@ -162,7 +179,7 @@ impl Window {
 
     /// Records the retransmission of a lost packet.
     pub fn resend(&mut self, psn: Psn, sent: Sent) {
-        debug_assert_eq!(self.state(psn), SlotState::Lost);
+        assert_eq!(self.state(psn), SlotState::Lost);
         for lost in &mut self.lost {
             lost.remove(&(psn.value() % SLOTS));
         }
@@ -177,37 +194,36 @@ impl Window {
 
     /// Records that a packet was received. Returns its last transmission and its state before, if it was not acknowledged yet.
     pub fn acknowledge(&mut self, psn: Psn) -> Option<(Sent, SlotState)> {
-        let state = self.state(psn);
-        let slot = psn.value() % SLOTS;
         let sent = *self.sent(psn)?;
-        match state {
-            SlotState::Free | SlotState::Acked => return None,
-            SlotState::InFlight => {
-                self.in_flight.remove(psn);
-                self.bytes -= u32::from(sent.length);
-            }
-            SlotState::Lost => {
-                for lost in &mut self.lost {
-                    lost.remove(&slot);
-                }
-            }
+        if self.in_flight.remove(psn) {
+            self.bytes -= u32::from(sent.length);
+            return Some((sent, SlotState::InFlight));
         }
-        Some((sent, state))
+        if !self.is_lost(psn) {
+            return None;
+        }
+        for lost in &mut self.lost {
+            lost.remove(&(psn.value() % SLOTS));
+        }
+        Some((sent, SlotState::Lost))
     }
 
     /// Of the 64 PSNs from `base` on, those that may be in flight or lost: all others have been acknowledged, or are not in the window.
     pub(super) fn maybe_unacknowledged(&self, base: Psn) -> u64 {
-        if self.lost.iter().all(BTreeSet::is_empty) {
-            self.in_flight.word(base)
-        } else {
+        if self.has_lost() {
             u64::MAX
+        } else {
+            self.in_flight.word(base)
         }
     }
 
     /// Advances the start of the window over everything received. Returns the new start.
     pub fn advance(&mut self, pool: &mut WindowPool) -> Psn {
-        let held = self.blocks();
         let una = self.first_unacknowledged();
+        if una == self.una {
+            return una;
+        }
+        let held = self.blocks();
         self.sent.drain(..una.distance_from(self.una) as usize);
         self.una = una;
         self.in_flight.forget_before(self.una);
@@ -217,7 +233,7 @@ impl Window {
 
     /// Records that a packet in flight was lost, and its retries so far. Returns its payload bytes.
     pub fn lose(&mut self, psn: Psn, retries: u8) -> u32 {
-        debug_assert_eq!(self.state(psn), SlotState::InFlight);
+        assert_eq!(self.state(psn), SlotState::InFlight);
         let slot = psn.value() % SLOTS;
         let sent = &mut self.sent[psn.distance_from(self.una) as usize];
         sent.retries = retries;

@@ -46,6 +46,7 @@ impl PacketHeaders {
     }
 
     /// The opcode of a packet that is not refused.
+    #[inline]
     pub const fn opcode(&self) -> Opcode {
         write_opcode(self.mode, self.position, self.immediate.is_some())
     }
@@ -79,6 +80,7 @@ impl PacketHeaders {
 }
 
 /// The opcode of an RDMA WRITE packet; only the last packet of a message has immediate data.
+#[inline]
 pub(crate) const fn write_opcode(mode: QpMode, position: Position, immediate: bool) -> Opcode {
     match (mode, position, immediate) {
         (QpMode::Mrc, Position::First, _) => Opcode::MrcWriteFirst,

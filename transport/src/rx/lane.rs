@@ -175,6 +175,7 @@ impl RxLane {
         decision
     }
 
+    #[inline(always)]
     fn decide(&mut self, headers: &PacketHeaders) -> RxDecision {
         let context = self.tables.qp(headers.dest_qp);
         let qp_reason = check_qp(headers, &context);

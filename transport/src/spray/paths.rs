@@ -177,6 +177,12 @@ impl Paths {
     /// The slots of each plane from which a path is chosen: the first of three sets that is not empty. The sets are the values in service
     /// except `avoid`, the values assumed bad except `avoid`, and `avoid` itself. Returns `None` if all three are empty.
     pub(super) fn candidates(&self, avoid: Option<EvIndex>, up: PlaneMask) -> Option<[u64; 2]> {
+        if avoid.is_none() && up == PlaneMask::BOTH {
+            let slots = self.tables.each_ref().map(EvTable::in_service);
+            if slots != [0, 0] {
+                return Some(slots);
+            }
+        }
         let planes = |map: fn(&EvTable) -> u64, but: Option<EvIndex>| -> [u64; 2] {
             [0, 1].map(|plane: u8| {
                 let table = &self.tables[usize::from(plane)];

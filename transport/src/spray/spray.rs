@@ -82,10 +82,14 @@ impl Spray {
             }
         }
         let open = planes.and(self.planes_up);
-        let plane = [self.next_plane, self.next_plane ^ 1]
-            .into_iter()
-            .find(|&plane| open.contains(plane) && candidates[usize::from(plane)] != 0)?;
-        let candidates = candidates[usize::from(plane)];
+        let may = |plane: u8| open.contains(plane) && candidates[usize::from(plane & 1)] != 0;
+        let plane = if may(self.next_plane) {
+            self.next_plane
+        } else {
+            let other = self.next_plane ^ 1;
+            may(other).then_some(other)?
+        };
+        let candidates = candidates[usize::from(plane & 1)];
         let slot = self.policy.choose(&mut self.paths, plane, candidates);
         self.next_plane = plane ^ 1;
         self.path(plane, slot)

@@ -180,6 +180,7 @@ impl EntropyProfile {
 
     /// The value of `index` for a queue pair whose active values start `rotation` slots (less than
     /// [`Self::slots`]) into the profile; `None` if there is no such value. Backups do not rotate.
+    #[inline]
     pub fn entropy(&self, index: EvIndex, rotation: u8) -> Option<Entropy> {
         let number = if index.is_backup() {
             let number = index.value() - EvIndex::ACTIVE as u8;
@@ -203,6 +204,7 @@ impl EntropyProfile {
     }
 
     /// The index whose value is `entropy` for a queue pair with this rotation; `None` if no path has it.
+    #[inline]
     pub fn index_of(&self, entropy: Entropy, rotation: u8) -> Option<EvIndex> {
         let number = match &self.values {
             Values::Explicit(_, numbers) => *numbers.get(&entropy.0)?,

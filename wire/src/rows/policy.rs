@@ -123,6 +123,7 @@ impl PolicyTraits {
 
 impl SprayPolicy {
     /// The row of the table of policies.
+    #[inline]
     pub const fn traits(self) -> PolicyTraits {
         TABLE[self.index() as usize]
     }

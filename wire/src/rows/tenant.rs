@@ -42,6 +42,7 @@ pub const fn tenant_of(page: u32) -> u32 {
 }
 
 /// Bytes that a burst of `packets` packets with `payload` bytes of payload counts.
+#[inline]
 pub const fn wire_cost(payload: u32, packets: u32) -> u32 {
     payload + PACKET_OVERHEAD * packets
 }

@@ -151,7 +151,9 @@ impl Schedule {
             return;
         };
         let tenant = &mut self.tenants[index];
-        tenant.queue.rotate_left(1);
+        if tenant.queue.len() > 1 {
+            tenant.queue.rotate_left(1);
+        }
         tenant.tag = wheel::after(tenant.tag, cost, tenant.step);
         if rests {
             self.resting.push_back(index);
@@ -187,6 +189,7 @@ impl Schedule {
     }
 
     /// Number of tenants without tokens.
+    #[inline]
     pub fn rests(&self) -> usize {
         self.resting.len()
     }

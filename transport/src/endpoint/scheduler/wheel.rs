@@ -24,11 +24,11 @@ pub const fn after(tag: u32, cost: u32, step: u16) -> u32 {
     tag.wrapping_add((cost * step as u32) >> STEP_SHIFT)
 }
 
-/// A list of tenants.
+/// A list of tenants. It is short, as every card of a cluster has 64 of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    first: usize,
-    last: usize,
+    first: u16,
+    last: u16,
 }
 
 /// Tenants by tag. As in hardware, the tenants of a bucket are a list, so nothing is allocated but one link for each tenant.
@@ -38,7 +38,7 @@ pub struct Wheel {
     /// Bit b: bucket b has tenants.
     occupied: u32,
     /// The next tenant of the bucket, if a tenant is not its last one.
-    links: Vec<usize>,
+    links: Vec<u16>,
     /// Virtual time in buckets: that of the tenant that was taken last.
     now: u32,
 }
@@ -55,7 +55,11 @@ impl Wheel {
     }
 
     /// Makes room for the links of `tenants` tenants.
+    ///
+    /// # Panics
+    /// If they are more than 2^16.
     pub fn reserve(&mut self, tenants: usize) {
+        assert!(tenants <= 1 << 16, "a tenant's index has 16 bits");
         self.links.resize(tenants, 0);
     }
 
@@ -68,11 +72,12 @@ impl Wheel {
     pub fn add(&mut self, tag: u32, tenant: usize) {
         let number = (tag >> BUCKET_SHIFT) as usize % BUCKETS;
         let bucket = &mut self.buckets[number];
+        let tenant = tenant as u16;
         if self.occupied >> number & 1 == 0 {
             bucket.first = tenant;
             self.occupied |= 1 << number;
         } else {
-            self.links[bucket.last] = tenant;
+            self.links[usize::from(bucket.last)] = tenant;
         }
         bucket.last = tenant;
     }
@@ -91,8 +96,8 @@ impl Wheel {
         if tenant == bucket.last {
             self.occupied &= !(1 << number);
         } else {
-            bucket.first = self.links[tenant];
+            bucket.first = self.links[usize::from(tenant)];
         }
-        Some(tenant)
+        Some(tenant.into())
     }
 }

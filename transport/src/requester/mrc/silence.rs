@@ -42,8 +42,9 @@ impl MrcRequester {
     /// the far end. With policies that take paths out of use, with those of one path, and while software denies a path, no plane is avoided.
     pub(super) fn avoids(&self, plane: u8) -> bool {
         let other = 1 - plane;
-        self.keeps_all_paths()
-            && self.losses.silent(plane)
+        // Hardly any plane is ever silent, so this is asked first.
+        self.losses.silent(plane)
+            && self.keeps_all_paths()
             && !self.losses.silent(other)
             && self.spray.planes_up().contains(other)
     }

@@ -9,8 +9,8 @@ use stellar_wire::{ImmDt, Opcode, Reth};
 use super::timers::earlier;
 use super::{Card, MrcRequester, Probe};
 use crate::requester::{
-    locate_payload, segment, Message, Messages, Payload, RequestExt, RequestPacket, Segment, Sent,
-    WindowPool, WriteExt,
+    locate_payload, segment, segment_length, Message, Messages, Payload, RequestExt, RequestPacket,
+    Segment, Sent, WindowPool, WriteExt,
 };
 use crate::rx::{Pieces, Psn, QpMode};
 use crate::spray::{EvIndex, EvState, Path, PlaneMask};
@@ -40,6 +40,7 @@ impl MrcRequester {
     }
 
     /// Does what [`Self::transmit_burst`] does, and passes each packet to `leave`.
+    #[inline(always)]
     fn transmit_each(
         &mut self,
         port: u8,
@@ -85,7 +86,7 @@ impl MrcRequester {
 
     /// The lost packet that a port sends next. A packet lost on one plane leaves on the other, while that one works and is not silent.
     fn lost_for(&self, port: u8) -> Option<Psn> {
-        if self.avoids(port) {
+        if !self.window.has_lost() || self.avoids(port) {
             return None;
         }
         let other = 1 - port;
@@ -143,6 +144,7 @@ impl MrcRequester {
     /// Sends new packets of consecutive messages, at most `most`. All messages start before the first packet is prepared.
     ///
     /// Nothing of this is taken back: if a buffer cannot be read, its packet and those behind it keep their PSNs, and are never sent.
+    #[inline(always)]
     fn send_new(
         &mut self,
         port: u8,
@@ -158,11 +160,13 @@ impl MrcRequester {
         if self.avoids(port) {
             return;
         }
-        let (limit, only_short) = Messages::burst_limit(&message, self.qp.mtu);
-        let allowed = self
-            .allowed(&message, first, card.pool)
-            .min(limit)
-            .min(most);
+        // A burst has one packet or more, so its limits do not matter if one is asked for.
+        let (limit, only_short) = match most {
+            1 => (1, false),
+            _ => Messages::burst_limit(&message, self.qp.mtu),
+        };
+        let most = most.min(limit);
+        let allowed = self.allowed(&message, first, most, card.pool);
         if allowed == 0 {
             return;
         }
@@ -170,19 +174,23 @@ impl MrcRequester {
             return;
         };
         let mut burst = mem::take(card.burst);
-        self.messages.take(
-            first,
-            allowed,
-            only_short,
-            self.qp.mtu,
-            card.memory,
-            &mut burst,
-        );
+        if allowed == 1 {
+            burst.push((message, 1));
+        } else {
+            self.messages.take(
+                first,
+                allowed,
+                only_short,
+                self.qp.mtu,
+                card.memory,
+                &mut burst,
+            );
+        }
         let mut path = Some(path);
         let mut readable = true;
         let mut left: u32 = burst.iter().map(|&(_, packets)| packets).sum();
-        for &(message, packets) in &burst {
-            for _ in 0..packets {
+        for (message, packets) in &burst {
+            for _ in 0..*packets {
                 // A plane that had a path has one for every packet.
                 let next = || self.spray.choose(None, PlaneMask::only(port));
                 let Some(path) = path.take().or_else(next) else {
@@ -190,10 +198,10 @@ impl MrcRequester {
                 };
                 let psn = self.window.next();
                 left -= 1;
-                let packet = readable
-                    .then(|| self.prepare(&message, psn, path, None, card))
-                    .flatten()
-                    .map(|packet| self.requesting(packet, left == 0));
+                let mut packet = None;
+                if readable {
+                    packet = self.prepare(message, psn, path, None, card);
+                }
                 readable = packet.is_some();
                 let sent = Sent {
                     ev: path.index,
@@ -201,13 +209,14 @@ impl MrcRequester {
                     at: now,
                     again: false,
                     retries: 0,
-                    length: self.payload_length(&message, psn),
+                    length: self.payload_length(message, psn),
                     slot: message.wqe.slot,
                 };
                 self.window.push(sent, card.pool);
                 self.spray.on_sent(psn, path.index, sent.length);
                 self.start_timer(now, 0);
-                if let Some(packet) = packet {
+                if let Some(mut packet) = packet {
+                    packet.ack_req = self.requests(packet.ack_req, left == 0);
                     self.count(&packet, path);
                     leave(packet);
                 }
@@ -218,16 +227,13 @@ impl MrcRequester {
     }
 
     /// Decides whether a packet requests an acknowledgement: the last one of a message, unless more packets of the burst follow.
-    fn requesting(&self, packet: RequestPacket, ends_burst: bool) -> RequestPacket {
-        RequestPacket {
-            ack_req: packet.ack_req && ends_burst || self.nscc.cwnd() < self.config.coalesce_from,
-            ..packet
-        }
+    fn requests(&self, ends_message: bool, ends_burst: bool) -> bool {
+        ends_message && ends_burst || self.nscc.cwnd() < self.config.coalesce_from
     }
 
-    /// Packets that both windows and the pool of blocks admit, if the first one is `psn` of `message`. A queue pair that needs its first block, and finds none,
-    /// waits for one.
-    fn allowed(&self, message: &Message, psn: Psn, pool: &mut WindowPool) -> u32 {
+    /// Packets that both windows and the pool of blocks admit, if the first one is `psn` of `message`, but not more than `most`. A queue pair that needs its
+    /// first block, and finds none, waits for one.
+    fn allowed(&self, message: &Message, psn: Psn, most: u32, pool: &mut WindowPool) -> u32 {
         let room = pool.room(&self.window);
         if room == 0 && self.window.is_empty() {
             pool.wait(self.qp.local);
@@ -235,6 +241,10 @@ impl MrcRequester {
         let room = self.mpr.saturating_sub(self.window.len()).min(room);
         if room == 0 || !self.admits(message, psn) {
             return 0;
+        }
+        let room = room.min(most);
+        if room == 1 {
+            return 1;
         }
         let in_flight = self.window.in_flight_bytes();
         let by_congestion = match self.spray.window() {
@@ -255,10 +265,11 @@ impl MrcRequester {
     }
 
     fn payload_length(&self, message: &Message, psn: Psn) -> u16 {
-        segment(message, psn, self.qp.mtu, QpMode::Mrc).length
+        segment_length(message, psn, self.qp.mtu)
     }
 
     /// A packet that leaves by `path`, unless its buffer cannot be read.
+    #[inline(always)]
     fn prepare(
         &mut self,
         message: &Message,

@@ -18,7 +18,6 @@ use stellar_wire::ip::PROTO_UDP;
 use crate::congestion::Paced;
 use crate::host::{Host, PeerOf};
 use crate::round_trip::longest_round_trip;
-
 use crate::{
     Addressing, Baseline, BaselineParams, ClusterError, Dcqcn, DcqcnParams, Settings, Transport,
 };

@@ -1,6 +1,6 @@
 """Every figure, in the order of the list."""
 
-from figures import hopper, hopper_06, hp3, pvdma, srv6, stellar_09, stellar_10, stellar_11, stellar_12, transfer
+from figures import conweave, hopper, hopper_06, hp3, pvdma, srv6, stellar_09, stellar_10, stellar_11, stellar_12, transfer
 from figures.figure import Figure
 
 ALL: tuple[Figure, ...] = (
@@ -13,6 +13,7 @@ ALL: tuple[Figure, ...] = (
     hopper.TRAINING,
     hopper_06.FIGURE,
     hopper.ALICLOUD,
+    conweave.FIGURE,
     hp3.COLLISION,
     hp3.FLOWS,
     hp3.JOBS,

@@ -29,6 +29,8 @@ class Scheme(NamedTuple):
     paths: int
     early_loss: int = 128
     """Distance of early loss detection; 0: with the timeout alone."""
+    congestion: str = "nscc"
+    """Congestion control."""
 
 
 SCHEMES = {
@@ -111,6 +113,7 @@ def slowdowns(scheme: Scheme, point: dict[str, Any]) -> dict[str, Any]:
         paths=scheme.paths,
         mtu=MTU,
         early_loss=scheme.early_loss,
+        congestion=scheme.congestion,
         sample_us=0,
         limit_us=point["arrivals_us"] + 50_000,
         seed=point["seed"],
@@ -138,8 +141,6 @@ def findings(workload: str, rows: pandas.DataFrame, scale: Scale) -> Findings:
     for load in (50, 80):
         at = means[means.load == load].set_index("scheme")
         found.bands += against_flow_bender(workload, load, at, sizes) + against_switches(workload, load, at, sizes)
-    if workload == "alicloud":
-        found.bands += measured_elsewhere(means.set_index(["load", "scheme"]))
     found.bands.append(all_finish(rows))
     if workload == "ml":
         found.notes.append("The distribution of message sizes is invented: the paper's (collectives of Meta's clusters) is in no public table. Only the order of the schemes can be compared.")
@@ -162,13 +163,13 @@ def tails(sizes: list[str]) -> list[str]:
     return [name.replace("mean", "p99") for name in sizes]
 
 
-def against_flow_bender(workload: str, load: int, at: pandas.DataFrame, sizes: list[str]) -> list[Band]:
+def against_flow_bender(workload: str, load: int, at: pandas.DataFrame, sizes: list[str], why: str | None = None) -> list[Band]:
     """What the paper says of hosts' load balancers."""
     ecmp = float(at.loc["ecmp"]["all: mean"] / at.loc["flow-bender"]["all: mean"])
     mean_band = {"ml": (8, 25), "hadoop": (0, 12), "alicloud": (3, 28.5) if load == 50 else (5, 15)}[workload]
     tail_band = {"ml": (5, 20), "hadoop": (5, 25), "alicloud": (4, 12)}[workload]
     mean, tail = gains(at, "flow-bender", sizes), gains(at, "flow-bender", tails(sizes))
-    paper, why = PAPER[workload], NOT_DCQCN
+    paper, why = PAPER[workload], why or NOT_DCQCN
     bands = [
         Band(f"{load} %: mean slowdown, ECMP / FlowBender", ecmp, 1.0, 3, paper="ECMP is slower", why=ONE_ROUND_TRIP),
         Band(f"{load} %: Hopper against FlowBender, best size, mean", max(mean), *mean_band, unit="%", paper=paper, why=why),
@@ -203,27 +204,7 @@ def against_switches(workload: str, load: int, at: pandas.DataFrame, sizes: list
     return bands.get((workload, load), [])
 
 
-def measured_elsewhere(at: pandas.DataFrame) -> list[Band]:
-    """The schemes that ConWeave's simulator has, against what it gave."""
-    measured = {50: {"ecmp": (1.56, 6.83), "conga": (1.50, 5.90), "conweave": (1.35, 3.77)}, 80: {"ecmp": (2.88, 17.2), "conga": (2.43, 14.0), "conweave": (1.97, 7.55)}}
-    source = "(measured with ConWeave's simulator)"
-    bands = []
-    for load, schemes in measured.items():
-        part, wide = (0.08, 0.2) if load == 50 else (0.1, 0.25)
-        for scheme, (mean, tail) in schemes.items():
-            row, where = at.loc[(load, scheme)], f"{load} %, {scheme}"
-            bands += [
-                Band(f"{where}: mean slowdown", row["all: mean"], mean * (1 - part), mean * (1 + part), paper=source, why=NSCC),
-                Band(f"{where}: 99 % slowdown", row["all: p99"], tail * (1 - wide), tail * (1 + wide), paper=source, why=NSCC),
-            ]
-    return bands
-
-
 ONE_ROUND_TRIP = "FlowBender leaves a path after a round trip with marks, and most flows have ended by then. What else there is was not looked for."
-NSCC = (
-    "the value to compare with is that of DCQCN with IRN and arrivals for 8 ms; here NSCC and MRC carry the flows, and in the quick set arrivals last 1 ms. How much each of "
-    "these does was not measured."
-)
 NOT_DCQCN = (
     "NSCC, not DCQCN, carries the flows, in the quick set few flows arrive, and for training their sizes are invented. How much each of these does was not measured."
 )

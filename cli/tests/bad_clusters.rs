@@ -51,6 +51,16 @@ fn a_cluster_with_wrong_options_or_files_is_refused() {
             1,
             &["RC has one path"],
         ),
+        (
+            &["--mode", "rc", "--congestion", "dcqcn"],
+            1,
+            &["fixed window", "--paths 1"],
+        ),
+        (
+            &["--congestion", "dcqn"],
+            2,
+            &["nscc", "dcqcn", "dcqcn-2015"],
+        ),
         (&["--sack-every", "64"], 1, &["64", "1 to 63"]),
         (&["--rto-us", "9000"], 2, &["--rto-us", "1..=8388"]),
         (&["--bytes", "0"], 1, &["0 bytes"]),

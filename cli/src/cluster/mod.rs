@@ -8,8 +8,9 @@ use clap::ValueEnum;
 use sim_cluster::files::FileError;
 use sim_cluster::workload::Workload;
 use sim_cluster::{
-    cpu_seconds, Addressing, Carrier, Cluster, ClusterPolicy, NamedText, Options, Parts,
-    QueuePairs, Record, Report, RunSpec, Settings, TopologySource, Transport, WorkloadSource,
+    cpu_seconds, Addressing, Carrier, Cluster, ClusterPolicy, Congestion, NamedText, Options,
+    Parts, QueuePairs, Record, Report, RunSpec, Settings, TopologySource, Transport,
+    WorkloadSource,
 };
 use sim_net::{Balancer, Frame, Topology};
 
@@ -54,6 +55,9 @@ pub struct Arguments {
     /// Transport
     #[arg(long, default_value = "mrc")]
     mode: Mode,
+    /// Congestion control
+    #[arg(long, value_name = "NAME", default_value = "nscc")]
+    congestion: CongestionName,
     /// Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = PathMtu::parse)]
     mtu: PathMtu,
@@ -120,6 +124,18 @@ enum Mode {
     Mrc,
     /// Standard RoCEv2 on one path, go-back-N
     Rc,
+}
+
+/// Congestion control.
+#[derive(Clone, Copy, ValueEnum)]
+enum CongestionName {
+    /// A window that follows marks and round trips, as the card has it
+    Nscc,
+    /// A rate that follows marks, and one bandwidth-delay product in flight; a baseline with the constants of ConWeave's simulator, not in the card
+    Dcqcn,
+    /// The same with the constants of DCQCN's paper
+    #[value(name = "dcqcn-2015")]
+    DcqcnPaper,
 }
 
 /// Queue pairs.
@@ -216,6 +232,11 @@ fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
             transport: match arguments.mode {
                 Mode::Mrc => Transport::Mrc,
                 Mode::Rc => Transport::Rc,
+            },
+            congestion: match arguments.congestion {
+                CongestionName::Nscc => Congestion::Nscc,
+                CongestionName::Dcqcn => Congestion::Dcqcn,
+                CongestionName::DcqcnPaper => Congestion::DcqcnPaper,
             },
             policy: arguments.policy.map(|policy| policy.name().into()),
             paths: arguments.paths,

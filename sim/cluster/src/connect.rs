@@ -9,14 +9,18 @@ use stellar_transport::endpoint::{ImmConfig, Peer, QpConfig, TransportConfig, PO
 use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig, NO_COALESCING};
 use stellar_transport::rx::Psn;
 use stellar_transport::spray::{
-    EntropyProfile, GeneratedEntropy, HeaderFields, PathPolicy, PlaneMask, SkipScope, SprayConfig,
+    built_in, EntropyProfile, GeneratedEntropy, HeaderFields, PathPolicy, PlaneMask, SkipScope,
+    SprayConfig,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::ip::PROTO_UDP;
 
+use crate::congestion::Paced;
 use crate::host::{Host, PeerOf};
 use crate::round_trip::longest_round_trip;
-use crate::{Addressing, Baseline, BaselineParams, ClusterError, Settings, Transport};
+use crate::{
+    Addressing, Baseline, BaselineParams, ClusterError, Dcqcn, DcqcnParams, Settings, Transport,
+};
 
 /// First UDP source port of the entropy values.
 const FIRST_ENTROPY: u32 = 0xc000;
@@ -35,6 +39,8 @@ const COMPLETIONS: u32 = 256;
 pub(crate) struct Connector {
     settings: Settings,
     nscc: NsccParams,
+    /// DCQCN in place of NSCC.
+    dcqcn: Option<DcqcnParams>,
     gbps: u32,
     profile: Arc<EntropyProfile>,
     topology: Arc<Topology>,
@@ -60,6 +66,10 @@ impl Connector {
             .links()
             .iter()
             .any(|link| link.params.trim.is_some());
+        let dcqcn = settings.congestion.dcqcn(gbps);
+        if dcqcn.is_some() {
+            fits_dcqcn(settings)?;
+        }
         let profile = GeneratedEntropy {
             base: FIRST_ENTROPY,
             stride_log2: 0,
@@ -68,6 +78,7 @@ impl Connector {
         };
         Ok(Self {
             nscc: NsccParams::from_path(Ticks::from_ps(rtt), gbps, mtu, trims)?,
+            dcqcn,
             gbps,
             profile: Arc::new(EntropyProfile::generated(
                 profile,
@@ -138,7 +149,8 @@ impl Connector {
                 srv6,
                 transport: self.transport((draws[end] >> 24) as u32, host.lines),
             };
-            match self.baseline(draws[end] as u32, place)? {
+            let policy = self.baseline(draws[end] as u32, place)?;
+            match self.paced(policy, &config.transport, now) {
                 Some(policy) => host.endpoint.create_qp_with_policy(config, policy, now)?,
                 None => host.endpoint.create_qp(config, now)?,
             }
@@ -189,6 +201,25 @@ impl Connector {
         Ok(policy.transpose()?)
     }
 
+    /// The path policy of a queue pair at the pace of DCQCN, if that is its congestion control; `policy` otherwise.
+    fn paced(
+        &self,
+        policy: Option<Box<dyn PathPolicy>>,
+        transport: &TransportConfig,
+        now: Ticks,
+    ) -> Option<Box<dyn PathPolicy>> {
+        let (Some(params), TransportConfig::Mrc(mrc)) = (self.dcqcn, transport) else {
+            return policy;
+        };
+        let inner = policy.unwrap_or_else(|| built_in(&mrc.spray));
+        let base_rtt = Ticks(self.nscc.registers().base_rtt.into());
+        // Acknowledgements come later by the packets that one SACK covers.
+        let unacknowledged = u64::from(self.settings.sack_every) << self.settings.mtu_log2.min(31);
+        let window = base_rtt.as_ns() * u64::from(self.gbps) / 8 + unacknowledged;
+        let window = window.min(u32::MAX.into()) as u32;
+        Some(Box::new(Paced::new(inner, Dcqcn::new(params), window, now)))
+    }
+
     /// Registers of the requester of a queue pair with the random number `draw`, at a host with so many lines.
     fn transport(&self, draw: u32, lines: usize) -> TransportConfig {
         let settings = &self.settings;
@@ -229,10 +260,30 @@ impl Connector {
             early_loss: settings.early_loss,
             coalesce_from: if baseline.is_some_and(Baseline::hears_every_packet) {
                 NO_COALESCING
+            } else if self.dcqcn.is_some() {
+                // NSCC's window, which goes on beside it, must not decide.
+                0
             } else {
                 coalesce_from(mpr, settings.sack_every, mtu)
             },
             ..MrcConfig::new(self.nscc, spray)
         })
     }
+}
+
+/// DCQCN is over MRC, with a path policy that leaves the window to it.
+fn fits_dcqcn(settings: &Settings) -> Result<(), ClusterError> {
+    if settings.transport == Transport::Rc {
+        return Err(ClusterError::CongestionOfRc);
+    }
+    let has_window = settings
+        .policy
+        .baseline()
+        .is_some_and(Baseline::hears_every_packet);
+    if has_window {
+        return Err(ClusterError::CongestionOfPolicy {
+            policy: settings.policy.name(),
+        });
+    }
+    Ok(())
 }

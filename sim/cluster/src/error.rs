@@ -56,6 +56,15 @@ pub enum ClusterError {
     /// A path policy with RC.
     #[error("a policy with RC: RC has one path; leave the policy out")]
     PolicyOfRc,
+    /// Congestion control to compare with, over RC.
+    #[error("this congestion control with RC: RC has a fixed window here; use MRC with one path (--paths 1), or nscc")]
+    CongestionOfRc,
+    /// Congestion control to compare with, and a path policy that has a window of its own.
+    #[error("this congestion control with the policy {policy:?}: the policy has congestion windows of its own; use another one, or nscc")]
+    CongestionOfPolicy {
+        /// The policy.
+        policy: &'static str,
+    },
     /// Source routes in a topology that has none.
     #[error("no source routes (SRv6) in this topology: {0}")]
     SourceRoute(String),

@@ -13,7 +13,9 @@ use crate::topology::{built_in_spec, fat_tree};
 use crate::workload::{
     all_to_all, incast, permutation, ring_all_reduce, tree_all_reduce, Workload,
 };
-use crate::{Addressing, ClusterError, ClusterPolicy, QueuePairs, Sampling, Settings, Transport};
+use crate::{
+    Addressing, ClusterError, ClusterPolicy, Congestion, QueuePairs, Sampling, Settings, Transport,
+};
 
 /// Picoseconds of a microsecond.
 const US: Time = 1_000_000;
@@ -179,6 +181,8 @@ pub struct Options {
     pub seed: u64,
     /// Transport.
     pub transport: Transport,
+    /// Congestion control.
+    pub congestion: Congestion,
     /// Name of the path policy; `None`: `obs`, or `single` with one path.
     pub policy: Option<String>,
     /// Paths of a queue pair.
@@ -215,6 +219,7 @@ impl Default for Options {
         Self {
             seed: settings.seed,
             transport: settings.transport,
+            congestion: settings.congestion,
             policy: None,
             paths: settings.paths,
             mtu: 1 << settings.mtu_log2,
@@ -357,6 +362,7 @@ impl Options {
         Ok(Settings {
             seed: self.seed,
             transport: self.transport,
+            congestion: self.congestion,
             policy,
             paths: self.paths,
             mtu_log2: mtu::log2(self.mtu)?,

@@ -5,7 +5,7 @@ use sim_net::{HostId, Time};
 use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 
-use crate::ClusterPolicy;
+use crate::{ClusterPolicy, Congestion};
 
 /// Which queue pairs carry the flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,8 @@ pub struct Settings {
     pub seed: u64,
     /// Transport.
     pub transport: Transport,
+    /// Congestion control (MRC).
+    pub congestion: Congestion,
     /// Path policy (MRC).
     pub policy: ClusterPolicy,
     /// Paths of a queue pair (MRC): 1 with [`Policy::SinglePath`] only, or an even number up to 128.
@@ -98,6 +100,7 @@ impl Default for Settings {
         Self {
             seed: 1,
             transport: Transport::Mrc,
+            congestion: Congestion::Nscc,
             policy: Policy::Obs.into(),
             paths: 128,
             mtu_log2: 12,

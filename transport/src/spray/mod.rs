@@ -18,7 +18,7 @@ mod spray;
 pub use ev::EvState;
 pub use paths::Paths;
 pub use permutation::{Lfsr32, Permutation};
-pub use policy::PathPolicy;
+pub use policy::{built_in, PathPolicy};
 pub use reverse::ReversePaths;
 pub use spray::Spray;
 pub use stellar_wire::config::{

@@ -3,6 +3,7 @@
 mod bad_files;
 mod baselines;
 mod common;
+mod congestion;
 mod files;
 mod flows;
 mod goal;

@@ -100,8 +100,8 @@ impl Clone for Box<dyn PathPolicy> {
     }
 }
 
-/// The built-in policy that a configuration names, at its start.
-pub(super) fn built_in(config: &SprayConfig) -> Box<dyn PathPolicy> {
+/// The built-in policy that a configuration names, at its start. A policy of one's own may be around it.
+pub fn built_in(config: &SprayConfig) -> Box<dyn PathPolicy> {
     match config.policy {
         Policy::SinglePath | Policy::RoundRobin | Policy::Obs => Box::new(in_order::InOrder),
         Policy::EvState => Box::new(ev_state::EvStates::new(config.probe_interval)),

@@ -157,6 +157,7 @@ def describe(
     topology: Description | None = None,
     balancer: str | None = None,
     transport: Literal["mrc", "rc"] = "mrc",
+    congestion: Literal["nscc", "dcqcn", "dcqcn-2015"] = "nscc",
     policy: str | None = None,
     paths: int = 128,
     mtu: int = 4096,
@@ -176,13 +177,15 @@ def describe(
     """The description of a run; nothing is checked yet.
 
     `workload` and `topology` (None: 2 leaves of 60 hosts and 60 spines) come from the functions of this module. `balancer` is how switches choose, like
-    "let-flow,gap_us=50". `policy` is one of `policies` (None: "obs", or "single" with one path). `window` is the most packets of
+    "let-flow,gap_us=50". `congestion` "dcqcn" is a baseline that the card does not have. `policy` is one of `policies`
+    (None: "obs", or "single" with one path). `window` is the most packets of
     a queue pair in flight, up to 4,096. `early_loss` is a distance in packets, 0 is off. With
     `addressing` "srv6" packets have source routes. `telemetry_us` is the length of a sample of the policy "placed". Queues of
     uplinks are sampled every `sample_us` microseconds (0: not) within `sample_window`. The run ends at `limit_us` of simulated time, if flows are not done.
     """
     options = {
         "transport": transport,
+        "congestion": congestion,
         "policy": policy,
         "paths": paths,
         "mtu": mtu,

@@ -275,7 +275,7 @@ fn what_is_lost_is_sent_again_in_a_pause_and_the_window_is_raised_on_the_new_pat
     transmit(&mut bench);
     assert_eq!(counters(&bench).packets, after.packets + 7);
     assert_eq!(Some(mrc(&bench).spray().home().value()), index(&other));
-    // Nothing was acknowledged on the new path yet, so the window is exactly what the rule says: here, its limit, which marks and losses had taken it below.
+    // Nothing was acknowledged on the new path yet, so the window is exactly what the rule says: here, its limit, which the loss had taken it below.
     let raised = (saved / 2 * DRAIN_RAISE_HALVES).min(most);
     assert!(raised > saved.max(drained));
     assert_eq!(mrc(&bench).nscc().cwnd(), raised);

@@ -47,14 +47,6 @@ pub struct PathTraffic {
     pub counts: PathCounts,
 }
 
-impl PathTraffic {
-    /// A path on which nothing was counted yet.
-    pub(crate) fn new(index: u8) -> Self {
-        let counts = PathCounts::default();
-        Self { index, counts }
-    }
-}
-
 /// What the manager reads and does.
 pub trait PathAccess {
     /// Names a queue pair.

@@ -1,5 +1,6 @@
 //! State transitions of a queue pair, for rings of the driver and of another owner.
 
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
 use stellar_wire::config::{AllowedPaths, QpConfig, SqRing, TransportConfig};
@@ -14,7 +15,7 @@ use crate::connect::Connection;
 use crate::device::DeviceError;
 use crate::error::Error;
 use crate::numbers::engine_of;
-use crate::paths::PathTraffic;
+use crate::paths::{PathCounts, PathTraffic};
 use crate::pd::Domain;
 
 /// Owner of a queue pair's completions.
@@ -173,7 +174,7 @@ impl<C: Completions> Core<C> {
             TransportConfig::Mrc(mrc) => Some(AllowedPaths::new(&mrc.spray)),
             TransportConfig::Rc(_) => None,
         };
-        inner.counted = None;
+        inner.counted.clear();
         inner.config = Some(config);
         Ok(())
     }
@@ -204,24 +205,27 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// What was counted on each path since the first call in this state RTS.
-    pub fn path_counts(&self) -> Result<Vec<PathTraffic>, Error> {
+    /// What was counted on the paths at these places of [`Self::path_indices`], since each was read first in this state RTS.
+    pub fn path_counts(&self, first: usize, most: usize) -> Result<Vec<PathTraffic>, Error> {
         let _step = lock(&self.steps);
         let qp = self.shared.number;
         let indices = self.path_indices()?;
-        let mut counted = lock(&self.shared.inner).counted.clone();
         let card = &self.domain.context.device.card;
-        for (place, &index) in indices.iter().enumerate() {
+        let read = |index: u8| {
             let new = card.take_path_count(PathCountSelect { qp, index })?;
-            // The card has counts of earlier times, which the first call clears.
-            if let Some(path) = counted.as_mut().and_then(|all| all.get_mut(place)) {
-                path.counts.add(new);
-            }
-        }
-        let zeros = || indices.iter().copied().map(PathTraffic::new).collect();
-        let counted = counted.unwrap_or_else(zeros);
-        lock(&self.shared.inner).counted = Some(counted.clone());
-        Ok(counted)
+            let counted = &mut lock(&self.shared.inner).counted;
+            // The card has counts of earlier times, maybe of another owner of the number. The first read clears them.
+            let counts = match counted.entry(index) {
+                Entry::Vacant(first) => *first.insert(PathCounts::default()),
+                Entry::Occupied(mut sum) => {
+                    sum.get_mut().add(new);
+                    *sum.get()
+                }
+            };
+            Ok(PathTraffic { index, counts })
+        };
+        let places = indices.into_iter().skip(first).take(most);
+        places.map(read).collect()
     }
 
     /// Indices of the paths that are denied, ascending.

@@ -13,6 +13,7 @@ use crate::cq::take_ring;
 use crate::device::DeviceError;
 use crate::error::Error;
 use crate::limits::MOST_ENTRIES;
+use crate::paths::PathTraffic;
 use crate::pd::Domain;
 use crate::region::Hold;
 
@@ -160,6 +161,23 @@ impl MediatedQueuePair {
     /// The same as [`crate::QueuePair::allow_path`].
     pub fn allow_path(&self, index: u8) -> Result<(), Error> {
         self.core.use_path(index, false)
+    }
+
+    /// Number of paths that are counted, backups included.
+    ///
+    /// # Errors
+    /// [`Error::NoPaths`] if the queue pair is not in RTS.
+    pub fn counted_paths(&self) -> Result<usize, Error> {
+        Ok(self.core.path_indices()?.len())
+    }
+
+    /// As [`crate::QueuePair::path_counts`], of at most `most` paths from place `first` on. The first read of each path returns zeros, so the owner of the rings
+    /// does not see what was counted for an earlier owner of the number.
+    ///
+    /// # Errors
+    /// The same as [`crate::QueuePair::path_counts`].
+    pub fn path_counts(&self, first: usize, most: usize) -> Result<Vec<PathTraffic>, Error> {
+        self.core.path_counts(first, most)
     }
 }
 

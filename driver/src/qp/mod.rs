@@ -12,6 +12,7 @@ mod state;
 mod tests;
 mod work;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,7 +26,7 @@ use crate::context::Opened;
 use crate::cq::{Completion, CompletionQueue, Queue};
 use crate::device::DmaBuffer;
 use crate::error::Error;
-use crate::paths::PathTraffic;
+use crate::paths::{PathCounts, PathTraffic};
 use crate::pd::Domain;
 
 pub(crate) use attributes::MOST_WRITE_IMM;
@@ -63,8 +64,8 @@ struct Inner {
     config: Option<QpConfig>,
     /// Present over MRC while the card has the rows of RTS.
     allowed: Option<AllowedPaths>,
-    /// What was counted on its paths in this state RTS, once it was asked for.
-    counted: Option<Vec<PathTraffic>>,
+    /// What was counted on paths in this state RTS, by their indices, from when each was read first.
+    counted: BTreeMap<u8, PathCounts>,
 }
 
 impl Shared {
@@ -76,7 +77,7 @@ impl Shared {
             init: InitAttributes::default(),
             config: None,
             allowed: None,
-            counted: None,
+            counted: BTreeMap::new(),
         };
         Self {
             number,
@@ -240,9 +241,9 @@ impl QueuePair {
     /// path, or take the counts for those of a sample.
     ///
     /// # Errors
-    /// [`Error::NoPaths`] if the queue pair is not in RTS; [`Error::Transport`] over RC; [`Error::Device`]: what was counted since the last call may be lost then.
+    /// [`Error::NoPaths`] if the queue pair is not in RTS; [`Error::Transport`] over RC; [`Error::Device`]: what was counted on one path since the last call may be lost then.
     pub fn path_counts(&self) -> Result<Vec<PathTraffic>, Error> {
-        self.core.path_counts()
+        self.core.path_counts(0, usize::MAX)
     }
 
     /// The paths that [`Self::path_counts`] counts, in the same order.

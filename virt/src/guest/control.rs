@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
 use stellar_wire::vstellar::{
-    Answer, Malformed, Opcode, Request, Status, MOST_ANSWER, MOST_REQUEST,
+    Answer, GuestPathCounts, Malformed, Opcode, Request, Status, LONGEST_ANSWER, MOST_REQUEST,
 };
 use thiserror::Error;
 use virtio_bindings::bindings::virtio_ring::{VRING_DESC_F_NEXT, VRING_DESC_F_WRITE};
@@ -54,7 +54,7 @@ pub struct GuestDriver {
 impl GuestDriver {
     /// Bytes of guest memory for a control queue of `size` descriptors and its message.
     pub const fn bytes(size: u16) -> u64 {
-        Self::rings(size) + (MOST_REQUEST + MOST_ANSWER) as u64
+        Self::rings(size) + (MOST_REQUEST + LONGEST_ANSWER) as u64
     }
 
     const fn rings(size: u16) -> u64 {
@@ -91,6 +91,20 @@ impl GuestDriver {
     /// # Errors
     /// [`CallError`].
     pub fn call(&mut self, request: &Request, notify: impl FnOnce()) -> Result<Answer, CallError> {
+        self.call_with(request, LONGEST_ANSWER, notify)
+    }
+
+    /// As [`Self::call`], with space for an answer of `space` bytes, at most [`LONGEST_ANSWER`].
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub fn call_with(
+        &mut self,
+        request: &Request,
+        space: usize,
+        notify: impl FnOnce(),
+    ) -> Result<Answer, CallError> {
+        let space = space.min(LONGEST_ANSWER);
         let asked = request.opcode();
         let bytes = request.to_bytes();
         let answer = self.message + MOST_REQUEST as u64;
@@ -103,7 +117,7 @@ impl GuestDriver {
                 VRING_DESC_F_NEXT as u16,
                 1,
             ),
-            Descriptor::new(answer, MOST_ANSWER as u32, VRING_DESC_F_WRITE as u16, 0),
+            Descriptor::new(answer, space as u32, VRING_DESC_F_WRITE as u16, 0),
         ];
         for (index, descriptor) in (0..).zip(chain) {
             let at = GuestAddress(self.queue.descriptors + index * DESCRIPTOR);
@@ -114,11 +128,27 @@ impl GuestDriver {
         if !self.is_used()? {
             return Err(CallError::NoAnswer(asked));
         }
-        let mut bytes = vec![0; MOST_ANSWER];
+        let mut bytes = vec![0; space];
         self.memory.read_slice(&mut bytes, GuestAddress(answer))?;
         let answer = Answer::from_bytes(&bytes, asked);
         let answer = answer.map_err(|malformed| CallError::Answer(asked, malformed))?;
         answer.map_err(|status| CallError::Refused(asked, status))
+    }
+
+    /// What was counted on all paths of a queue pair, from its first call in this state RTS on: that returns zeros.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub fn path_counts(
+        &mut self,
+        qp: u32,
+        notify: impl FnOnce(),
+    ) -> Result<Vec<GuestPathCounts>, CallError> {
+        let request = Request::QueryPaths { qp, first: 0 };
+        match self.call(&request, notify)? {
+            Answer::Paths(counts) => Ok(counts.paths),
+            other => unreachable!("an answer is decoded as that to its request, not {other:?}"),
+        }
     }
 
     /// Makes the chain that begins at descriptor `head` available.

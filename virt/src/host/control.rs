@@ -98,11 +98,12 @@ impl VirtualDevice {
             self.unanswerable += 1;
             return 0;
         };
-        let result = if writer.available_bytes() < MOST_ANSWER {
+        let space = writer.available_bytes();
+        let result = if space < MOST_ANSWER {
             // A reply that does not fit would lose the handle of the new object.
             Err(Status::Malformed)
         } else {
-            request(memory, chain).and_then(|request| self.execute(&request))
+            request(memory, chain).and_then(|request| self.execute(&request, space))
         };
         match result {
             Ok(_) => self.done += 1,

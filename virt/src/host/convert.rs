@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use stellar_driver as driver;
+use stellar_driver::paths::PathTraffic;
 use stellar_driver::{AsyncEvent, Connection, PortAddress, QpState};
 use stellar_wire::vstellar::{
-    Event, GuestEvent, GuestQpState, Path, Port, ReadyToReceive, RetryBackoff, SkipMarked, Status,
-    Step,
+    Event, GuestEvent, GuestPathCounts, GuestQpState, Path, Port, ReadyToReceive, RetryBackoff,
+    SkipMarked, Status, Step,
 };
 
 use crate::pvdma::PvdmaError;
@@ -96,6 +97,17 @@ pub const fn state(state: QpState) -> GuestQpState {
         QpState::Rtr => GuestQpState::Rtr,
         QpState::Rts => GuestQpState::Rts,
         QpState::Error => GuestQpState::Error,
+    }
+}
+
+/// Converts the counts of a path for a message.
+pub const fn path_counts(path: PathTraffic) -> GuestPathCounts {
+    let PathTraffic { index, counts } = path;
+    GuestPathCounts {
+        index,
+        sent: counts.sent,
+        marked: counts.marked,
+        lost: counts.lost,
     }
 }
 

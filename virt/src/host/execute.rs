@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use stellar_driver::{AccessFlags, ForeignRings, Hold, PageSize, Pages};
 use stellar_wire::vstellar::{
-    Answer, CreateQp, DeviceInfo, RegisterMr, Request, Status, Step, PAGE_ENTRY,
+    Answer, CreateQp, DeviceInfo, GuestPaths, RegisterMr, Request, Status, Step, PAGE_ENTRY,
 };
 use vm_memory::{Bytes, GuestAddress};
 
@@ -16,11 +16,11 @@ use crate::pvdma::Lease;
 const MOST_COMPLETIONS: u32 = 1 << 20;
 
 impl VirtualDevice {
-    /// Executes a request.
+    /// Executes a request. The answer has at most `space` bytes, at least [`stellar_wire::vstellar::MOST_ANSWER`].
     ///
     /// # Errors
     /// The status for the reply. Nothing has changed then, unless the card failed.
-    pub fn execute(&mut self, request: &Request) -> Result<Answer, Status> {
+    pub fn execute(&mut self, request: &Request, space: usize) -> Result<Answer, Status> {
         match *request {
             Request::QueryDevice => Ok(Answer::Device(self.info())),
             Request::AllocPd => self.alloc_pd(),
@@ -44,6 +44,9 @@ impl VirtualDevice {
                 Ok(Answer::Done)
             }
             Request::UsePath { qp, index, denied } => self.use_path(qp, index, denied),
+            Request::QueryPaths { qp, first } => {
+                self.query_paths(qp, first, GuestPaths::most(space))
+            }
             Request::QueryCounters => {
                 self.collect()?;
                 Ok(Answer::Counters(self.counters()))
@@ -227,5 +230,17 @@ impl VirtualDevice {
         };
         used.map_err(|error| convert::status(&error))?;
         Ok(Answer::Done)
+    }
+
+    fn query_paths(&mut self, qp: u32, first: u8, most: usize) -> Result<Answer, Status> {
+        self.collect()?;
+        let qp = &self.queue_pairs.get(qp)?.qp;
+        let all = qp.counted_paths();
+        let counts = all.and_then(|all| Ok((all, qp.path_counts(first.into(), most)?)));
+        let (all, counts) = counts.map_err(|error| convert::status(&error))?;
+        Ok(Answer::Paths(GuestPaths {
+            all: all as u8,
+            paths: counts.into_iter().map(convert::path_counts).collect(),
+        }))
     }
 }

@@ -272,7 +272,7 @@ proptest! {
 
     /// Guests write random requests through valid chains. Every chain is returned, and the neighbour's queue pair does not change.
     #[test]
-    fn whatever_a_guest_writes_is_answered(messages in prop::collection::vec((0u8..16, prop::collection::vec(any::<u8>(), 6..MOST_REQUEST)), 1..40)) {
+    fn whatever_a_guest_writes_is_answered(messages in prop::collection::vec((0u8..18, prop::collection::vec(any::<u8>(), 6..MOST_REQUEST)), 1..40)) {
         let mut bare = Bare::new();
         let mut neighbour = Guest::new(&bare.guest.host, 2);
         let pair = neighbour.pair();

@@ -47,6 +47,7 @@ fn every_object_of_another_device_is_unknown() {
         index: 1,
         denied,
     }));
+    tries.push(Request::QueryPaths { qp, first: 0 });
     // Every queue pair number, and every small key.
     tries.extend((0..1024).map(|qp| Request::DestroyQp { qp }));
     tries.extend((0..1024).map(|key| Request::DeregisterMr { key }));

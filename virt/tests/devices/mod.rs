@@ -5,5 +5,6 @@ mod control_queue;
 mod hypervisor;
 mod isolation;
 mod life;
+mod paths;
 mod requests;
 mod verilated;

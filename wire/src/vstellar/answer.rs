@@ -3,6 +3,7 @@
 use super::address::Port;
 use super::attributes::GuestQpState;
 use super::fields::{Malformed, Put, Take};
+use super::paths::GuestPaths;
 use super::request::Opcode;
 use super::HEADER;
 use crate::code_enum::code_enum;
@@ -95,7 +96,7 @@ pub struct GuestEvent {
 }
 
 /// An answer, without its status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The answer to requests that return nothing.
     Done,
@@ -103,6 +104,8 @@ pub enum Answer {
     Handle(u32),
     Device(DeviceInfo),
     State(GuestQpState),
+    /// As many as the chain has space for.
+    Paths(GuestPaths),
     Counters(GuestCounters),
     /// `None`: nothing has happened.
     Event(Option<GuestEvent>),
@@ -149,6 +152,7 @@ fn put_answer(answer: &Answer, out: &mut Put) {
         Answer::State(state) => {
             out.u8(state.code());
         }
+        Answer::Paths(paths) => paths.put(out),
         Answer::Counters(counters) => {
             for field in counters.fields() {
                 out.u64(field);
@@ -187,6 +191,7 @@ fn take_answer(from: &mut Take<'_>, asked: Opcode) -> Result<Answer, Malformed> 
             ports: [Port::take(from)?, Port::take(from)?],
         }),
         Opcode::QueryQp => Answer::State(from.code("state", GuestQpState::from_code)?),
+        Opcode::QueryPaths => Answer::Paths(GuestPaths::take(from)?),
         Opcode::QueryCounters => Answer::Counters(GuestCounters {
             done: from.u64()?,
             refused: from.u64()?,

@@ -16,23 +16,29 @@ mod address;
 mod answer;
 mod attributes;
 mod fields;
+mod paths;
 mod request;
 #[cfg(test)]
 mod tests;
 
+use crate::config::EvIndex;
 pub use crate::rows::SprayPolicy as PathPolicy;
 pub use address::Port;
 pub use answer::{Answer, DeviceInfo, Event, GuestCounters, GuestEvent, GuestQuota, Status};
 pub use attributes::{GuestQpState, Path, ReadyToReceive, RetryBackoff, SkipMarked, Step};
 pub use fields::Malformed;
+pub use paths::{GuestPathCounts, GuestPaths};
 pub use request::{CreateQp, Opcode, RegisterMr, Request};
 
 /// Bytes before the fields of a message.
 pub const HEADER: usize = 8;
 /// Maximum length of a request in bytes.
 pub const MOST_REQUEST: usize = 128;
-/// Maximum length of an answer in bytes. A chain has space for this many bytes, whatever it requests.
+/// Space in bytes that a chain has for its answer at least, whatever it requests. No answer is longer, but that to [`Request::QueryPaths`], which has counts of
+/// as many paths as the chain has space for.
 pub const MOST_ANSWER: usize = 128;
+/// Length in bytes of the longest answer: the counts of all paths that a queue pair can have.
+pub const LONGEST_ANSWER: usize = GuestPaths::bytes(EvIndex::ACTIVE + EvIndex::BACKUPS);
 /// Bytes of a page list's entry: a guest address.
 pub const PAGE_ENTRY: u64 = 8;
 

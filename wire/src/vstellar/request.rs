@@ -22,6 +22,7 @@ code_enum! {
         QueryCounters = 12,
         NextEvent = 13,
         UsePath = 14,
+        QueryPaths = 15,
     }
 }
 
@@ -97,6 +98,11 @@ pub enum Request {
         index: u8,
         denied: bool,
     },
+    /// What was counted on the paths of a queue pair, in ascending order of their indices, from the path at place `first` of them on.
+    QueryPaths {
+        qp: u32,
+        first: u8,
+    },
     QueryCounters,
     /// Take the oldest event of the device's objects that was not returned yet.
     NextEvent,
@@ -118,6 +124,7 @@ impl Request {
             Self::QueryQp { .. } => Opcode::QueryQp,
             Self::DestroyQp { .. } => Opcode::DestroyQp,
             Self::UsePath { .. } => Opcode::UsePath,
+            Self::QueryPaths { .. } => Opcode::QueryPaths,
             Self::QueryCounters => Opcode::QueryCounters,
             Self::NextEvent => Opcode::NextEvent,
         }
@@ -154,6 +161,9 @@ impl Request {
             Self::UsePath { qp, index, denied } => {
                 out.u32(*qp).u8(*index).flag(*denied);
             }
+            Self::QueryPaths { qp, first } => {
+                out.u32(*qp).u8(*first);
+            }
         }
         out.0
     }
@@ -188,6 +198,10 @@ impl Request {
                 qp: from.u32()?,
                 index: from.u8()?,
                 denied: from.flag("path.denied")?,
+            },
+            Opcode::QueryPaths => Self::QueryPaths {
+                qp: from.u32()?,
+                first: from.u8()?,
             },
             Opcode::QueryCounters => Self::QueryCounters,
             Opcode::NextEvent => Self::NextEvent,

@@ -105,7 +105,9 @@ fn request() -> impl Strategy<Value = Request> {
     let modify = (any::<u32>(), step()).prop_map(|(qp, step)| Request::ModifyQp { qp, step });
     let path = any::<(u32, u8, bool)>();
     let path = path.prop_map(|(qp, index, denied)| Request::UsePath { qp, index, denied });
-    prop_oneof![plain, region, qp, modify, path]
+    let counts = any::<(u32, u8)>();
+    let counts = counts.prop_map(|(qp, first)| Request::QueryPaths { qp, first });
+    prop_oneof![plain, region, qp, modify, path, counts]
 }
 
 proptest! {
@@ -124,7 +126,7 @@ proptest! {
 
     /// Whatever a guest writes, reading it does not panic.
     #[test]
-    fn any_bytes_are_a_request_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..160), code in 0u8..16) {
+    fn any_bytes_are_a_request_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..160), code in 0u8..18) {
         let mut bytes = bytes;
         if let [low, high, ..] = &mut bytes[..] {
             (*low, *high) = (code, 0);
@@ -141,12 +143,20 @@ proptest! {
         let [done, refused, unanswerable, doorbells_refused, window_faults] = counters;
         let counters = GuestCounters { done, refused, unanswerable, doorbells_refused, window_faults };
         let event = GuestEvent { kind: Event::CompletionLost, qp: device, data: done };
+        let path = |index| GuestPathCounts { index, sent: done, marked: refused, lost: u64::from(index) };
+        let paths = |most: usize| GuestPaths { all: 144, paths: (0..144).map(path).take(most).collect() };
+        let longest = Answer::to_bytes(Ok(&Answer::Paths(paths(144))));
+        prop_assert_eq!(longest.len(), LONGEST_ANSWER);
+        prop_assert_eq!(Answer::from_bytes(&longest, Opcode::QueryPaths), Ok(Ok(Answer::Paths(paths(144)))));
+        let cut = Answer::from_bytes(&longest[..LONGEST_ANSWER - 1], Opcode::QueryPaths);
+        prop_assert!(matches!(cut, Err(Malformed::Short { .. })), "{cut:?}");
         for (asked, answer) in [
             (Opcode::DestroyQp, Answer::Done),
             (Opcode::CreateQp, Answer::Handle(device)),
             (Opcode::QueryDevice, Answer::Device(DeviceInfo { device, quota, doorbell_offset, ports })),
             (Opcode::QueryQp, Answer::State(GuestQpState::Rts)),
             (Opcode::QueryCounters, Answer::Counters(counters)),
+            (Opcode::QueryPaths, Answer::Paths(paths(GuestPaths::most(MOST_ANSWER)))),
             (Opcode::NextEvent, Answer::Event(None)),
             (Opcode::NextEvent, Answer::Event(Some(event))),
         ] {
@@ -202,6 +212,18 @@ fn fields_are_at_their_documented_places() {
         .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
         .collect();
     assert_eq!(words, [8, 2 << 32 | 1, 3, 4, 5]);
+    let path = GuestPathCounts {
+        index: 6,
+        sent: 7,
+        marked: 8,
+        lost: 9,
+    };
+    let paths = vec![path];
+    let bytes = Answer::to_bytes(Ok(&Answer::Paths(GuestPaths { all: 12, paths })));
+    let words = bytes
+        .chunks_exact(8)
+        .map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+    assert_eq!(words.collect::<Vec<_>>(), [0, 1 << 8 | 12, 6, 7, 8, 9]);
     assert_eq!(
         Answer::to_bytes(Err(Status::Quota)),
         [5, 0, 0, 0, 0, 0, 0, 0]

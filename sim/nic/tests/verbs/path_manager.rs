@@ -1,9 +1,11 @@
-//! The manager of paths over a card: a link behind some of a queue pair's paths loses half of its packets.
+//! The manager of paths over a card: a link behind some of a queue pair's paths loses half of its packets, or is slow and marks them.
+
+use std::time::Duration;
 
 use sim_net::Topology;
 use sim_nic::{chosen_shape, host_ports, FabricPair};
 use sim_world::{HostPorts, Plan};
-use stellar_driver::paths::{CardPaths, PathCounts, PathManager};
+use stellar_driver::paths::{CardPaths, PathCounts, PathManager, PathTraffic};
 use stellar_driver::*;
 
 use crate::verbs::hosts::*;
@@ -15,13 +17,13 @@ const MTU_LOG2: u8 = 8;
 /// Samples in which the manager finds the paths over that link, and the backups that take their place, and one more.
 const SAMPLES: usize = 5;
 
-/// Two leaves with a host each under two spines; the link to one of them loses half of the frames. Switches know the addresses of the topology.
-fn fabric() -> (FabricPair, [Device; 2]) {
+/// Two leaves with a host each under two spines; `link` says what is wrong with the link to one of them. Switches know the addresses of the topology.
+fn fabric(link: &str) -> (FabricPair, [Device; 2]) {
     let HostPorts { count, rate_gbps } = host_ports(chosen_shape());
     let text = format!(
         "[defaults]\nrate_gbps = {rate_gbps}\ndelay_ns = 50\nqueue_bytes = 1_000_000\n\
          [leaf_spine]\nplanes = {count}\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
-         [[overrides]]\nlink = \"p0.leaf0-spine1\"\nset.loss = 0.5\n"
+         [[overrides]]\nlink = \"p0.leaf0-spine1\"\n{link}\n"
     );
     let topology = Topology::from_toml("two spines", &text).unwrap();
     let plan = Plan::new(topology, 1).unwrap();
@@ -56,9 +58,40 @@ fn connect_by_paths(qps: [&QueuePair; 2]) {
     }
 }
 
-#[test]
-fn a_path_that_loses_packets_is_found_by_the_cards_counts_and_left() {
-    let (pair, devices) = fabric();
+/// What a queue pair went through while the manager watched it.
+struct Watched {
+    /// Time of each message, and the events that harm the queue pair until it was done.
+    messages: Vec<(Duration, u64)>,
+    counts: Vec<PathTraffic>,
+    counters: QpCounters,
+    /// Indices of the paths that were denied, ascending.
+    denied: Vec<u8>,
+}
+
+impl Watched {
+    fn sum(&self, count: fn(&PathCounts) -> u64) -> u64 {
+        self.counts.iter().map(|path| count(&path.counts)).sum()
+    }
+
+    /// The paths that suffered are left, and nothing is suffered any more.
+    fn check(&self) {
+        let counters = &self.counters;
+        let sent = self.sum(|path| path.sent);
+        assert_eq!(sent, counters.get(QpCounter::PacketsSent));
+        let lost = counters.get(QpCounter::Timeouts) + counters.get(QpCounter::EarlyLosses);
+        assert_eq!(self.sum(|path| path.lost), lost);
+        let marked = counters.get(QpCounter::EcnReported);
+        assert_eq!(self.sum(|path| path.marked), marked);
+        let (first, last) = (self.messages[0], self.messages[SAMPLES - 1]);
+        assert!(first.1 > 0 && last.1 == 0, "it suffers at first only");
+        assert!(last.0 < first.0, "a message takes less time than at first");
+        assert!(!self.denied.is_empty());
+    }
+}
+
+/// Sends a message in each sample, and lets the manager look at the counts. `harm` counts what harms the queue pair.
+fn watch(link: &str, harm: QpCounter) -> Watched {
+    let (pair, devices) = fabric(link);
     let [a, b] = open(&devices, false);
     let (qa, qb) = (a.qp(), b.qp());
     connect_by_paths([&qa, &qb]);
@@ -72,48 +105,52 @@ fn a_path_that_loses_packets_is_found_by_the_cards_counts_and_left() {
 
     let mut manager = PathManager::new();
     manager.watch(qa.number());
-    let again = || qa.counters().unwrap().get(QpCounter::Retransmissions);
-    let sample = |manager: &mut PathManager<u32>| {
+    let zero = qa.path_counts().unwrap();
+    assert!(zero.iter().all(|path| path.counts == PathCounts::default()));
+    let indices: Vec<u8> = zero.iter().map(|path| path.index).collect();
+    assert_eq!(indices, (0..PATHS).chain(128..136).collect::<Vec<_>>());
+
+    let harmed = || qa.counters().unwrap().get(harm);
+    let mut denied = Vec::new();
+    let mut messages = Vec::new();
+    for _ in 0..SAMPLES {
+        let before = harmed();
         let slice = source.slice(0, BYTES).unwrap();
         let began = pair.function(0).now();
         qa.post_send(&WorkRequest::write(1, slice, to.address, to.rkey))
             .unwrap();
         assert_eq!(ends(&a.completions(1)), [(1, WcStatus::Success)]);
         let took = pair.function(0).now() - began;
-        (took, manager.sample(&mut CardPaths::new([&qa])).unwrap())
-    };
-    let zero = qa.path_counts().unwrap();
-    assert!(zero.iter().all(|path| path.counts == PathCounts::default()));
-    let indices: Vec<u8> = zero.iter().map(|path| path.index).collect();
-    assert_eq!(indices, (0..PATHS).chain(128..136).collect::<Vec<_>>());
-
-    let mut denied = Vec::new();
-    let mut times = Vec::new();
-    for _ in 0..SAMPLES {
-        let before = again();
-        let (took, changes) = sample(&mut manager);
-        times.push((took, again() - before));
-        denied.extend(
-            changes
-                .iter()
-                .filter(|change| change.denied)
-                .map(|change| indices[usize::from(change.path)]),
-        );
+        messages.push((took, harmed() - before));
+        let changes = manager.sample(&mut CardPaths::new([&qa])).unwrap();
+        let new = changes.iter().filter(|change| change.denied);
+        denied.extend(new.map(|change| indices[usize::from(change.path)]));
     }
     denied.sort_unstable();
+    assert_eq!(qa.denied_paths(), denied);
     let counts = qa.path_counts().unwrap();
-    println!("{times:?}, denied {denied:?}, {counts:?}");
-    let counters = qa.counters().unwrap();
-    let all =
-        |count: fn(&PathCounts) -> u64| counts.iter().map(|path| count(&path.counts)).sum::<u64>();
-    assert_eq!(all(|path| path.sent), counters.get(QpCounter::PacketsSent));
-    let lost = counters.get(QpCounter::Timeouts) + counters.get(QpCounter::EarlyLosses);
-    assert_eq!(all(|path| path.lost), lost);
-    let (first, last) = (times[0], times[SAMPLES - 1]);
-    assert!(first.1 > 0 && last.1 == 0, "packets are lost at first only");
-    assert!(last.0 < first.0, "a message takes less time than at first");
-    assert!(
-        !denied.is_empty() && qa.denied_paths() == denied,
-        "{denied:?}"
-    );
+    println!("{messages:?}, denied {denied:?}, {counts:?}");
+    Watched {
+        messages,
+        counts,
+        counters: qa.counters().unwrap(),
+        denied,
+    }
+}
+
+#[test]
+fn a_path_that_loses_packets_is_found_by_the_cards_counts_and_left() {
+    watch("set.loss = 0.5", QpCounter::Retransmissions).check();
+}
+
+#[test]
+fn a_path_that_is_slow_is_found_by_its_marks_and_left() {
+    let slow = "set.rate_gbps = 20\n\
+                set.ecn = { min_bytes = 1_000, max_bytes = 8_000, max_probability = 1.0 }";
+    let watched = watch(slow, QpCounter::EcnReported);
+    watched.check();
+    let marked = watched.counts.iter().filter(|path| path.counts.marked > 0);
+    let marked: Vec<u8> = marked.map(|path| path.index).collect();
+    assert_eq!(marked, watched.denied, "no other path has marks");
+    assert!(marked.iter().all(|index| index % 2 == 0), "of port 0");
 }

@@ -110,7 +110,7 @@ fn profile(number: u8) -> EntropyProfile {
         };
         return EntropyProfile::generated(values, fields).expect("a profile");
     }
-    let values = (1..=u32::from(active + backups)).map(|n| Entropy(n * 0x9e37 & 0xffff));
+    let values = (1..=u32::from(active + backups)).map(|n| Entropy((n * 0x9e37) & 0xffff));
     let values: Vec<Entropy> = values.collect();
     let (active, backups) = values.split_at(active.into());
     EntropyProfile::explicit(active, backups, fields).expect("a profile")

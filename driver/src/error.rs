@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::device::DeviceError;
 use crate::probe::ProbeError;
+use crate::profiles::ProfileUseError;
 use crate::qp::{IllegalTransition, QpState, Transport};
 
 /// Why a verb failed. Nothing has changed, unless the error is the card's.
@@ -26,9 +27,12 @@ pub enum Error {
     /// The path cannot be congestion controlled.
     #[error(transparent)]
     Path(#[from] ParamError),
-    /// The device's entropy values do not work.
+    /// Entropy values that cannot be a profile.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// An entropy profile that the card or the queue pair cannot have.
+    #[error(transparent)]
+    ProfileUse(#[from] ProfileUseError),
     /// The queue pair is in a state in which the call is not allowed.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),

@@ -13,7 +13,7 @@ use stellar_wire::host::registers::{
     self, DataPath, Features, Register, TableCommand, TABLE_COMMAND,
 };
 use stellar_wire::host::{PathCount, PathCountSelect};
-use stellar_wire::rows::EMTT_INDEX_BITS;
+use stellar_wire::rows::{EMTT_INDEX_BITS, EXPLICIT_BITS, PROFILE_BITS};
 
 use crate::card::lock;
 use crate::context::Context;
@@ -93,6 +93,8 @@ impl FakeCard {
     pub const DATA_PATH: DataPath = DataPath {
         endpoints: 2,
         width: 1024,
+        profiles: 1 << PROFILE_BITS,
+        explicit_profiles: 1 << EXPLICIT_BITS,
     };
 
     /// A card with one port and one endpoint, after power-up.
@@ -105,6 +107,7 @@ impl FakeCard {
         let data_path = DataPath {
             endpoints: 1,
             width: 512,
+            ..Self::DATA_PATH
         };
         card.set_register(registers::FEATURES, features.to_word());
         card.set_register(registers::DATA_PATH, data_path.to_word());

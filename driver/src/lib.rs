@@ -50,6 +50,7 @@ mod open;
 pub mod paths;
 mod pd;
 mod probe;
+mod profiles;
 mod qp;
 mod region;
 mod ring;
@@ -73,6 +74,7 @@ pub use on_demand::OnDemandShape;
 pub use open::{Device, DeviceConfig, PortAddress};
 pub use pd::ProtectionDomain;
 pub use probe::{Probe, ProbeError};
+pub use profiles::ProfileUseError;
 pub use qp::{
     random_psn, Backoff, ForeignRings, IllegalTransition, InitAttributes, MediatedQueuePair,
     Modify, PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig,
@@ -80,7 +82,9 @@ pub use qp::{
     WorkRequest, WrOpcode,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
-pub use stellar_wire::config::{PathUseError, RateLimit, TenantShare, TenantShareError};
+pub use stellar_wire::config::{
+    GeneratedEntropy, PathUseError, ProfileError, RateLimit, TenantShare, TenantShareError,
+};
 pub use stellar_wire::host::config_space::aer::{HeaderLog, Uncorrectable};
 pub use stellar_wire::host::config_space::Function;
 pub use stellar_wire::host::{

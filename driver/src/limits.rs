@@ -52,6 +52,10 @@ pub struct Limits {
     pub send_window: u32,
     /// Packets that the window of its peer may span: more are refused. The peer's `window` must not be larger.
     pub receive_window: u32,
+    /// Entropy profiles ([`crate::PathAttributes::profile`]).
+    pub entropy_profiles: u8,
+    /// How many of them, from profile 0 on, can have explicit values ([`crate::Device::set_explicit_profile`]).
+    pub explicit_profiles: u8,
 }
 
 /// The first queue pair that an application gets. 0 and 1 are management's, and 2 is that of MRC's endpoint: peers send it EV probes and Port Status Updates.
@@ -77,6 +81,8 @@ impl Limits {
             event_queues: (1 << probe.features.log2_event_queues) - 1,
             send_window: probe.features.send_window().min(MAX_MPR),
             receive_window: probe.features.receive_window(),
+            entropy_profiles: probe.data_path.entropy_profiles(),
+            explicit_profiles: probe.data_path.explicit_profiles,
         }
     }
 }

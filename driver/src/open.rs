@@ -5,14 +5,10 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use stellar_wire::config::{
-    EndpointConfig, EntropyProfile, HeaderFields, PlaneAddress, RxConfig, TenantShare,
-};
+use stellar_wire::config::{EndpointConfig, PlaneAddress, RxConfig, TenantShare};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
 use stellar_wire::host::{ConsumerIndex, Eqe};
-use stellar_wire::rows::{
-    ConfigSelect, ControlPeerRow, EmttRow, GeneratedEntropy, MrRow, QpRow, RingRow, Row as _,
-};
+use stellar_wire::rows::{ConfigSelect, ControlPeerRow, EmttRow, MrRow, QpRow, RingRow, Row as _};
 use stellar_wire::MacAddr;
 
 use crate::admin::{self, AdminQueue};
@@ -25,16 +21,9 @@ use crate::functions::enable_requests;
 use crate::limits::{Limits, Pools, CARD_EVENTS, EVENT_VECTOR};
 use crate::on_demand::Reach;
 use crate::probe::Probe;
+use crate::profiles::Profiles;
 use crate::ring::Ring;
 
-/// Entropy profile that all queue pairs share, and its values: 128 active ones and 8 backups as UDP source ports from 0xc000 on.
-pub(crate) const PROFILE: u8 = 0;
-const ENTROPY: GeneratedEntropy = GeneratedEntropy {
-    base: 0xc000,
-    stride_log2: 0,
-    active: 128,
-    backups: 8,
-};
 /// Address of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortAddress {
@@ -96,7 +85,7 @@ pub(crate) struct Shared {
     pub card: Card,
     pub probe: Probe,
     pub config: DeviceConfig,
-    pub profile: Arc<EntropyProfile>,
+    pub profiles: Mutex<Profiles>,
     pub pools: Mutex<Pools>,
     pub events: Mutex<Events>,
     /// Shares that were set, by doorbell page.
@@ -147,12 +136,7 @@ impl Probe {
     pub fn bring_up(self, config: DeviceConfig) -> Result<Device, Error> {
         let endpoint = config.endpoint();
         endpoint.check()?;
-        let fields = if config.ports[0].ip.is_ipv4() {
-            HeaderFields::SourcePort
-        } else {
-            HeaderFields::SourcePortAndFlowLabel
-        };
-        let profile = Arc::new(EntropyProfile::generated(ENTROPY, fields)?);
+        let profiles = Profiles::new(config.ports[0].ip.is_ipv4())?;
         let function = Arc::clone(self.function());
         function.reset()?;
         for each in self.functions() {
@@ -165,7 +149,7 @@ impl Probe {
         for (index, plane) in (0..).zip(endpoint.planes).take(ports) {
             card.write_row(ConfigSelect::Port, index, &endpoint.port_row(plane))?;
         }
-        card.write_row(ConfigSelect::Profile, PROFILE.into(), &ENTROPY)?;
+        profiles.write_all(&card)?;
         let event_vector = card.interrupt(EVENT_VECTOR)?;
         let log2_entries = config.event_entries.ilog2() as u8;
         let ring = Ring::new::<Eqe>(card.function(), log2_entries)?;
@@ -180,7 +164,7 @@ impl Probe {
             card,
             probe: self,
             config,
-            profile,
+            profiles: Mutex::new(profiles),
             event_vector,
             reach: Reach::default(),
         }));
@@ -243,14 +227,6 @@ impl Device {
     /// The device's configuration.
     pub fn config(&self) -> &DeviceConfig {
         &self.0.config
-    }
-
-    /// UDP source port of the first entropy value of multi-path queue pairs. The other values follow it; even ones belong to plane 0.
-    pub fn first_entropy(&self) -> u16 {
-        self.0
-            .profile
-            .as_generated()
-            .map_or(0, |entropy| entropy.base as u16)
     }
 
     /// Returns when the memory writes of every packet and table write that the card accepted before have left the card.

@@ -170,6 +170,7 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
     bad_ip = verbs.Connection(1, 0, (verbs.PortAddress("02:00:00:00:00:01", "10.0.0"),) * 2)
     here = verbs.default_ports(1)[0]
     write_frames = partial(world.write_frames, b"x", qp=2, va=0, rkey=0)
+    device, far = example["devices"]
     qp.init()
     for wrong, expected in [
         (lambda: pair.bring_up(2), "no host 2: there are hosts 0 and 1"),
@@ -188,6 +189,11 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
         (lambda: qp.ready_to_receive(peer, verbs.Path(mtu=1500)), "no path MTU of 1500 bytes"),
         (lambda: qp.ready_to_receive(peer, verbs.Path(policy="fastest")), 'unknown policy "fastest"'),
         (lambda: qp.ready_to_receive(peer, verbs.Path(max_write_imm=17)), "max_write_imm is 17"),
+        (lambda: qp.ready_to_receive(peer, verbs.Path(profile=8)), "no entropy profile 8: the card has 0 to 7"),
+        (lambda: qp.ready_to_receive(peer, verbs.Path(profile=1)), "entropy profile 1 has no values"),
+        (lambda: device.set_explicit_profile(4, [1, 2]), "entropy profile 4 cannot have explicit values"),
+        (lambda: device.set_explicit_profile(1, [1, 2], [2, 3]), "value 0x2 stands at index 1 and at index 128"),
+        (lambda: device.set_generated_profile(1, 0xFFFF, active=2), "above 0xffff"),
         (lambda: qp.post_write(b"x", region, length=1), "slice the bytes instead"),
         (lambda: write_frames(source=here), "source and destination, or neither"),
         (lambda: write_frames(source=here, destination=here, ipv6=True), "the addresses of IPv6 frames are IPv6"),
@@ -200,7 +206,11 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
     with pytest.raises(RuntimeError, match="made without an interrupt"):
         a.context.create_cq(4, interrupt=False).wait()
     other = a.qp(send_entries=2)
-    verbs.connect(other, b.qp())
+    for each in (device, far):
+        each.set_explicit_profile(1, [0x8001, 0x9ABC])
+    verbs.connect(other, b.qp(), path=verbs.Path(paths=2, profile=1))
+    with pytest.raises(RuntimeError, match="entropy profile 1 is in use"):
+        device.set_generated_profile(1, 0x8000, active=2)
     for wrong, expected in [
         (lambda: other.post_write(bytes(17), region), "17 bytes inline"),
         (lambda: other.post_write(region, region, length=101), "do not lie in"),

@@ -133,6 +133,8 @@ fn limits(limits: &Limits) {
     line(1, "max_event_queues", limits.event_queues);
     line(1, "max_send_window", limits.send_window);
     line(1, "max_receive_window", limits.receive_window);
+    line(1, "entropy_profiles", limits.entropy_profiles);
+    line(1, "explicit_profiles", limits.explicit_profiles);
 }
 
 fn line(depth: usize, name: &str, value: impl std::fmt::Display) {

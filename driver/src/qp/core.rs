@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::numbers::engine_of;
 use crate::paths::{PathCounts, PathTraffic};
 use crate::pd::Domain;
+use crate::profiles::DEFAULT_PROFILE;
 
 /// Owner of a queue pair's completions.
 pub trait Completions {
@@ -103,10 +104,12 @@ impl<C: Completions> Core<C> {
             Modify::Reset => self.leave(state)?,
             Modify::Init(attributes) => self.enter_init(state, attributes)?,
             Modify::Rtr(attributes) => {
-                self.enter_rtr(|init| attributes.config(device, &place, init))?;
+                let profile = attributes.path.profile;
+                self.enter_rtr(profile, |init| attributes.config(device, &place, init))?;
             }
             Modify::RcRtr(attributes) => {
-                self.enter_rtr(|init| attributes.config(device, &place, init))?;
+                let config = |init| attributes.config(device, &place, init);
+                self.enter_rtr(DEFAULT_PROFILE, config)?;
             }
             Modify::Rts(attributes) => {
                 self.enter_rts(|ready| attributes.complete(ready, device))?;
@@ -143,17 +146,20 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Moves the queue pair to RTR. `config` makes its rows from the attributes of INIT.
+    /// Moves the queue pair to RTR. `config` makes its rows from the attributes of INIT. RC has no entropy profile.
     fn enter_rtr(
         &self,
+        profile: u8,
         config: impl FnOnce(InitAttributes) -> Result<QpConfig, Error>,
     ) -> Result<(), Error> {
         let init = lock(&self.shared.inner).init;
         let config = config(init)?;
         let device = &self.domain.context.device;
-        rows::write_receive(&device.card, device.probe.features.ports, &config)?;
+        rows::write_receive(&device.card, device.probe.features.ports, &config, profile)?;
         self.completions.set_live(self.shared.number, true);
-        lock(&self.shared.inner).config = Some(config);
+        let mut inner = lock(&self.shared.inner);
+        inner.config = Some(config);
+        inner.profile = profile;
         Ok(())
     }
 
@@ -162,13 +168,16 @@ impl<C: Completions> Core<C> {
         &self,
         complete: impl FnOnce(&QpConfig) -> Result<QpConfig, Error>,
     ) -> Result<(), Error> {
-        let config = lock(&self.shared.inner).config.clone();
+        let (config, profile) = {
+            let inner = lock(&self.shared.inner);
+            (inner.config.clone(), inner.profile)
+        };
         let config = config.ok_or(IllegalTransition {
             from: QpState::Init,
             to: QpState::Rts,
         })?;
         let config = complete(&config)?;
-        rows::write_send(&self.domain.context.device.card, &config)?;
+        rows::write_send(&self.domain.context.device.card, &config, profile)?;
         let mut inner = lock(&self.shared.inner);
         inner.allowed = match &config.transport {
             TransportConfig::Mrc(mrc) => Some(AllowedPaths::new(&mrc.spray)),

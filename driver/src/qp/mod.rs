@@ -28,6 +28,7 @@ use crate::device::DmaBuffer;
 use crate::error::Error;
 use crate::paths::{PathCounts, PathTraffic};
 use crate::pd::Domain;
+use crate::profiles::DEFAULT_PROFILE;
 
 pub(crate) use attributes::MOST_WRITE_IMM;
 pub use attributes::{InitAttributes, Modify, QueuePairConfig, Transport};
@@ -62,6 +63,8 @@ struct Inner {
     init: InitAttributes,
     /// Present while the card has its rows: from RTR on.
     config: Option<QpConfig>,
+    /// Number of its entropy profile on the card, while there is a configuration.
+    profile: u8,
     /// Present over MRC while the card has the rows of RTS.
     allowed: Option<AllowedPaths>,
     /// What was counted on paths in this state RTS, by their indices, from when each was read first.
@@ -76,6 +79,7 @@ impl Shared {
             work: Work::new(entries),
             init: InitAttributes::default(),
             config: None,
+            profile: DEFAULT_PROFILE,
             allowed: None,
             counted: BTreeMap::new(),
         };

@@ -1,6 +1,5 @@
 //! Attributes of an MRC queue pair from INIT to RTS.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use stellar_wire::config::{
@@ -11,10 +10,12 @@ use stellar_wire::config::{
 use super::attributes::{
     check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM,
 };
+use crate::card::lock;
 use crate::connect::Connection;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::open::Shared as Device;
+use crate::profiles::DEFAULT_PROFILE;
 
 pub use stellar_wire::config::{Backoff, Policy, SkipScope};
 
@@ -31,8 +32,10 @@ pub struct PathAttributes {
     pub trimming: bool,
     /// How the next packet's path is chosen.
     pub policy: Policy,
-    /// Paths in use: 1 with [`Policy::SinglePath`], otherwise an even number up to 128.
+    /// Paths in use: 1 with [`Policy::SinglePath`], otherwise an even number up to the active values of the profile.
     pub paths: u8,
+    /// Number of the entropy profile that has the values of the paths ([`crate::Device::set_explicit_profile`]). Profile 0 has 128 values from the start.
+    pub profile: u8,
     /// How long a marked path is passed over.
     pub skip: SkipScope,
     /// Minimum time between two probes.
@@ -42,7 +45,7 @@ pub struct PathAttributes {
 }
 
 impl Default for PathAttributes {
-    /// 4,096 bytes, 10 us, 400 Gb/s, no trimming, oblivious spraying over 128 paths.
+    /// 4,096 bytes, 10 us, 400 Gb/s, no trimming, oblivious spraying over 128 paths of profile 0.
     fn default() -> Self {
         Self {
             mtu_log2: 12,
@@ -51,6 +54,7 @@ impl Default for PathAttributes {
             trimming: false,
             policy: Policy::Obs,
             paths: 128,
+            profile: DEFAULT_PROFILE,
             skip: SkipScope::default(),
             probe_interval: Duration::from_millis(1),
             bend_after: 1,
@@ -151,13 +155,19 @@ impl RtrAttributes {
         let base_rtt = ticks("path.base_rtt (8 ns)", path.base_rtt)?;
         let mtu = 1 << path.mtu_log2;
         let nscc = NsccParams::from_path(base_rtt, path.gbps, mtu, path.trimming)?;
+        let profile = lock(&device.profiles).named(path.profile, &device.probe)?;
+        // Generated values begin elsewhere for each queue pair. Explicit ones stay with their paths, so software knows which path has which.
+        let rotation = match profile.as_generated() {
+            Some(_) => (place.number % u32::from(profile.slots())) as u8,
+            None => 0,
+        };
         let spray = SprayConfig {
             policy: path.policy,
             paths: path.paths,
             planes_up: PlaneMask::BOTH.with(1, device.probe.features.ports > 1),
             seed: seed(device.config.seed, place.number),
-            profile: Arc::clone(&device.profile),
-            rotation: (place.number % u32::from(device.profile.slots())) as u8,
+            profile,
+            rotation,
             skip: path.skip,
             probe_interval: ticks("path.probe_interval (8 ns)", path.probe_interval)?,
             base_rtt,

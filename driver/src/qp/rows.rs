@@ -7,12 +7,14 @@ use stellar_wire::rows::{
 
 use crate::card::Card;
 use crate::device::DeviceError;
-use crate::open::PROFILE;
+use crate::profiles::DEFAULT_PROFILE;
 
 /// The rows of one queue pair.
 struct Rows<'a> {
     card: &'a Card,
     config: &'a QpConfig,
+    /// Number of its entropy profile.
+    profile: u8,
 }
 
 impl Rows<'_> {
@@ -32,7 +34,7 @@ impl Rows<'_> {
         let config = self.config;
         self.put(ConfigSelect::Requester, &config.requester_row())?;
         if let TransportConfig::Mrc(mrc) = &config.transport {
-            self.put(ConfigSelect::Spray, &mrc.spray.row(PROFILE))?;
+            self.put(ConfigSelect::Spray, &mrc.spray.row(self.profile))?;
             self.put(ConfigSelect::Nscc, mrc.nscc.registers())?;
         }
         self.put_send_queue()
@@ -50,8 +52,17 @@ impl Rows<'_> {
 /// Ready to receive, at a card of this many ports. The receive side comes first: it forgets packets of an old connection that wait for an acknowledgement before the addresses are those of the new
 /// peer. The context comes last: it lets packets in. The send side is there because the card takes a queue pair's consumer
 /// indices only from the page that its requester's row names.
-pub fn write_receive(card: &Card, ports: u8, config: &QpConfig) -> Result<(), DeviceError> {
-    let rows = Rows { card, config };
+pub fn write_receive(
+    card: &Card,
+    ports: u8,
+    config: &QpConfig,
+    profile: u8,
+) -> Result<(), DeviceError> {
+    let rows = Rows {
+        card,
+        config,
+        profile,
+    };
     rows.put(ConfigSelect::Responder, &config.responder_row())?;
     rows.put_addresses(ports)?;
     rows.put_requester()?;
@@ -60,8 +71,13 @@ pub fn write_receive(card: &Card, ports: u8, config: &QpConfig) -> Result<(), De
 }
 
 /// Ready to send: writes the send side again, from its first PSN.
-pub fn write_send(card: &Card, config: &QpConfig) -> Result<(), DeviceError> {
-    Rows { card, config }.put_requester()
+pub fn write_send(card: &Card, config: &QpConfig, profile: u8) -> Result<(), DeviceError> {
+    let rows = Rows {
+        card,
+        config,
+        profile,
+    };
+    rows.put_requester()
 }
 
 /// Denies or allows one path of a queue pair that is ready to send.
@@ -71,7 +87,11 @@ pub fn write_path_use(card: &Card, qp: u32, change: &PathUseRow) -> Result<(), D
 
 /// Stops it: it accepts and sends no packets, and its send queue is empty.
 pub fn stop(card: &Card, config: &QpConfig) -> Result<(), DeviceError> {
-    let rows = Rows { card, config };
+    let rows = Rows {
+        card,
+        config,
+        profile: DEFAULT_PROFILE,
+    };
     let context = QpRow {
         state: QpState::Error,
         ..config.context_row()

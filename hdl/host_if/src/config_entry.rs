@@ -27,7 +27,8 @@ pub fn config_select(number: Bits<SELECT_BITS>) -> ConfigSelect {
         13 => ConfigSelect::CompletionQueue,
         14 => ConfigSelect::EventQueue,
         15 => ConfigSelect::Tenant,
-        _ => ConfigSelect::PathUse,
+        16 => ConfigSelect::PathUse,
+        _ => ConfigSelect::Explicit,
     }
 }
 

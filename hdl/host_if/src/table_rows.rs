@@ -7,6 +7,7 @@ use stellar_wire::host::registers::{DataPath, Features};
 use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::host_queues::EVENT_QUEUE_BITS;
+use stellar_wire::hw::spray::{EXPLICIT_BITS, PROFILE_BITS};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// Number of tables: the variants of [`ConfigSelect`].
@@ -37,6 +38,8 @@ pub const fn data_path(ports: usize, width: usize) -> DataPath {
     DataPath {
         endpoints: ports as u8,
         width: width as u16,
+        profiles: 1 << PROFILE_BITS,
+        explicit_profiles: 1 << EXPLICIT_BITS,
     }
 }
 

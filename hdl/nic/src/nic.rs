@@ -265,6 +265,7 @@ impl<
             nic_config.configure => transmit.configure,
             nic_config.settings => transmit.settings,
             nic_config.profile => transmit.profile,
+            nic_config.values => transmit.values,
             nic_config.share => transmit.share,
             nic_config.owner => bars.owner,
             nic_config.address => transmit.address,

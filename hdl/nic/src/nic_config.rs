@@ -6,7 +6,7 @@ use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, TableWriteSrc};
 use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc, ShareSrc};
 use hdl_requester::ConfigureKind;
 use hdl_rx_pipeline::own_address::{address_of, OwnAddress};
-use hdl_spray_engine::profile::ProfileSrc;
+use hdl_spray_engine::profile::{ExplicitSrc, ProfileSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
@@ -16,7 +16,9 @@ use stellar_wire::hw::host_queues::{RingConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
-use stellar_wire::hw::spray::{EntropyProfileEntry, PathUse, SprayConfig, PROFILE_BITS};
+use stellar_wire::hw::spray::{
+    EntropyProfileEntry, ExplicitEntropy, PathUse, SprayConfig, EXPLICIT_ROW_BITS, PROFILE_BITS,
+};
 use stellar_wire::hw::tables::{TableSelect, TableWrite, TABLE_ENTRY_BITS};
 use stellar_wire::hw::tenant::TenantEntry;
 use stellar_wire::hw::FromBits;
@@ -42,6 +44,7 @@ pub struct NicConfig<const P: usize = 2> {
     pub configure: ConfigureSrc,
     pub settings: EngineSettingsSrc,
     pub profile: ProfileSrc,
+    pub values: ExplicitSrc,
     pub share: ShareSrc,
     // Doorbells.
     pub owner: OwnerSrc,
@@ -75,6 +78,7 @@ impl<const P: usize> Default for NicConfig<P> {
             configure: Default::default(),
             settings: Default::default(),
             profile: Default::default(),
+            values: Default::default(),
             share: Default::default(),
             owner: Default::default(),
             address: std::array::from_fn(|_| Default::default()),
@@ -108,6 +112,7 @@ impl<const P: usize> Logic for NicConfig<P> {
         self.responder.qp.next = row;
         self.completion_queue.qp.next = row;
         self.profile.index.next = row.get_bits::<PROFILE_BITS>(0);
+        self.values.row.next = write.index.get_bits::<EXPLICIT_ROW_BITS>(0);
 
         // entry
         let row_of_two_ports = RequesterConfig::from_bits(write.entry);
@@ -123,6 +128,7 @@ impl<const P: usize> Logic for NicConfig<P> {
         self.owner.present.next = requester.valid;
         self.owner.page.next = requester.page;
         self.profile.record.next = EntropyProfileEntry::from_bits(write.entry);
+        self.values.record.next = ExplicitEntropy::from_bits(write.entry);
         self.peer.record.next = ControlPeer::from_bits(write.entry);
         self.responder.record.next = ResponderConfig::from_bits(write.entry);
         self.completion_queue.record.next = RingConfig::from_bits(write.entry);
@@ -167,6 +173,7 @@ impl<const P: usize> Logic for NicConfig<P> {
             self.owner_done.d.next = false;
         }
         self.profile.valid.next = valid & (select == ConfigSelect::Profile);
+        self.values.valid.next = valid & (select == ConfigSelect::Explicit);
         self.share.valid.next = valid & (select == ConfigSelect::Tenant);
         self.share.tenant.next = write.index.get_bits::<TENANT_BITS>(0);
         self.share.record.next = TenantEntry::from_bits(write.entry);

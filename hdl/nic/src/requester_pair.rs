@@ -4,7 +4,7 @@ use hdl_macros::{clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::{DoorbellSnk, FlowSnk, QpSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src, SyncFifo};
 use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, EpochUseSrc, ShareSnk};
 use hdl_requester::{Failure, RequesterEngine, StatPulses, TenantLimits};
-use hdl_spray_engine::profile::ProfileSnk;
+use hdl_spray_engine::profile::{ExplicitSnk, ProfileSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
@@ -67,6 +67,7 @@ pub struct RequesterPair {
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
+    pub values: ExplicitSnk,
     /// Shares of tenants.
     pub share: ShareSnk,
 
@@ -165,6 +166,7 @@ impl Logic for RequesterPair {
                 configure.record => engines[i].configure.record,
                 settings => engines[i].settings,
                 profile => engines[i].profile,
+                values => engines[i].values,
                 share.tenant => engines[i].share.tenant,
                 share.record => engines[i].share.record,
                 engines[i].charge[0] => limits.charge[2 * i],

@@ -8,7 +8,7 @@ use hdl_primitives::{
 };
 use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, ShareSnk};
 use hdl_requester::{ConfigureKind, Failure, StatPulses};
-use hdl_spray_engine::profile::ProfileSnk;
+use hdl_spray_engine::profile::{ExplicitSnk, ProfileSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
 use stellar_wire::hw::congestion::CongestionSample;
@@ -44,6 +44,7 @@ pub struct TransmitSide<const P: usize, const W: usize, const N: usize, const B:
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
+    pub values: ExplicitSnk,
     pub share: ShareSnk,
     pub port_config: [Signal<In, PortConfig>; P],
     pub address: [QpRowFlowSnk<FrameAddress>; P],
@@ -122,6 +123,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
             configure: Default::default(),
             settings: Default::default(),
             profile: Default::default(),
+            values: Default::default(),
             share: Default::default(),
             port_config: std::array::from_fn(|_| Default::default()),
             address: std::array::from_fn(|_| Default::default()),
@@ -189,6 +191,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
             configure => requester.configure,
             settings => requester.settings,
             profile => requester.profile,
+            values => requester.values,
             share => requester.share,
             port_config => lanes.port_config,
             address => lanes.address,

@@ -16,17 +16,20 @@ use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::responder::ResponderConfig;
-use stellar_wire::hw::spray::{EntropyProfileEntry, PathUse, SprayConfig, PROFILE_BITS};
+use stellar_wire::hw::spray::{
+    EntropyProfileEntry, ExplicitEntropy, PathUse, SprayConfig, EXPLICIT_ROW_BITS, PROFILE_BITS,
+};
 use stellar_wire::hw::tables::{TableSelect, TableWrite};
 use stellar_wire::hw::tenant::TenantEntry;
 use stellar_wire::hw::FromBits;
 use stellar_wire::rows::TENANT_BITS;
 
 /// Every port with which a table is offered a write.
-const VALIDS: [&str; 11] = [
+const VALIDS: [&str; 12] = [
     "table_valid",
     "configure_valid",
     "profile_valid",
+    "values_valid",
     "share_valid",
     "owner_valid",
     "address0_valid",
@@ -149,6 +152,11 @@ fn offers(write: &ConfigWrite) -> Vec<Offer> {
             ["profile_valid", "profile_index", "profile"],
             None,
             (row(write, PROFILE_BITS), low::<EntropyProfileEntry>(write)),
+        ),
+        ConfigSelect::Explicit => offer(
+            ["values_valid", "values_row", "values"],
+            None,
+            (row(write, EXPLICIT_ROW_BITS), low::<ExplicitEntropy>(write)),
         ),
         ConfigSelect::Tenant => offer(
             ["share_valid", "share_tenant", "share"],

@@ -3,7 +3,7 @@
 use hdl_macros::{clock, clock_reset, hdl, hdl_fn, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, StreamSkid, SyncFifo};
-use hdl_spray_engine::profile::ProfileSnk;
+use hdl_spray_engine::profile::{ExplicitSnk, ProfileSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
@@ -91,6 +91,7 @@ pub struct RequesterEngine<
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
     pub profile: ProfileSnk,
+    pub values: ExplicitSnk,
     /// Shares of tenants.
     pub share: ShareSnk,
     // Tokens of tenants, for the schedule of each port.
@@ -190,6 +191,7 @@ impl<
             doorbells.configured => core.configure,
             settings => core.settings,
             profile => core.profile,
+            values => core.values,
             doorbell => doorbells.in_,
             doorbells.out => core.doorbell,
             core.reverse_ev => reverse_ev,

@@ -7,7 +7,7 @@ use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Snk, Src};
 use hdl_send_queue::MessageTable;
 use hdl_spray_engine::entropy_lookup::Reflected;
 use hdl_spray_engine::policy::{has_one_path, has_states, hears_all, probes};
-use hdl_spray_engine::profile::ProfileSnk;
+use hdl_spray_engine::profile::{ExplicitSnk, ProfileSnk};
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_window::TxWindow;
 use rust_hdl::prelude::*;
@@ -42,8 +42,9 @@ pub struct RequesterCore<
     // Configuration. The settings of the kind and all other inputs are stable until ready.
     pub configure: ConfigureSnk,
     pub settings: EngineSettingsSnk,
-    /// Entropy profiles are always accepted.
+    /// Entropy profiles and explicit values are always accepted.
     pub profile: ProfileSnk,
+    pub values: ExplicitSnk,
 
     // Ports of the sequencer.
     pub hold: Signal<In, Bit>,
@@ -197,6 +198,7 @@ impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: us
             settings.nscc => nscc.settings,
             settings.path_use => sequencer.path_use,
             profile => spray.profile,
+            values => spray.values,
         );
 
         // connect the functional units

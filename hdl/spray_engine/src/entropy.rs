@@ -1,8 +1,10 @@
-//! Entropy values of generated profiles: from index to value, and from value to index.
+//! Entropy values: from index to value, and from value to index.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::spray::EntropyProfileEntry;
+use stellar_wire::hw::spray::{
+    EntropyBucket, EntropyProfileEntry, EXPLICIT_BITS, EXPLICIT_ROW_BITS, NUMBER_BITS, PROFILE_BITS,
+};
 
 use crate::row::{backup_of_slot, number_of_bit, PlaneRow};
 
@@ -36,7 +38,7 @@ pub fn backup_number(profile: EntropyProfileEntry, backup: Bits<3>, plane: Bit) 
     profile.active + pair
 }
 
-/// Returns the value with this number. 4 levels and a carry chain.
+/// Returns the value with this number in a generated profile. 4 levels and a carry chain.
 #[hdl_fn]
 pub fn value_of(profile: EntropyProfileEntry, number: Bits<8>) -> Bits<32> {
     profile.base + (bit_cast::<32, 8>(number) << profile.stride_log2)
@@ -50,7 +52,46 @@ pub struct Numbered {
     pub number: Bits<8>,
 }
 
-/// Returns the number of the value that is `distance` above the base, modulo 2^32. No profile exceeds 2^32, so a value below the base gets a number that the
+/// Returns the row of an explicit profile, of those of all.
+#[hdl_fn]
+pub fn explicit_row(
+    profile: Bits<PROFILE_BITS>,
+    number: Bits<NUMBER_BITS>,
+) -> Bits<EXPLICIT_ROW_BITS> {
+    let explicit = profile.get_bits::<EXPLICIT_BITS>(0);
+    (bit_cast::<EXPLICIT_ROW_BITS, EXPLICIT_BITS>(explicit) << (NUMBER_BITS as u64))
+        | bit_cast::<EXPLICIT_ROW_BITS, NUMBER_BITS>(number)
+}
+
+/// Returns the bucket of a value in an explicit profile with this key: `stellar_wire::rows::bucket_of`. 3 levels.
+#[hdl_fn]
+pub fn bucket_of(value: Bits<32>, key: Bits<32>) -> Bits<NUMBER_BITS> {
+    let mut bucket = bits::<NUMBER_BITS>(0);
+    bucket = bucket.replace_bit(0, (value & key).xor());
+    for i in 1..NUMBER_BITS {
+        let turned = (key << (i as u64)) | (key >> (32 - i as u64));
+        bucket = bucket.replace_bit(i, (value & turned).xor());
+    }
+    bucket
+}
+
+/// Returns the number of a value that is in this bucket of its profile, or nowhere. A place without a value has a number that no profile has. 4 levels.
+#[hdl_fn]
+pub fn number_in(bucket: EntropyBucket, value: Bits<32>) -> Numbered {
+    let is_first = bucket.first == value;
+    let is_second = bucket.second == value;
+    let number = if is_first {
+        bucket.first_number
+    } else {
+        bucket.second_number
+    };
+    Numbered {
+        exact: is_first | is_second,
+        number,
+    }
+}
+
+/// Returns the number of the value of a generated profile that is `distance` above the base, modulo 2^32. No profile exceeds 2^32, so a value below the base gets a number that the
 /// profile does not have. 6 levels.
 #[hdl_fn]
 pub fn number_of(profile: EntropyProfileEntry, distance: Bits<32>) -> Numbered {

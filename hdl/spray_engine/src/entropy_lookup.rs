@@ -1,13 +1,13 @@
 //! Lookup of reflected entropy values, in parallel with the operations of the engine.
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, join};
 use hdl_primitives::ram::{BlockRam, LutRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{EntropyProfileEntry, PROFILE_BITS};
 use stellar_wire::hw::Qpn;
 
 use crate::entropy_index::{self, EntropyIndex};
-use crate::profile::ProfileSnk;
+use crate::profile::{ExplicitSnk, ProfileSnk};
 use crate::row::{backups_of, has_index, slots_of};
 
 /// Cycles from a request to its response: the row, its register, the index.
@@ -35,7 +35,7 @@ pub struct Reflected {
 ///
 /// A request takes [`LATENCY`] cycles. A request that arrives earlier replaces the one in progress, which must not be a marked one.
 ///
-/// LUT levels: 1 and a carry chain; 7; 5; 4.
+/// LUT levels: 5 (profile 1, bucket 4), or 1 and a carry chain; 8; 5; 4.
 #[derive(LogicBlock, Default)]
 pub struct EntropyLookup<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -47,6 +47,8 @@ pub struct EntropyLookup<const Q: usize = 10> {
     pub identity: Signal<In, Identity>,
     /// Writes an entropy profile.
     pub profile: ProfileSnk,
+    /// Writes explicit values.
+    pub values: ExplicitSnk,
 
     pub asked_valid: Signal<In, Bit>,
     pub asked: Signal<In, Reflected>,
@@ -94,7 +96,9 @@ impl<const Q: usize> Logic for EntropyLookup<Q> {
         let held = self.held.q.val();
         self.profiles.read_address.next = owner.profile;
         let profile = self.profiles.read_data.val();
+        join!(self, values => index.values);
         self.index.profile.next = profile;
+        self.index.profile_number.next = owner.profile;
         self.index.rotation.next = owner.rotation;
         self.index.entropy.next = held.entropy;
 

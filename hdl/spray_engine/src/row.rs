@@ -4,7 +4,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::spray::{SprayConfig, SprayPolicy};
+use stellar_wire::hw::spray::{SprayConfig, SprayPolicy, PROFILE_BITS};
 use stellar_wire::rows::BASE_RTT_BITS;
 
 use crate::policy::counts_turns;
@@ -42,7 +42,7 @@ pub struct PlaneRow {
 pub struct PairRow {
     pub policy: SprayPolicy,
     pub paths: Bits<8>,
-    pub profile: Bits<3>,
+    pub profile: Bits<PROFILE_BITS>,
     pub rotation: Bits<6>,
     pub skip_next_turn: Bit,
     pub probe_interval: Bits<31>,

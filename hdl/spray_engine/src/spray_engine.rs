@@ -6,6 +6,7 @@ use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
     EntropyProfileEntry, SprayConfig, SprayOp, SprayRequest, SprayResponse, WindowChange,
+    PROFILE_BITS,
 };
 use stellar_wire::rows::DRAIN_PROBES;
 
@@ -23,7 +24,7 @@ use crate::policy::hp3::{after_news, after_question, Hp3};
 use crate::policy::recycled::{emptied, heard, may_have, recall, thawed, thaws, usable_entries};
 use crate::policy::turns::passed;
 use crate::policy::{bends, drains, has_one_path, is_permuted, probes_paths, recycles};
-use crate::profile::ProfileSnk;
+use crate::profile::{ExplicitSnk, ProfileSnk};
 use crate::row::{
     backups_of, begun, configured, probed, probed_path, slots_of, swap_planes, PairRow, Planes,
     SprayRow,
@@ -41,10 +42,10 @@ const IN_ORDER: u64 = 1 << place_value::LATENCY_IN_ORDER;
 const AT_ONCE: u64 = 1 << place_value::LATENCY;
 const SERVED: u64 = AT_ONCE >> 1;
 
-/// Chooses paths, and keeps the states of the entropy values of 2^`Q` queue pairs, with generated profiles. Its reference is
+/// Chooses paths, and keeps the states of the entropy values of 2^`Q` queue pairs. Its reference is
 /// `stellar_transport::spray::Spray`, called with the planes of `plane_up` and one plane per choice.
 ///
-/// A profile is written before a queue pair that names it is configured, and does not change while it is in use. `plane_up` is sampled in the cycle in which
+/// A profile, and its values if they are explicit, are written before a queue pair that names it is configured, and do not change while it is in use. `plane_up` is sampled in the cycle in which
 /// a request is accepted. The response to a request of a queue pair that was never configured is undefined.
 ///
 /// [`crate::cycles`] lists the cycles from the acceptance of a request to its response. `Choose` has a `count` of 1 to 32. It returns one response per path,
@@ -72,9 +73,11 @@ pub struct SprayEngine<const Q: usize = 10> {
 
     /// Writes an entropy profile.
     pub profile: ProfileSnk,
+    /// Writes explicit values.
+    pub values: ExplicitSnk,
 
     rows: BlockRam<SprayRow, Q>,
-    profiles: LutRam<EntropyProfileEntry, 3>,
+    profiles: LutRam<EntropyProfileEntry, PROFILE_BITS>,
     finder: PlaceSearch,
     value: PlaceValue,
     ev_change: EvChange,
@@ -204,11 +207,15 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         self.value.served.next = chooses;
         self.value.recycled.next = self.recycled.q.val();
         self.value.recycled_slot.next = self.recycled_slot.q.val();
+        join!(self, values => value.values);
         self.value.profile.next = profile;
+        self.value.profile_number.next = pair.profile;
         self.value.rotation.next = pair.rotation;
         self.value.plane.next = exchange;
         self.value.row.next = own;
+        join!(self, values => entropy_index.values);
         self.entropy_index.profile.next = profile;
+        self.entropy_index.profile_number.next = pair.profile;
         self.entropy_index.rotation.next = pair.rotation;
         self.entropy_index.entropy.next = asked.ack.entropy;
         let word = next_word(pair.lfsr);
@@ -247,7 +254,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             profile: pair.profile,
             rotation: pair.rotation,
         };
-        join!(self, profile => lookup.profile);
+        join!(self, profile => lookup.profile, values => lookup.values);
         self.lookup.asked_valid.next = self.reflected.valid.val();
         self.lookup.asked.next = self.reflected.record.val();
         self.known.next = self.lookup.found.val();

@@ -45,7 +45,7 @@ pub enum Step {
     LookupValue,
     /// Computes the entropy of the value.
     ComputeEntropy,
-    /// `Ack`: the entropy passes `entropy_index`.
+    /// `Ack`: the entropy passes `entropy_index`. The bucket of an explicit value is read while the base is subtracted.
     SubtractBase,
     ComputeNumber,
     TakeIndex,

@@ -63,6 +63,7 @@ const ALL: &[Known] = &[
     tenant::TenantEntry::descriptor,
     rq::RqDescriptor::descriptor,
     spray::EntropyProfileEntry::descriptor,
+    spray::ExplicitEntropy::descriptor,
     spray::SprayConfig::descriptor,
     spray::SprayRequest::descriptor,
     spray::SprayResponse::descriptor,

@@ -66,7 +66,7 @@ class Requester:
 
     async def start(self, early_loss: int) -> None:
         dut = self.dut
-        inputs = ("configure_valid", "profile_valid", "doorbell_valid", "fault_valid", "flush_valid", "now", "doorbell_pushed")
+        inputs = ("configure_valid", "profile_valid", "values_valid", "doorbell_valid", "fault_valid", "flush_valid", "now", "doorbell_pushed")
         cocotb.start_soon(self.keep_time())
         await start(dut, plane_up=3, failure_ready=1, **dict.fromkeys(inputs, 0))
         # Schedulers and windows are cleared after a reset.

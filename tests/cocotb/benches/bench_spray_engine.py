@@ -13,7 +13,7 @@ QP, PATHS, BASE = 1, 16, 0xC000
 async def engine(dut, policy: str, paths: int = PATHS) -> Server:
     """A block with one queue pair on `paths` paths, in both planes."""
     server = Server(dut, "SprayRequest", "SprayResponse", "SprayConfig")
-    await start(dut, plane_up=3, profile_valid=0)
+    await start(dut, plane_up=3, profile_valid=0, values_valid=0)
     dut.profile_index.value = 0
     dut.profile.value = Record("EntropyProfileEntry").pack(base=BASE, stride_log2=0, active=PATHS, backups=2)
     dut.profile_valid.value = 1

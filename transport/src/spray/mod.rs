@@ -22,7 +22,7 @@ pub use policy::{built_in, PathPolicy};
 pub use reverse::ReversePaths;
 pub use spray::Spray;
 pub use stellar_wire::config::{
-    EntropyField, EntropyProfile, EvIndex, HeaderFields, Path, PlaneMask, Policy, ProfileError,
-    SkipScope, SprayConfig, SprayError, Srv6Template, TemplateError,
+    EntropyField, EntropyProfile, EvIndex, GeneratedEntropy, HeaderFields, Path, PlaneMask, Policy,
+    ProfileError, ProfileRows, SkipScope, SprayConfig, SprayError, Srv6Template, TemplateError,
 };
-pub use stellar_wire::rows::{GeneratedEntropy, PathAck, SprayFeedback as Feedback};
+pub use stellar_wire::rows::{PathAck, SprayFeedback as Feedback};

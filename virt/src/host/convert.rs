@@ -35,6 +35,8 @@ const fn path(path: Path) -> driver::PathAttributes {
         trimming: path.trimming,
         policy: path.policy,
         paths: path.paths,
+        // Guests name no profile.
+        profile: 0,
         skip: match path.skip {
             SkipMarked::RestOfRotation => driver::SkipScope::RestOfRotation,
             SkipMarked::NextTurn => driver::SkipScope::NextTurn,

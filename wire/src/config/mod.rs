@@ -4,6 +4,7 @@
 
 mod coalescing;
 mod endpoint;
+mod explicit;
 mod lane;
 mod nscc;
 mod path;
@@ -24,7 +25,7 @@ pub use lane::{MaxPayload, MaxPayloadError, RxConfig};
 pub use nscc::{NsccParams, ParamError, MAX_WINDOW};
 pub use path::{EvIndex, Path, PlaneMask};
 pub use path_use::{AllowedPaths, PathUseError};
-pub use profile::{EntropyProfile, HeaderFields, ProfileError};
+pub use profile::{EntropyProfile, GeneratedEntropy, HeaderFields, ProfileError, ProfileRows};
 pub use requester::{
     Backoff, MrcConfig, QpIdentity, RcConfig, RequesterConfigError, SqRing, DEFAULT_RTO,
     RNR_RETRY_FOREVER,

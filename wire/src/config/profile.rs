@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use crate::mrc::Entropy;
 use thiserror::Error;
 
+use super::explicit::{explicit_rows, key_for};
 use super::EvIndex;
-use crate::rows::GeneratedEntropy;
+use crate::rows::{ExplicitRow, ProfileRow};
 
 /// Header fields that carry entropy values, which bounds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,28 @@ impl HeaderFields {
             Self::SourcePortAndFlowLabel => u32::MAX,
         }
     }
+}
+
+/// Values at equal distances: number `n` is `base + n * 2^stride_log2`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GeneratedEntropy {
+    /// Value of number 0.
+    pub base: u32,
+    /// Distance between neighbours, as a power of two, 0 to 24.
+    pub stride_log2: u8,
+    /// Active values, numbers from 0 on: 1 or even, at most 128.
+    pub active: u8,
+    /// Backups, numbers after the active ones: even, at most 16.
+    pub backups: u8,
+}
+
+/// The rows of a profile on a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileRows {
+    /// The profile's own row.
+    pub profile: ProfileRow,
+    /// Rows of its values from 0 on; none if they are generated.
+    pub explicit: Vec<ExplicitRow>,
 }
 
 /// A set of entropy values that cannot be a profile.
@@ -61,6 +84,9 @@ pub enum ProfileError {
         /// Largest that fits.
         largest: u32,
     },
+    /// No key was found for the card's table of values.
+    #[error("no key of {0} that were tried gives each bucket of the card at most two of the entropy values; change some of them")]
+    NoKey(u32),
 }
 
 /// The entropy values of a queue pair's paths, in index order.
@@ -161,6 +187,39 @@ impl EntropyProfile {
             }),
             Values::Explicit(..) => None,
         }
+    }
+
+    /// The profile as a card has it.
+    ///
+    /// # Errors
+    /// [`ProfileError::NoKey`].
+    pub fn rows(&self) -> Result<ProfileRows, ProfileError> {
+        let row = ProfileRow {
+            active: self.active,
+            backups: self.backups,
+            ..ProfileRow::default()
+        };
+        Ok(match &self.values {
+            Values::Generated { base, stride_log2 } => ProfileRows {
+                profile: ProfileRow {
+                    base: *base,
+                    stride_log2: *stride_log2,
+                    ..row
+                },
+                explicit: Vec::new(),
+            },
+            Values::Explicit(values, _) => {
+                let key = key_for(values)?;
+                ProfileRows {
+                    profile: ProfileRow {
+                        base: key,
+                        explicit: true,
+                        ..row
+                    },
+                    explicit: explicit_rows(values, key),
+                }
+            }
+        })
     }
 
     /// Number of active values.

@@ -8,7 +8,7 @@
 
 use crate::header::fit;
 use crate::rows::ConfigSelect;
-use crate::rows::{EMTT_INDEX_BITS, PROFILE_BITS, TENANT_BITS};
+use crate::rows::{EMTT_INDEX_BITS, EXPLICIT_ROW_BITS, PROFILE_BITS, TENANT_BITS};
 
 /// What software may do with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0002_0005;
+    VERSION[1] at 0x0008: ReadOnly = 0x0002_0006;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
     /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.
@@ -124,7 +124,8 @@ registers! {
     ADMIN_PRODUCER[1] at 0x00a0: Command = 0;
     /// Number of commands done in bits 15:0, modulo 2^16; error that stopped the queue in bits 39:32, 0 if there is none ([`crate::host::admin::AdminState`]).
     ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
-    /// Shape of the card ([`DataPath`]): PCIe endpoints, each a PCI function, in bits 7:0; bits of a beat of its lanes in bits 23:8.
+    /// Shape of the card ([`DataPath`]): PCIe endpoints, each a PCI function, in bits 7:0; bits of a beat of its lanes in bits 23:8;
+    /// entropy profiles in bits 31:24, and how many of them, from profile 0 on, may have explicit values in bits 39:32.
     DATA_PATH[1] at 0x00b0: ReadOnly = 0;
     /// The table entry to write, packed from bit 0 of the first word.
     TABLE_DATA[16] at 0x0100: ReadWrite = 0;
@@ -220,6 +221,7 @@ impl Features {
             ConfigSelect::Port => self.ports.ilog2() as u8,
             ConfigSelect::EventQueue => self.log2_event_queues,
             ConfigSelect::Tenant => TENANT_BITS as u8,
+            ConfigSelect::Explicit => EXPLICIT_ROW_BITS as u8,
             ConfigSelect::Qp
             | ConfigSelect::Requester
             | ConfigSelect::SendQueue
@@ -255,15 +257,34 @@ pub struct DataPath {
     pub endpoints: u8,
     /// Bits of a beat.
     pub width: u16,
+    /// Entropy profiles. 0 in a card that does not say it.
+    pub profiles: u8,
+    /// Profiles, from 0 on, that may have explicit values.
+    pub explicit_profiles: u8,
 }
 
 impl DataPath {
     /// Lowest bit of the width.
     pub const WIDTH_BIT: usize = 8;
+    /// Lowest bit of the number of profiles.
+    pub const PROFILES_BIT: usize = 24;
+    /// Lowest bit of the number of explicit profiles.
+    pub const EXPLICIT_BIT: usize = 32;
 
     /// The register's value.
     pub const fn to_word(self) -> u64 {
-        self.endpoints as u64 | (self.width as u64) << Self::WIDTH_BIT
+        self.endpoints as u64
+            | (self.width as u64) << Self::WIDTH_BIT
+            | (self.profiles as u64) << Self::PROFILES_BIT
+            | (self.explicit_profiles as u64) << Self::EXPLICIT_BIT
+    }
+
+    /// Number of entropy profiles. A card that does not say it has 8.
+    pub const fn entropy_profiles(self) -> u8 {
+        match self.profiles {
+            0 => 1 << PROFILE_BITS,
+            profiles => profiles,
+        }
     }
 
     /// Decodes a value.
@@ -271,6 +292,8 @@ impl DataPath {
         Self {
             endpoints: word as u8,
             width: (word >> Self::WIDTH_BIT) as u16,
+            profiles: (word >> Self::PROFILES_BIT) as u8,
+            explicit_profiles: (word >> Self::EXPLICIT_BIT) as u8,
         }
     }
 }
@@ -378,7 +401,7 @@ mod tests {
             (most(ConfigSelect::Mr), most(ConfigSelect::Spray)),
             (4096, 1024)
         );
-        assert!(!features.has_row(17, 0));
+        assert!(!features.has_row(18, 0));
         let one_port = Features {
             ports: 1,
             ..features
@@ -389,9 +412,15 @@ mod tests {
         let data_path = DataPath {
             endpoints: 1,
             width: 512,
+            profiles: 7,
+            explicit_profiles: 4,
         };
-        assert_eq!(data_path.to_word(), 0x02_0001);
-        assert_eq!(DataPath::from_word(0x02_0001), data_path);
+        assert_eq!(data_path.to_word(), 0x04_0702_0001);
+        assert_eq!(DataPath::from_word(0x04_0702_0001), data_path);
+        assert_eq!(data_path.entropy_profiles(), 7);
+        // A card from before these fields.
+        let old = DataPath::from_word(0x02_0001);
+        assert_eq!((old.entropy_profiles(), old.explicit_profiles), (8, 0));
         let command = TableCommand {
             select: 13,
             index: 0xa_abcd,

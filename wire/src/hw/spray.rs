@@ -3,8 +3,13 @@
 use super::Qpn;
 use rust_hdl::prelude::*;
 
-pub use crate::rows::spray::{EntropyProfileEntry, PathAckRecord, PathUse, SprayConfig};
-pub use crate::rows::{SprayFeedback, SprayPolicy, WindowChange, PROFILE_BITS};
+pub use crate::rows::spray::{
+    EntropyBucket, EntropyProfileEntry, ExplicitEntropy, PathAckRecord, PathUse, SprayConfig,
+};
+pub use crate::rows::{
+    SprayFeedback, SprayPolicy, WindowChange, EXPLICIT_BITS, EXPLICIT_ROW_BITS, NUMBER_BITS,
+    PROFILE_BITS,
+};
 
 /// Kind of a [`SprayRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]

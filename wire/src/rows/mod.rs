@@ -42,7 +42,10 @@ pub(crate) use row::Offset;
 pub(crate) use row::ToRecord;
 pub use row::{Field, FieldBits, Row};
 pub use select::ConfigSelect;
-pub use spray::{GeneratedEntropy, PathAck, PathUseRow, SprayFeedback, SprayRow, PROFILE_BITS};
+pub use spray::{
+    bucket_of, BucketRow, ExplicitRow, PathAck, PathUseRow, ProfileRow, SprayFeedback, SprayRow,
+    EXPLICIT_BITS, EXPLICIT_ROW_BITS, NO_NUMBER, NUMBER_BITS, PROFILE_BITS,
+};
 pub use tenant::{
     tenant_of, wire_cost, TenantRow, BUCKET_BITS, PACKET_OVERHEAD, RATE_BITS, STEP_ONE, STEP_SHIFT,
     TENANT_BITS,

@@ -20,7 +20,7 @@ record_enum! {
         SendQueue,
         /// [`super::SprayRow`] by queue pair.
         Spray,
-        /// [`super::GeneratedEntropy`] by profile.
+        /// [`super::ProfileRow`] by profile.
         Profile,
         /// [`super::NsccRegisters`] by queue pair.
         Nscc,
@@ -42,5 +42,7 @@ record_enum! {
         Tenant,
         /// [`super::PathUseRow`] by queue pair. A row is not stored: it changes one path of a queue pair that is configured.
         PathUse,
+        /// [`super::ExplicitRow`] by profile and number.
+        Explicit,
     }
 }

@@ -85,9 +85,9 @@ row! {
 }
 
 row! {
-    /// Entropy profile whose values are at equal distances: number `n` is `base + n * 2^stride_log2`.
-    pub struct GeneratedEntropy => EntropyProfileEntry {
-        /// Value of number 0.
+    /// Entropy profile. Its values are at equal distances: number `n` is `base + n * 2^stride_log2`. Or they are explicit: [`ExplicitRow`].
+    pub struct ProfileRow => EntropyProfileEntry {
+        /// Value of number 0. Of explicit values, the key of [`bucket_of`].
         base: u32 => Bits<32>,
         /// Distance between neighbours, as a power of two, 0 to 24.
         stride_log2: u8 => Bits<5>,
@@ -95,5 +95,51 @@ row! {
         active: u8 => Bits<8>,
         /// Backups, numbers after the active ones: even, at most 16.
         backups: u8 => Bits<5>,
+        /// The values are explicit. Only the first 2^[`EXPLICIT_BITS`] profiles may be.
+        explicit: bool => Bit,
     }
+}
+
+/// log2 of the number of profiles that may have explicit values.
+pub const EXPLICIT_BITS: usize = 2;
+/// log2 of the rows of an explicit profile: width of the number of a value, and of a bucket.
+pub const NUMBER_BITS: usize = 8;
+/// log2 of the rows of all explicit profiles.
+pub const EXPLICIT_ROW_BITS: usize = EXPLICIT_BITS + NUMBER_BITS;
+/// Number of a place of a bucket that has no value. No profile has so many.
+pub const NO_NUMBER: u8 = u8::MAX;
+
+row! {
+    /// Values of an explicit profile that share a bucket.
+    pub struct BucketRow => EntropyBucket {
+        first: u32 => Bits<32>,
+        /// Number of the first value, or [`NO_NUMBER`].
+        first_number: u8 => Bits<NUMBER_BITS>,
+        second: u32 => Bits<32>,
+        /// Number of the second value, or [`NO_NUMBER`].
+        second_number: u8 => Bits<NUMBER_BITS>,
+    }
+}
+
+row! {
+    /// Row `n` of an explicit profile. The row of the table is `profile << NUMBER_BITS | n`.
+    pub struct ExplicitRow => ExplicitEntropy {
+        /// The value with number `n`.
+        value: u32 => Bits<32>,
+        /// The values whose bucket is `n`, for the way back from a value to its number.
+        bucket: BucketRow => EntropyBucket,
+    }
+}
+
+/// The bucket of a value of an explicit profile. Bit `i` is the parity of those bits of the value where the key, rotated left by `i`, has ones. Software writes a
+/// key with which no bucket has more than two values of the profile.
+pub const fn bucket_of(value: u32, key: u32) -> u8 {
+    let mut bucket = 0;
+    let mut bit = 0;
+    while bit < NUMBER_BITS as u32 {
+        let parity = (value & key.rotate_left(bit)).count_ones() & 1;
+        bucket |= (parity as u8) << bit;
+        bit += 1;
+    }
+    bucket
 }

@@ -54,7 +54,7 @@ fn every_row_packs_as_its_record() {
             ConfigSelect::Requester => agree(RequesterRow::to_hw),
             ConfigSelect::SendQueue => agree(SendQueueRow::to_hw),
             ConfigSelect::Spray => agree(SprayRow::to_hw),
-            ConfigSelect::Profile => agree(GeneratedEntropy::to_hw),
+            ConfigSelect::Profile => agree(ProfileRow::to_hw),
             ConfigSelect::Nscc => agree(NsccRegisters::to_hw),
             ConfigSelect::Address0 | ConfigSelect::Address1 => agree(AddressRow::to_hw),
             ConfigSelect::Port => agree(PortRow::to_hw),
@@ -63,6 +63,7 @@ fn every_row_packs_as_its_record() {
             ConfigSelect::CompletionQueue | ConfigSelect::EventQueue => agree(RingRow::to_hw),
             ConfigSelect::Tenant => agree(TenantRow::to_hw),
             ConfigSelect::PathUse => agree(PathUseRow::to_hw),
+            ConfigSelect::Explicit => agree(ExplicitRow::to_hw),
         }
     }
 }

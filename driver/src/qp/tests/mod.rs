@@ -3,6 +3,7 @@
 mod path_counts;
 mod path_use;
 mod posting;
+mod profiles;
 mod rc;
 mod states;
 

@@ -29,6 +29,8 @@ pub const FEATURES: Features = Features {
 const DATA_PATH: DataPath = DataPath {
     endpoints: 2,
     width: 1024,
+    profiles: 8,
+    explicit_profiles: 4,
 };
 
 /// Bits of a register that stores what software writes.

@@ -7,12 +7,14 @@ use hdl_testkit::Dut;
 use rust_hdl::prelude::*;
 use stellar_transport::requester::{locate_payload, Payload, Segment};
 use stellar_transport::rx::{pieces_to_hw, Piece, Tables};
+use stellar_wire::config::ProfileRows;
 use stellar_wire::host::{PathCount, PathEvent, Wqe};
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
+use stellar_wire::rows::{Row as _, NUMBER_BITS};
 use stellar_wire::Opcode;
 
 use crate::core::memory::Entries;
@@ -203,6 +205,7 @@ impl Rig {
         for port in [
             "configure_valid",
             "profile_valid",
+            "values_valid",
             "control_valid",
             "doorbell_valid",
         ] {
@@ -506,12 +509,20 @@ impl Rig {
         self.operate("configure_valid", 1, "configure_ready")
     }
 
-    pub fn profile(&mut self, row: &[u32]) {
-        self.dut.set_words("profile", row);
-        self.dut.set("profile_index", 0);
+    pub fn profile(&mut self, number: u8, rows: &ProfileRows) {
+        self.dut.set_words("profile", &rows.profile.pack());
+        self.dut.set("profile_index", number.into());
         self.dut.set("profile_valid", 1);
         self.clock();
         self.dut.set("profile_valid", 0);
+        let first = u64::from(number) << NUMBER_BITS;
+        for (place, row) in (first..).zip(&rows.explicit) {
+            self.dut.set_words("values", &row.pack());
+            self.dut.set("values_row", place);
+            self.dut.set("values_valid", 1);
+            self.clock();
+        }
+        self.dut.set("values_valid", 0);
     }
 
     pub fn control(&mut self, packet: ControlPacket, now: u32) -> Observed {

@@ -14,6 +14,7 @@ use stellar_transport::spray::{
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::host::{Wqe, WqeOpcode};
+use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::Row as _;
 
 use crate::core::peer::{InFlight, RcReceiver, Receiver};
@@ -91,16 +92,34 @@ pub fn tables() -> Tables {
     tables
 }
 
+/// Number of the entropy profile of a queue pair.
+fn profile_number(dice: u64) -> u8 {
+    (dice >> 62 & 1) as u8
+}
+
+/// The profiles: 0 is generated, 1 explicit.
+fn profile(number: u8) -> EntropyProfile {
+    let (active, backups) = (16, 4);
+    let fields = HeaderFields::SourcePort;
+    if number == 0 {
+        let values = GeneratedEntropy {
+            base: 0xc000,
+            stride_log2: 0,
+            active,
+            backups,
+        };
+        return EntropyProfile::generated(values, fields).expect("a profile");
+    }
+    let values = (1..=u32::from(active + backups)).map(|n| Entropy((n * 0x9e37) & 0xffff));
+    let values: Vec<Entropy> = values.collect();
+    let (active, backups) = values.split_at(active.into());
+    EntropyProfile::explicit(active, backups, fields).expect("a profile")
+}
+
 /// Returns the registers of an MRC queue pair, decided by `dice`.
 fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
     let gbps = if dice >> 26 & 1 == 0 { 400 } else { 10 };
     let nscc = NsccParams::from_path(Ticks::from_us(8), gbps, mtu, false).expect("a path");
-    let profile = GeneratedEntropy {
-        base: 0xc000,
-        stride_log2: 0,
-        active: 16,
-        backups: 4,
-    };
     // A number that a test writes down has bit 63 clear, and one of the first four.
     let policies = [
         [
@@ -127,9 +146,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
         paths: if policy == Policy::SinglePath { 1 } else { 16 },
         planes_up: PlaneMask::BOTH,
         seed: (dice >> 32) as u32 | 1,
-        profile: Arc::new(
-            EntropyProfile::generated(profile, HeaderFields::SourcePort).expect("a profile"),
-        ),
+        profile: Arc::new(profile(profile_number(dice))),
         rotation: (dice >> 8) as u8 % 8,
         skip: if dice >> 16 & 1 == 0 {
             SkipScope::RestOfRotation
@@ -181,8 +198,8 @@ fn mrc(
     rig: &mut Rig,
 ) -> (Requester, Vec<Row>) {
     let config = mrc_config(dice, qp.mtu);
-    let profile = config.spray.profile.as_generated().expect("generated");
-    rig.profile(&profile.pack());
+    let number = profile_number(dice);
+    rig.profile(number, &config.spray.profile.rows().expect("a key"));
     let rows = vec![
         (
             ConfigureKind::Requester,
@@ -192,7 +209,7 @@ fn mrc(
         (
             ConfigureKind::Spray,
             "settings_spray",
-            config.spray.row(0).pack(),
+            config.spray.row(number).pack(),
         ),
         (
             ConfigureKind::Nscc,

@@ -32,12 +32,14 @@ impl Registers {
         };
         let nscc = NsccParams::from_path(Ticks::from_us(6), 400, mtu, false).expect("a path");
         let generated = EntropyProfile::generated(profile, HeaderFields::SourcePort);
+        let generated = generated.expect("a profile");
+        let profile = generated.rows().expect("rows").profile;
         let spray = SprayConfig {
             policy: Policy::Obs,
             paths: 128,
             planes_up: PlaneMask::BOTH,
             seed: qp + 1,
-            profile: Arc::new(generated.expect("a profile")),
+            profile: Arc::new(generated),
             rotation: (qp % 8) as u8,
             skip: SkipScope::default(),
             probe_interval: Ticks::from_us(10),

@@ -6,8 +6,8 @@ use hdl_spray_engine::cycles;
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_transport::spray::{
-    EntropyProfile, EvIndex, EvState, Feedback, GeneratedEntropy, HeaderFields, PathAck, PlaneMask,
-    Policy, SkipScope, Spray, SprayConfig,
+    EntropyProfile, EvIndex, EvState, Feedback, PathAck, PlaneMask, Policy, SkipScope, Spray,
+    SprayConfig,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::hw::spray::{SprayOp, SprayRequest};
@@ -76,15 +76,13 @@ pub struct Bench {
 
 impl Bench {
     /// Creates an engine with `profiles`, after reset, with both ports up.
-    pub fn new(profiles: &[GeneratedEntropy]) -> Self {
+    pub fn new(profiles: Vec<EntropyProfile>) -> Self {
         let mut engine = Engine::new();
-        let known = |(number, profile): (usize, &GeneratedEntropy)| {
-            engine.write_profile(number, profile.to_hw());
-            let fields = HeaderFields::SourcePortAndFlowLabel;
-            Arc::new(EntropyProfile::generated(*profile, fields).expect("a usual profile"))
-        };
+        for (number, profile) in profiles.iter().enumerate() {
+            engine.write_profile(number, &profile.rows().expect("a key"));
+        }
         Self {
-            profiles: profiles.iter().enumerate().map(known).collect(),
+            profiles: profiles.into_iter().map(Arc::new).collect(),
             pairs: (0..1 << Q).map(|_| None).collect(),
             planes_up: PlaneMask::BOTH,
             now: Ticks(0xffff_f000),

@@ -4,8 +4,9 @@ use hdl_spray_engine::entropy_lookup::{self, Reflected};
 use hdl_spray_engine::SprayEngine;
 use hdl_testkit::Dut;
 use stellar_transport::spray::{EvIndex, Path};
+use stellar_wire::config::ProfileRows;
 use stellar_wire::hw::pack::Record;
-use stellar_wire::hw::spray::{EntropyProfileEntry, SprayConfig, SprayRequest, SprayResponse};
+use stellar_wire::hw::spray::{SprayConfig, SprayRequest, SprayResponse, NUMBER_BITS};
 use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::WindowChange;
 
@@ -61,12 +62,20 @@ impl Engine {
         }
     }
 
-    pub fn write_profile(&mut self, number: usize, entry: EntropyProfileEntry) {
+    pub fn write_profile(&mut self, number: usize, rows: &ProfileRows) {
         self.dut.set("profile_index", number as u64);
-        self.dut.set_record("profile", entry);
+        self.dut.set_record("profile", rows.profile.to_hw());
         self.dut.set("profile_valid", 1);
         self.dut.clock();
         self.dut.set("profile_valid", 0);
+        for (place, row) in rows.explicit.iter().enumerate() {
+            let place = number << NUMBER_BITS | place;
+            self.dut.set("values_row", place as u64);
+            self.dut.set_record("values", row.to_hw());
+            self.dut.set("values_valid", 1);
+            self.dut.clock();
+        }
+        self.dut.set("values_valid", 0);
     }
 
     /// Sets the registers for the next request.

@@ -11,7 +11,7 @@ use stellar_transport::spray::{Feedback, Policy};
 use stellar_transport::time::Ticks;
 
 use crate::spray_engine::bench::{Bench, News, Registers};
-use crate::spray_engine::{registers, PROFILE};
+use crate::spray_engine::{profile, registers};
 
 const BASE: u32 = 400;
 /// Time of an answer from the receiver to the sender.
@@ -80,7 +80,7 @@ struct Flow {
 
 impl Flow {
     fn new(wires: Vec<Wire>, seed: u32) -> Self {
-        let mut bench = Bench::new(&[PROFILE]);
+        let mut bench = Bench::new(vec![profile()]);
         bench.configure(
             0,
             Registers {

@@ -10,14 +10,16 @@ mod verilog;
 use bench::{Bench, Registers};
 use hdl_spray_engine::{cycles, SprayEngine};
 use proptest::prelude::*;
-use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
+use stellar_transport::spray::{
+    EntropyProfile, Feedback, GeneratedEntropy, HeaderFields, Policy, SkipScope,
+};
 use steps::Play;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn random_histories_agree_with_the_reference(
-        profiles in prop::collection::vec(steps::profile(), 8),
+        profiles in steps::profiles(),
         steps in prop::collection::vec((0..4_usize, prop_oneof![4 => Just(0), 1 => 1..6_usize], steps::step()), 1..500),
     ) {
         let mut play = Play::new(profiles);
@@ -32,12 +34,15 @@ proptest! {
     }
 }
 
-const PROFILE: GeneratedEntropy = GeneratedEntropy {
-    base: 0xc000,
-    stride_log2: 0,
-    active: 128,
-    backups: 4,
-};
+fn profile() -> EntropyProfile {
+    let values = GeneratedEntropy {
+        base: 0xc000,
+        stride_log2: 0,
+        active: 128,
+        backups: 4,
+    };
+    EntropyProfile::generated(values, HeaderFields::SourcePort).expect("a usual profile")
+}
 
 fn registers(policy: Policy) -> Registers {
     Registers {
@@ -54,7 +59,7 @@ fn registers(policy: Policy) -> Registers {
 }
 
 fn bench(policy: Policy, skip: SkipScope) -> Bench {
-    let mut bench = Bench::new(&[PROFILE]);
+    let mut bench = Bench::new(vec![profile()]);
     let registers = Registers {
         paths: 128,
         skip,
@@ -72,7 +77,7 @@ fn check_bursts(
     lengths: &[usize],
     expected: fn(usize, usize) -> usize,
 ) {
-    let mut bench = Bench::new(&[PROFILE]);
+    let mut bench = Bench::new(vec![profile()]);
     let paths = 2 * slots as u8;
     bench.configure(
         0,
@@ -125,7 +130,7 @@ fn paths_in_a_rotation_come_one_per_clock() {
 
 /// Returns how often each of four values is taken in eight rounds of bursts. One of the values is marked before every round.
 fn taken_with_marks(bursts: usize, length: usize) -> [usize; 4] {
-    let mut bench = Bench::new(&[PROFILE]);
+    let mut bench = Bench::new(vec![profile()]);
     let marked = Registers {
         paths: 8,
         skip: SkipScope::NextTurn,

@@ -1,7 +1,11 @@
 //! Random histories of queue pairs.
 
 use proptest::prelude::*;
-use stellar_transport::spray::{Feedback, GeneratedEntropy, Policy, SkipScope};
+use stellar_transport::spray::{
+    EntropyProfile, EvIndex, Feedback, GeneratedEntropy, HeaderFields, Policy, SkipScope,
+};
+use stellar_wire::mrc::Entropy;
+use stellar_wire::rows::EXPLICIT_BITS;
 
 use crate::spray_engine::bench::{Bench, News, Registers};
 use crate::spray_engine::engine::Q;
@@ -64,7 +68,10 @@ pub enum Step {
     },
 }
 
-pub fn profile() -> impl Strategy<Value = GeneratedEntropy> {
+const FIELDS: HeaderFields = HeaderFields::SourcePortAndFlowLabel;
+
+/// Numbers of active values and of backups.
+fn counts() -> impl Strategy<Value = (u8, u8)> {
     let active = prop_oneof![
         1 => Just(1_u8),
         6 => (1..=6_u8).prop_map(|pairs| 2 * pairs),
@@ -72,15 +79,41 @@ pub fn profile() -> impl Strategy<Value = GeneratedEntropy> {
         2 => Just(128),
     ];
     let backups = prop_oneof![1 => Just(0), 3 => (0..=8_u8).prop_map(|pairs| 2 * pairs)];
-    (any::<u32>(), 0..=24_u8, active, backups).prop_map(|(base, stride_log2, active, backups)| {
+    (active, backups)
+}
+
+fn generated() -> impl Strategy<Value = EntropyProfile> {
+    (any::<u32>(), 0..=24_u8, counts()).prop_map(|(base, stride_log2, (active, backups))| {
         let span = u32::from(active + backups - 1) << stride_log2;
-        GeneratedEntropy {
+        let values = GeneratedEntropy {
             base: base % (u32::MAX - span),
             stride_log2,
             active,
             backups,
-        }
+        };
+        EntropyProfile::generated(values, FIELDS).expect("a usual profile")
     })
+}
+
+/// Values of UDP source ports, or wide ones.
+fn explicit() -> impl Strategy<Value = EntropyProfile> {
+    let most = EvIndex::ACTIVE + EvIndex::BACKUPS;
+    let value = prop_oneof![any::<u16>().prop_map(u32::from), any::<u32>()];
+    let values = prop::collection::hash_set(value, most);
+    (values, counts()).prop_map(|(values, (active, backups))| {
+        let values: Vec<Entropy> = values.into_iter().map(Entropy).collect();
+        let (active, rest) = values.split_at(active.into());
+        let profile = EntropyProfile::explicit(active, &rest[..backups.into()], FIELDS);
+        profile.expect("distinct values")
+    })
+}
+
+/// Profiles of a card. Those that may be explicit are half of the time.
+pub fn profiles() -> impl Strategy<Value = Vec<EntropyProfile>> {
+    let either = || prop_oneof![generated().boxed(), explicit().boxed()];
+    let first = prop::collection::vec(either(), 1 << EXPLICIT_BITS);
+    let last = prop::collection::vec(generated(), 4);
+    (first, last).prop_map(|(first, last)| [first, last].concat())
 }
 
 fn registers() -> impl Strategy<Value = Registers> {
@@ -190,9 +223,9 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Limits registers to the paths of the profile.
-fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
+fn fitting(registers: Registers, profile: &EntropyProfile) -> Registers {
     let single = registers.policy.traits().one_path && registers.paths % 4 == 1;
-    let most = profile.active & !1;
+    let most = profile.active() & !1;
     let paths = match (single || most == 0, registers.paths) {
         (true, _) => 1,
         (false, u8::MAX) => most,
@@ -204,8 +237,8 @@ fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
         } else {
             registers.policy
         },
-        paths: paths.min(profile.active),
-        rotation: registers.rotation % profile.active.div_ceil(2),
+        paths: paths.min(profile.active()),
+        rotation: registers.rotation % profile.slots(),
         ..registers
     }
 }
@@ -213,16 +246,16 @@ fn fitting(registers: Registers, profile: &GeneratedEntropy) -> Registers {
 /// Executes histories on the engine and its reference.
 pub struct Play {
     pub bench: Bench,
-    profiles: Vec<GeneratedEntropy>,
+    profiles: Vec<EntropyProfile>,
     /// Profile of each queue pair.
     profile_of: Vec<usize>,
     chosen: Vec<Vec<u8>>,
 }
 
 impl Play {
-    pub fn new(profiles: Vec<GeneratedEntropy>) -> Self {
+    pub fn new(profiles: Vec<EntropyProfile>) -> Self {
         Self {
-            bench: Bench::new(&profiles),
+            bench: Bench::new(profiles.clone()),
             profiles,
             profile_of: vec![0; 1 << Q],
             chosen: vec![vec![]; 1 << Q],
@@ -291,9 +324,16 @@ impl Play {
             }
             Step::AckNumber(number, off) => {
                 let profile = &self.profiles[self.profile_of[qp]];
-                let value = profile
-                    .base
-                    .wrapping_add(u32::from(number) << profile.stride_log2);
+                let value = match profile.as_generated() {
+                    Some(values) => values
+                        .base
+                        .wrapping_add(u32::from(number) << values.stride_log2),
+                    None => {
+                        let index = EvIndex::new(number % 144);
+                        let value = index.and_then(|index| profile.entropy(index, 0));
+                        value.map_or(0, |value| value.0)
+                    }
+                };
                 let entropy = value.wrapping_add(off);
                 self.bench.ack(0, qp, entropy, Feedback::AlwaysSkip.into());
             }

@@ -7,8 +7,8 @@ use hdl_testkit::tools;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
-    EntropyProfileEntry, PathAckRecord, SprayConfig, SprayFeedback, SprayOp, SprayPolicy,
-    SprayRequest,
+    EntropyBucket, EntropyProfileEntry, ExplicitEntropy, PathAckRecord, SprayConfig, SprayFeedback,
+    SprayOp, SprayPolicy, SprayRequest,
 };
 
 use crate::spray_engine::engine::Q;
@@ -94,6 +94,18 @@ fn verilog_agrees_with_rust_hdl() {
             stride_log2: rng.random_range(0..=24_u64).to_bits(),
             active: rng.random_range(1..=128_u64).to_bits(),
             backups: rng.random_range(0..=16_u64).to_bits(),
+            explicit: bool::random(rng),
+        };
+        block.values.valid.next = bool::random(rng);
+        block.values.row.next = Bits::random(rng);
+        block.values.record.next = ExplicitEntropy {
+            value: Bits::random(rng),
+            bucket: EntropyBucket {
+                first: Bits::random(rng),
+                first_number: Bits::random(rng),
+                second: Bits::random(rng),
+                second_number: Bits::random(rng),
+            },
         };
     };
     check(

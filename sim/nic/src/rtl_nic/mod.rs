@@ -16,7 +16,7 @@ use stellar_wire::host::{QpCounter, QpCounterSelect};
 use stellar_wire::rows::{ConfigSelect, RingRow};
 
 pub use self::nic::flush_delay;
-use self::queue_pair::Pair;
+use self::queue_pair::{Pair, Profiles};
 use crate::bar::Bar;
 use crate::mmio::MmioAccess;
 use crate::model::{NicInputs, NicModel, NicOutputs, RqBeat};
@@ -43,6 +43,7 @@ pub struct RtlNic {
     /// World time of cycle 0. It is negative by the cycles of the register accesses that software made before the world started.
     origin: i128,
     pairs: BTreeMap<u32, Pair>,
+    profiles: Profiles,
     rx_counters: Counters,
     tables: Tables,
     config: EndpointConfig,
@@ -77,6 +78,7 @@ impl RtlNic {
             started: false,
             origin: 0,
             pairs: BTreeMap::new(),
+            profiles: Profiles::default(),
             rx_counters: Counters::default(),
             tables: Tables::default(),
             config,

@@ -160,7 +160,13 @@ impl Nic for RtlNic {
         }
         let log2_entries = config.cq_entries.ilog2() as u8;
         let ring = ring_row(self.rings().add_queue(qp, log2_entries), log2_entries);
-        write_rows(&config, &ring, self.ports.len(), &mut self.bar);
+        write_rows(
+            &config,
+            &ring,
+            self.ports.len(),
+            &mut self.profiles,
+            &mut self.bar,
+        );
         self.settle();
         self.pairs.insert(qp, Pair::new(config));
         Ok(())

@@ -1,16 +1,16 @@
 //! What the simulation stores about a queue pair beside the card: its configuration, loads of its paths and outstanding work.
 
+use std::sync::Arc;
+
 use sim_world::HostMemory;
 use stellar_transport::endpoint::{Memory as _, QpConfig, TransportConfig};
-use stellar_transport::spray::EvIndex;
+use stellar_transport::spray::{EntropyProfile, EvIndex};
 use stellar_wire::host::{Doorbell, Wqe};
-use stellar_wire::rows::{ConfigSelect, RingRow};
+use stellar_wire::rows::{ConfigSelect, RingRow, EXPLICIT_BITS, NUMBER_BITS, PROFILE_BITS};
 use stellar_wire::RoceFrame;
 
 use crate::bar::Bar;
 
-/// Entropy profile of all queue pairs.
-const PROFILE: u8 = 0;
 /// Entropy value indices: active ones and backups.
 const PATHS: usize = EvIndex::ACTIVE + EvIndex::BACKUPS;
 
@@ -75,8 +75,47 @@ impl Pair {
     }
 }
 
+/// Entropy profiles that were written to the card, by number.
+#[derive(Default)]
+pub(super) struct Profiles(Vec<Arc<EntropyProfile>>);
+
+impl Profiles {
+    /// Returns the number of a profile, and writes it if the card does not have it. The first that are written may be explicit.
+    ///
+    /// # Panics
+    /// If the card has no place for the profile.
+    fn number(&mut self, profile: &Arc<EntropyProfile>, bar: &mut Bar) -> u8 {
+        if let Some(number) = self.0.iter().position(|each| each == profile) {
+            return number as u8;
+        }
+        let number = self.0.len();
+        let rows = profile.rows().expect("values for which there is a key");
+        let places = if rows.explicit.is_empty() {
+            1 << PROFILE_BITS
+        } else {
+            1 << EXPLICIT_BITS
+        };
+        assert!(
+            number < places,
+            "{places} entropy profiles of a card at most"
+        );
+        for (index, row) in (number << NUMBER_BITS..).zip(&rows.explicit) {
+            bar.write_table(ConfigSelect::Explicit, index as u32, row);
+        }
+        bar.write_table(ConfigSelect::Profile, number as u32, &rows.profile);
+        self.0.push(Arc::clone(profile));
+        number as u8
+    }
+}
+
 /// Writes the rows of a queue pair to the tables of a card of this many ports. `completions` is its completion queue.
-pub(super) fn write_rows(config: &QpConfig, completions: &RingRow, ports: usize, bar: &mut Bar) {
+pub(super) fn write_rows(
+    config: &QpConfig,
+    completions: &RingRow,
+    ports: usize,
+    profiles: &mut Profiles,
+    bar: &mut Bar,
+) {
     let qp = config.number;
     bar.write_table(ConfigSelect::CompletionQueue, qp, completions);
     bar.write_table(ConfigSelect::Responder, qp, &config.responder_row());
@@ -90,10 +129,8 @@ pub(super) fn write_rows(config: &QpConfig, completions: &RingRow, ports: usize,
         bar.write_table(ConfigSelect::SendQueue, qp, &config.send_queue_row(ring));
     }
     if let TransportConfig::Mrc(mrc) = &config.transport {
-        if let Some(profile) = mrc.spray.profile.as_generated() {
-            bar.write_table(ConfigSelect::Profile, PROFILE.into(), &profile);
-        }
-        bar.write_table(ConfigSelect::Spray, qp, &mrc.spray.row(PROFILE));
+        let profile = profiles.number(&mrc.spray.profile, bar);
+        bar.write_table(ConfigSelect::Spray, qp, &mrc.spray.row(profile));
         bar.write_table(ConfigSelect::Nscc, qp, mrc.nscc.registers());
     }
     bar.write_table(ConfigSelect::Qp, qp, &config.context_row());

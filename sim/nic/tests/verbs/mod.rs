@@ -17,6 +17,7 @@ mod path_manager;
 mod path_use;
 mod pcie_failures;
 mod pcie_settings;
+mod profiles;
 mod push;
 mod rc;
 mod reset;

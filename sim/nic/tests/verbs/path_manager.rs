@@ -17,13 +17,13 @@ const MTU_LOG2: u8 = 8;
 /// Samples in which the manager finds the paths over that link, and the backups that take their place, and one more.
 const SAMPLES: usize = 5;
 
-/// Two leaves with a host each under two spines; `link` says what is wrong with the link to one of them. Switches know the addresses of the topology.
-fn fabric(link: &str) -> (FabricPair, [Device; 2]) {
+/// Two leaves with a host each under two spines; the link to one of them has these `settings`. Switches know the addresses of the topology.
+pub fn two_spines(settings: &str) -> (FabricPair, Plan, [Device; 2]) {
     let HostPorts { count, rate_gbps } = host_ports(chosen_shape());
     let text = format!(
         "[defaults]\nrate_gbps = {rate_gbps}\ndelay_ns = 50\nqueue_bytes = 1_000_000\n\
          [leaf_spine]\nplanes = {count}\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
-         [[overrides]]\nlink = \"p0.leaf0-spine1\"\n{link}\n"
+         [[overrides]]\nlink = \"p0.leaf0-spine1\"\n{settings}\n"
     );
     let topology = Topology::from_toml("two spines", &text).unwrap();
     let plan = Plan::new(topology, 1).unwrap();
@@ -39,18 +39,17 @@ fn fabric(link: &str) -> (FabricPair, [Device; 2]) {
         let config = DeviceConfig::new(addresses, host as u64);
         probe.bring_up(config).unwrap()
     });
-    (pair, devices)
+    (pair, plan, devices)
 }
 
-/// Connects with oblivious spraying, which learns nothing.
-fn connect_by_paths(qps: [&QueuePair; 2]) {
+/// Connects with these attributes of the path at either end.
+pub fn connect_by_paths(qps: [&QueuePair; 2], paths: [PathAttributes; 2]) {
     let told = qps.map(|qp| qp.connection(5));
-    for (qp, peer) in qps.into_iter().zip([told[1], told[0]]) {
+    let peers = [told[1], told[0]];
+    for ((qp, peer), path) in qps.into_iter().zip(peers).zip(paths) {
         qp.modify(Modify::Init(InitAttributes::default())).unwrap();
         let mut ready = RtrAttributes::new(peer);
-        ready.path.paths = PATHS;
-        ready.path.mtu_log2 = MTU_LOG2;
-        ready.path.policy = Policy::Obs;
+        ready.path = path;
         qp.modify(Modify::Rtr(ready)).unwrap();
     }
     for qp in qps {
@@ -91,10 +90,17 @@ impl Watched {
 
 /// Sends a message in each sample, and lets the manager look at the counts. `harm` counts what harms the queue pair.
 fn watch(link: &str, harm: QpCounter) -> Watched {
-    let (pair, devices) = fabric(link);
+    let (pair, _, devices) = two_spines(link);
     let [a, b] = open(&devices, false);
     let (qa, qb) = (a.qp(), b.qp());
-    connect_by_paths([&qa, &qb]);
+    // Oblivious spraying learns nothing.
+    let path = PathAttributes {
+        paths: PATHS,
+        mtu_log2: MTU_LOG2,
+        policy: Policy::Obs,
+        ..PathAttributes::default()
+    };
+    connect_by_paths([&qa, &qb], [path; 2]);
     let (source, target) = (
         a.region(BYTES as usize, false),
         b.region(BYTES as usize, true),

@@ -144,7 +144,9 @@ class Path:
     policy: Literal["single", "round-robin", "obs", "ev-state", "bitmap", "reps", "mixed", "flow-bender", "hopper"] | None = None
     """Policy that chooses the path of each packet; None: "obs", or "single" with one path."""
     paths: int = 128
-    """Paths in use: 1, or an even number up to 128."""
+    """Paths in use: 1, or an even number up to the active values of the profile."""
+    profile: int = 0
+    """Number of the entropy profile that has the values of the paths (`Device.set_explicit_profile`). Profile 0 has 128 values from the start."""
     max_write_imm: int = 16
     """Most outstanding WRITEs with immediate in each direction, 1 to 16."""
     imm_completions: bool = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING, Literal
@@ -237,6 +237,15 @@ class Device:
     def open(self) -> Context:
         """A context of the card."""
         return Context(self._native.open())
+
+    def set_generated_profile(self, number: int, base: int, *, active: int, backups: int = 0, stride_log2: int = 0) -> None:
+        """Gives an entropy profile that no queue pair has values at distances of 2^`stride_log2` from `base` on: those of the active paths, then of the backups."""
+        self._native.set_generated_profile(number, base, stride_log2, active, backups)
+
+    def set_explicit_profile(self, number: int, active: Sequence[int], backups: Sequence[int] = ()) -> None:
+        """Gives an entropy profile that no queue pair has these values: that of path n, and that of backup 128 + n. Even ones are of port 0. Only the first
+        `attributes["explicit_profiles"]` profiles can have them."""
+        self._native.set_explicit_profile(number, list(active), list(backups))
 
     def counters(self) -> dict[str, int]:
         """Packets received, by drop reason; "None" counts accepted packets. Only counters that are not zero. Read from the card."""

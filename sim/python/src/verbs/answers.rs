@@ -3,14 +3,18 @@
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use stellar_driver::{AsyncEvent, Completion, DeviceError, Error, PostError, QpState, WcStatus};
+use stellar_driver::{
+    AsyncEvent, Completion, DeviceError, Error, PostError, ProfileUseError, QpState, WcStatus,
+};
 
 /// An impossible argument is a `ValueError`. Something that is not possible now, or not with this card, is a `RuntimeError`.
 pub fn verb(error: Error) -> PyErr {
     match error {
+        Error::ProfileUse(ProfileUseError::InUse(_)) => PyRuntimeError::new_err(error.to_string()),
         Error::Config(_)
         | Error::Path(_)
         | Error::Profile(_)
+        | Error::ProfileUse(_)
         | Error::QueueSize { .. }
         | Error::Region(_)
         | Error::OtherContext(_)

@@ -72,6 +72,7 @@ pub struct Rtr {
     trimming: bool,
     policy: Option<String>,
     paths: u8,
+    profile: u8,
     max_write_imm: u16,
     imm_completions: bool,
     sack_every: Option<u8>,
@@ -94,6 +95,7 @@ impl Rtr {
                 trimming: self.trimming,
                 policy: path_policy(self.policy.as_deref(), self.paths)?,
                 paths: self.paths,
+                profile: self.profile,
                 ..PathAttributes::default()
             },
             max_write_imm: self.max_write_imm,

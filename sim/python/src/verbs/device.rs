@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use stellar_driver::{DeviceConfig, PciFunction, Probe, QueuePairConfig};
+use stellar_driver::{DeviceConfig, GeneratedEntropy, PciFunction, Probe, QueuePairConfig};
 
 use super::gpu::Gpu;
 use super::queues::{CompletionQueue, QueuePair};
@@ -54,6 +54,8 @@ impl Device {
         fields.set_item("translations", limits.translations)?;
         fields.set_item("send_window", limits.send_window)?;
         fields.set_item("receive_window", limits.receive_window)?;
+        fields.set_item("entropy_profiles", limits.entropy_profiles)?;
+        fields.set_item("explicit_profiles", limits.explicit_profiles)?;
         Ok(fields)
     }
 
@@ -64,6 +66,36 @@ impl Device {
         Ok(counters
             .map(|counter| (format!("{:?}", counter.reason), counter.value))
             .collect())
+    }
+
+    fn set_generated_profile(
+        &self,
+        py: Python<'_>,
+        number: u8,
+        base: u32,
+        stride_log2: u8,
+        active: u8,
+        backups: u8,
+    ) -> PyResult<()> {
+        let values = GeneratedEntropy {
+            base,
+            stride_log2,
+            active,
+            backups,
+        };
+        py.detach(|| self.device.set_generated_profile(number, values))
+            .map_err(answers::verb)
+    }
+
+    fn set_explicit_profile(
+        &self,
+        py: Python<'_>,
+        number: u8,
+        active: Vec<u32>,
+        backups: Vec<u32>,
+    ) -> PyResult<()> {
+        py.detach(|| self.device.set_explicit_profile(number, &active, &backups))
+            .map_err(answers::verb)
     }
 
     /// A context with a doorbell page of its own.

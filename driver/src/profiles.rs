@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stellar_wire::config::{EntropyProfile, GeneratedEntropy, HeaderFields, ProfileRows};
 use stellar_wire::mrc::Entropy;
-use stellar_wire::rows::{ConfigSelect, NUMBER_BITS};
+use stellar_wire::rows::ConfigSelect;
 use thiserror::Error;
 
 use crate::card::{lock, Card};
@@ -94,8 +94,7 @@ fn check_number(number: u8, probe: &Probe) -> Result<(), ProfileUseError> {
 
 /// Writes a profile and its values.
 fn write_rows(card: &Card, number: u8, rows: &ProfileRows) -> Result<(), DeviceError> {
-    let first = u32::from(number) << NUMBER_BITS;
-    for (index, row) in (first..).zip(&rows.explicit) {
+    for (index, row) in rows.values_of(number) {
         card.write_row(ConfigSelect::Explicit, index, row)?;
     }
     card.write_row(ConfigSelect::Profile, number.into(), &rows.profile)

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::explicit::{explicit_rows, key_for};
 use super::EvIndex;
-use crate::rows::{ExplicitRow, ProfileRow};
+use crate::rows::{ExplicitRow, ProfileRow, NUMBER_BITS};
 
 /// Header fields that carry entropy values, which bounds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,14 @@ pub struct ProfileRows {
     pub profile: ProfileRow,
     /// Rows of its values from 0 on; none if they are generated.
     pub explicit: Vec<ExplicitRow>,
+}
+
+impl ProfileRows {
+    /// The rows of the values of profile `number` of a card, each with its place in the card's table of explicit values.
+    pub fn values_of(&self, number: u8) -> impl Iterator<Item = (u32, &ExplicitRow)> + '_ {
+        let first = u32::from(number) << NUMBER_BITS;
+        (first..).zip(&self.explicit)
+    }
 }
 
 /// A set of entropy values that cannot be a profile.

@@ -14,7 +14,7 @@ use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
-use stellar_wire::rows::{Row as _, NUMBER_BITS};
+use stellar_wire::rows::Row as _;
 use stellar_wire::Opcode;
 
 use crate::core::memory::Entries;
@@ -515,10 +515,9 @@ impl Rig {
         self.dut.set("profile_valid", 1);
         self.clock();
         self.dut.set("profile_valid", 0);
-        let first = u64::from(number) << NUMBER_BITS;
-        for (place, row) in (first..).zip(&rows.explicit) {
+        for (place, row) in rows.values_of(number) {
             self.dut.set_words("values", &row.pack());
-            self.dut.set("values_row", place);
+            self.dut.set("values_row", place.into());
             self.dut.set("values_valid", 1);
             self.clock();
         }

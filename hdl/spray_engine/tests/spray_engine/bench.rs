@@ -78,7 +78,7 @@ impl Bench {
     /// Creates an engine with `profiles`, after reset, with both ports up.
     pub fn new(profiles: Vec<EntropyProfile>) -> Self {
         let mut engine = Engine::new();
-        for (number, profile) in profiles.iter().enumerate() {
+        for (number, profile) in (0..).zip(&profiles) {
             engine.write_profile(number, &profile.rows().expect("a key"));
         }
         Self {

@@ -6,7 +6,7 @@ use hdl_testkit::Dut;
 use stellar_transport::spray::{EvIndex, Path};
 use stellar_wire::config::ProfileRows;
 use stellar_wire::hw::pack::Record;
-use stellar_wire::hw::spray::{SprayConfig, SprayRequest, SprayResponse, NUMBER_BITS};
+use stellar_wire::hw::spray::{SprayConfig, SprayRequest, SprayResponse};
 use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::WindowChange;
 
@@ -62,15 +62,14 @@ impl Engine {
         }
     }
 
-    pub fn write_profile(&mut self, number: usize, rows: &ProfileRows) {
-        self.dut.set("profile_index", number as u64);
+    pub fn write_profile(&mut self, number: u8, rows: &ProfileRows) {
+        self.dut.set("profile_index", number.into());
         self.dut.set_record("profile", rows.profile.to_hw());
         self.dut.set("profile_valid", 1);
         self.dut.clock();
         self.dut.set("profile_valid", 0);
-        for (place, row) in rows.explicit.iter().enumerate() {
-            let place = number << NUMBER_BITS | place;
-            self.dut.set("values_row", place as u64);
+        for (place, row) in rows.values_of(number) {
+            self.dut.set("values_row", place.into());
             self.dut.set_record("values", row.to_hw());
             self.dut.set("values_valid", 1);
             self.dut.clock();

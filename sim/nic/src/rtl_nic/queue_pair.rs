@@ -6,7 +6,7 @@ use sim_world::HostMemory;
 use stellar_transport::endpoint::{Memory as _, QpConfig, TransportConfig};
 use stellar_transport::spray::{EntropyProfile, EvIndex};
 use stellar_wire::host::{Doorbell, Wqe};
-use stellar_wire::rows::{ConfigSelect, RingRow, EXPLICIT_BITS, NUMBER_BITS, PROFILE_BITS};
+use stellar_wire::rows::{ConfigSelect, RingRow, EXPLICIT_BITS, PROFILE_BITS};
 use stellar_wire::RoceFrame;
 
 use crate::bar::Bar;
@@ -88,7 +88,7 @@ impl Profiles {
         if let Some(number) = self.0.iter().position(|each| each == profile) {
             return number as u8;
         }
-        let number = self.0.len();
+        let number = self.0.len() as u8;
         let rows = profile.rows().expect("values for which there is a key");
         let places = if rows.explicit.is_empty() {
             1 << PROFILE_BITS
@@ -99,12 +99,12 @@ impl Profiles {
             number < places,
             "{places} entropy profiles of a card at most"
         );
-        for (index, row) in (number << NUMBER_BITS..).zip(&rows.explicit) {
-            bar.write_table(ConfigSelect::Explicit, index as u32, row);
+        for (index, row) in rows.values_of(number) {
+            bar.write_table(ConfigSelect::Explicit, index, row);
         }
-        bar.write_table(ConfigSelect::Profile, number as u32, &rows.profile);
+        bar.write_table(ConfigSelect::Profile, number.into(), &rows.profile);
         self.0.push(Arc::clone(profile));
-        number as u8
+        number
     }
 }
 

@@ -79,7 +79,7 @@ pub use qp::{
     random_psn, Backoff, ForeignRings, IllegalTransition, InitAttributes, MediatedQueuePair,
     Modify, PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig,
     RcRtrAttributes, RcRtsAttributes, RtrAttributes, RtsAttributes, SkipScope, Source, Transport,
-    WorkRequest, WrOpcode,
+    WorkRequest, WrOpcode, DEFAULT_WRITE_IMM,
 };
 pub use region::{AccessFlags, DeregisterError, Hold, MemoryRegion, Pages};
 pub use stellar_wire::config::{

@@ -7,7 +7,7 @@ use stellar_wire::rows::TENANT_BITS;
 
 use crate::numbers::{DoorbellPages, Numbers, QueuePairNumbers, Runs};
 use crate::probe::Probe;
-use crate::qp::{MOST_WRITE_IMM, SEND_ENTRIES};
+use crate::qp::SEND_ENTRIES;
 
 /// The event queue of the card itself.
 pub const CARD_EVENTS: u16 = 0;
@@ -31,6 +31,8 @@ pub struct Limits {
     pub inline_bytes: u32,
     /// Maximum number of WRITEs with immediate in flight in each direction of a queue pair.
     pub write_imm: u16,
+    /// Maximum number of them in flight to all MRC queue pairs together, the number of each rounded up to a power of two.
+    pub write_imm_stash: u32,
     /// Entries of a completion queue, for each of its queue pairs.
     pub completion_entries: u32,
     /// Completion queues with an interrupt of their own; without one there can be any number. A context's event queue takes one of these interrupts as long as
@@ -70,7 +72,8 @@ impl Limits {
             queue_pairs: queue_pairs - FIRST_OF_APPLICATIONS,
             send_entries: SEND_ENTRIES.1,
             inline_bytes: Wqe::INLINE as u32,
-            write_imm: MOST_WRITE_IMM,
+            write_imm: 1 << probe.immediates.log2_most,
+            write_imm_stash: 1 << probe.immediates.log2_stash,
             completion_entries: MOST_ENTRIES,
             completion_vectors: vectors.saturating_sub(EVENT_VECTOR + 1),
             regions: 1 << probe.features.log2_regions,
@@ -94,6 +97,8 @@ pub struct Pools {
     /// Low byte of the next key of a region's number: a key of an earlier region does not fit.
     pub keys: Vec<u8>,
     pub translations: Runs,
+    /// Entries for WRITEs with immediate that wait for their order.
+    pub stash: Runs,
     pub domains: Numbers,
     pub vectors: Numbers,
     pub pages: DoorbellPages,
@@ -113,6 +118,10 @@ impl Pools {
             regions: from("memory regions", 0, limits.regions),
             keys: vec![0; limits.regions as usize],
             translations: Runs::new("page translations", limits.translations),
+            stash: Runs::new(
+                "entries for WRITEs with immediate in flight",
+                limits.write_imm_stash,
+            ),
             domains: from("protection domains", 1, limits.domains),
             vectors: from("interrupt vectors", u32::from(EVENT_VECTOR) + 1, vectors),
             pages: DoorbellPages::new(limits.contexts),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use stellar_wire::host::config_space::{command, header, msi_x, Bar, Function, MSI_X_ID, VENDOR};
 use stellar_wire::host::registers::{
-    DataPath, Features, DATA_PATH, FEATURES, IDENTITY, PORT_STATE, VERSION,
+    DataPath, Features, Immediates, DATA_PATH, FEATURES, IDENTITY, IMMEDIATES, PORT_STATE, VERSION,
 };
 use stellar_wire::rows::EMTT_INDEX_BITS;
 use thiserror::Error;
@@ -83,7 +83,13 @@ pub enum ProbeError {
     /// Sizes of tables that cannot be.
     #[error("FEATURES says 2^{} memory regions and 2^{} translations; a row of a table has {EMTT_INDEX_BITS} bits, so 2^1 to 2^{EMTT_INDEX_BITS} can be: load an image whose register map has version {MAJOR}.{MINOR}", .0.log2_regions, .0.log2_translations)]
     Tables(Features),
+    /// Limits of WRITEs with immediate that cannot be.
+    #[error("IMMEDIATES says 2^{} WRITEs with immediate in flight, and a stash of 2^{}; this driver needs at most 2^{}, and a stash of as many up to 2^{}", .0.log2_most, .0.log2_stash, MOST_LOG2.0, MOST_LOG2.1)]
+    Immediates(Immediates),
 }
+
+/// Greatest log2 of the WRITEs with immediate in flight, and of the entries of a stash that a row can name.
+const MOST_LOG2: (u8, u8) = (10, 16);
 
 /// A card that was found, not yet reset: its identity and its limits.
 #[derive(Clone)]
@@ -95,6 +101,8 @@ pub struct Probe {
     pub version: (u16, u16),
     /// Queue pairs, ports, vectors and sizes of tables of the card.
     pub features: Features,
+    /// How many WRITEs with immediate may be in flight.
+    pub immediates: Immediates,
     /// PCIe endpoints and width of the card.
     pub data_path: DataPath,
     /// Vectors of the MSI-X capability.
@@ -159,6 +167,14 @@ impl Probe {
         {
             return Err(ProbeError::Tables(features));
         }
+        let immediates = Immediates::from_word(read(IMMEDIATES.offset)?);
+        let Immediates {
+            log2_most,
+            log2_stash,
+        } = immediates;
+        if log2_most > MOST_LOG2.0 || !(log2_most..=MOST_LOG2.1).contains(&log2_stash) {
+            return Err(ProbeError::Immediates(immediates));
+        }
         let data_path = DataPath::from_word(read(DATA_PATH.offset)?);
         let data = match data_path.endpoints {
             1 => control,
@@ -171,6 +187,7 @@ impl Probe {
             serial: control.serial,
             version: (major, minor),
             features,
+            immediates,
             msi_x_vectors: vectors + 1,
             max_payload: control.max_payload.min(data.max_payload),
             max_read: control.max_read.min(data.max_read),
@@ -271,6 +288,18 @@ mod tests {
             };
             let refused = message(|card| card.set_register(FEATURES, features.to_word()));
             assert!(refused.contains(&format!("{ports} ports")), "{refused}");
+        }
+        // Too many of one queue pair, too large a stash for a row, and more of one queue pair than the stash has.
+        for (log2_most, log2_stash) in [(11, 14), (8, 17), (8, 7)] {
+            let limits = Immediates {
+                log2_most,
+                log2_stash,
+            };
+            let refused = message(|card| card.set_register(IMMEDIATES, limits.to_word()));
+            assert!(
+                refused.contains(&format!("2^{log2_most} WRITEs")),
+                "{refused}"
+            );
         }
     }
 

@@ -188,7 +188,7 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
         (lambda: qp.ready_to_receive(bad_ip), '"10.0.0" is no IP address'),
         (lambda: qp.ready_to_receive(peer, verbs.Path(mtu=1500)), "no path MTU of 1500 bytes"),
         (lambda: qp.ready_to_receive(peer, verbs.Path(policy="fastest")), 'unknown policy "fastest"'),
-        (lambda: qp.ready_to_receive(peer, verbs.Path(max_write_imm=17)), "max_write_imm is 17"),
+        (lambda: qp.ready_to_receive(peer, verbs.Path(max_write_imm=257)), "max_write_imm is 257"),
         (lambda: qp.ready_to_receive(peer, verbs.Path(profile=8)), "no entropy profile 8: the card has 0 to 7"),
         (lambda: qp.ready_to_receive(peer, verbs.Path(profile=1)), "entropy profile 1 has no values"),
         (lambda: device.set_explicit_profile(4, [1, 2]), "entropy profile 4 cannot have explicit values"),

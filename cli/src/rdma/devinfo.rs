@@ -120,6 +120,7 @@ fn limits(limits: &Limits) {
     line(1, "max_qp_wr", limits.send_entries);
     line(1, "max_inline_data", limits.inline_bytes);
     line(1, "max_write_imm", limits.write_imm);
+    line(1, "max_write_imm_all_qp", limits.write_imm_stash);
     line(1, "max_cqe", limits.completion_entries);
     line(1, "num_comp_vectors", limits.completion_vectors);
     line(1, "max_mr", limits.regions);

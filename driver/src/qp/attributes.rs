@@ -113,8 +113,8 @@ impl Modify {
     }
 }
 
-/// Immediates that the card stashes for a queue pair.
-pub const MOST_WRITE_IMM: u16 = 16;
+/// WRITEs with immediate in flight if an application names no other number. Every card can have them on all of its queue pairs.
+pub const DEFAULT_WRITE_IMM: u16 = 16;
 
 pub(super) fn check(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Error> {
     if (least..=most).contains(&value) {

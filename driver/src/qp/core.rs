@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
-use stellar_wire::config::{AllowedPaths, QpConfig, SqRing, TransportConfig};
+use stellar_wire::config::{AllowedPaths, ImmConfig, QpConfig, SqRing, TransportConfig};
 use stellar_wire::host::PathCountSelect;
 use stellar_wire::rows::PathUseRow;
 
@@ -15,6 +15,7 @@ use crate::connect::Connection;
 use crate::device::DeviceError;
 use crate::error::Error;
 use crate::numbers::engine_of;
+use crate::open::Shared as Device;
 use crate::paths::{PathCounts, PathTraffic};
 use crate::pd::Domain;
 use crate::profiles::DEFAULT_PROFILE;
@@ -35,6 +36,26 @@ pub trait Completions {
 
     /// Removes a queue pair's ring from the card.
     fn detach(&self, qp: u32) -> Result<(), DeviceError>;
+}
+
+/// Entries of the card's stash that are one queue pair's.
+pub struct StashPart {
+    first: u32,
+    count: u32,
+}
+
+impl StashPart {
+    /// Allocates what a queue pair needs.
+    fn take(device: &Device, imm: &ImmConfig) -> Result<Self, Error> {
+        let count = imm.stash_entries();
+        let first = lock(&device.pools).stash.take(count)?;
+        Ok(Self { first, count })
+    }
+
+    /// Releases it. The card uses it no more.
+    fn give_back(&self, device: &Device) {
+        lock(&device.pools).stash.give_back(self.first, self.count);
+    }
 }
 
 /// A queue pair without the software side of its rings.
@@ -155,11 +176,22 @@ impl<C: Completions> Core<C> {
         let init = lock(&self.shared.inner).init;
         let config = config(init)?;
         let device = &self.domain.context.device;
-        rows::write_receive(&device.card, device.probe.features.ports, &config, profile)?;
+        let stash = match &config.transport {
+            TransportConfig::Mrc(_) => Some(StashPart::take(device, &config.imm)?),
+            TransportConfig::Rc(_) => None,
+        };
+        let ports = device.probe.features.ports;
+        let first = stash.as_ref().map_or(0, |part| part.first);
+        if let Err(error) = rows::write_receive(&device.card, ports, &config, profile, first) {
+            // Without its context, which comes last, it takes no packets.
+            stash.inspect(|part| part.give_back(device));
+            return Err(error.into());
+        }
         self.completions.set_live(self.shared.number, true);
         let mut inner = lock(&self.shared.inner);
         inner.config = Some(config);
         inner.profile = profile;
+        inner.stash = stash;
         Ok(())
     }
 
@@ -257,7 +289,8 @@ impl<C: Completions> Core<C> {
     /// Stops the queue pair. Posting is refused from the start of this call. When it returns, the card neither accepts packets of the queue pair nor queues any,
     /// and reads neither its ring nor its payload.
     fn stop(&self) -> Result<(), DeviceError> {
-        let card = &self.domain.context.device.card;
+        let device = &self.domain.context.device;
+        let card = &device.card;
         let config = {
             let mut inner = lock(&self.shared.inner);
             inner.state = QpState::Error;
@@ -270,6 +303,9 @@ impl<C: Completions> Core<C> {
             let mut inner = lock(&self.shared.inner);
             inner.config = None;
             inner.allowed = None;
+            if let Some(part) = inner.stash.take() {
+                part.give_back(device);
+            }
         }
         Ok(())
     }

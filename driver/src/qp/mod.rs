@@ -30,8 +30,7 @@ use crate::paths::{PathCounts, PathTraffic};
 use crate::pd::Domain;
 use crate::profiles::DEFAULT_PROFILE;
 
-pub(crate) use attributes::MOST_WRITE_IMM;
-pub use attributes::{InitAttributes, Modify, QueuePairConfig, Transport};
+pub use attributes::{InitAttributes, Modify, QueuePairConfig, Transport, DEFAULT_WRITE_IMM};
 pub use mediated::{ForeignRings, MediatedQueuePair};
 pub use mrc::{Backoff, PathAttributes, Policy, RtrAttributes, RtsAttributes, SkipScope};
 pub use psn::random_psn;
@@ -40,7 +39,7 @@ pub use state::{IllegalTransition, QpState};
 pub use work::{PostError, Source, WorkRequest, WrOpcode};
 
 pub(crate) use self::core::Completions;
-use self::core::Core;
+use self::core::{Core, StashPart};
 use work::Work;
 
 /// Smallest and largest send queue.
@@ -65,6 +64,8 @@ struct Inner {
     config: Option<QpConfig>,
     /// Number of its entropy profile on the card, while there is a configuration.
     profile: u8,
+    /// Entries of the card's stash that the queue pair has, present while the card has its rows over MRC.
+    stash: Option<StashPart>,
     /// Present over MRC while the card has the rows of RTS.
     allowed: Option<AllowedPaths>,
     /// What was counted on paths in this state RTS, by their indices, from when each was read first.
@@ -80,6 +81,7 @@ impl Shared {
             init: InitAttributes::default(),
             config: None,
             profile: DEFAULT_PROFILE,
+            stash: None,
             allowed: None,
             counted: BTreeMap::new(),
         };

@@ -8,7 +8,7 @@ use stellar_wire::config::{
 };
 
 use super::attributes::{
-    check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM,
+    check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, DEFAULT_WRITE_IMM,
 };
 use crate::card::lock;
 use crate::connect::Connection;
@@ -69,7 +69,9 @@ pub struct RtrAttributes {
     pub peer: Connection,
     /// The path to it.
     pub path: PathAttributes,
-    /// Maximum number of WRITEs with immediate in flight in each direction, 1 to 16. Both ends must use the same value.
+    /// Maximum number of WRITEs with immediate in flight in each direction, 1 to the card's [`write_imm`](crate::Limits::write_imm). Both ends must use the same value, so it is
+    /// at most the smaller limit of the two cards. Entries for as many, rounded up to a power of two, belong to the queue pair until it is stopped;
+    /// [`write_imm_stash`](crate::Limits::write_imm_stash) says how many all queue pairs have.
     pub max_write_imm: u16,
     /// WRITEs with immediate that arrive make completions; otherwise they are only counted.
     pub imm_completions: bool,
@@ -84,7 +86,7 @@ impl RtrAttributes {
         Self {
             peer,
             path: PathAttributes::default(),
-            max_write_imm: MOST_WRITE_IMM,
+            max_write_imm: DEFAULT_WRITE_IMM,
             imm_completions: true,
             sack_every: None,
         }
@@ -149,7 +151,7 @@ impl RtrAttributes {
             "max_write_imm",
             self.max_write_imm.into(),
             1,
-            MOST_WRITE_IMM.into(),
+            Limits::of(&device.probe).write_imm.into(),
         )?;
         check_mtu("path.mtu_log2", path.mtu_log2)?;
         let base_rtt = ticks("path.base_rtt (8 ns)", path.base_rtt)?;

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use stellar_wire::config::{ImmConfig, QpConfig, RcConfig, TransportConfig};
 
-use super::attributes::{
-    check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, MOST_WRITE_IMM,
-};
+use super::attributes::{check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive};
 use crate::connect::Connection;
 use crate::error::Error;
 use crate::open::Shared as Device;
@@ -56,7 +54,7 @@ impl RcRtrAttributes {
             mtu_log2: self.mtu_log2,
             imm: ImmConfig {
                 // RC has no limit; the field must hold a legal value.
-                max_wimm: MOST_WRITE_IMM,
+                max_wimm: 1,
                 completions: self.imm_completions,
             },
             sack_every: 1,

@@ -51,19 +51,20 @@ impl Rows<'_> {
 
 /// Ready to receive, at a card of this many ports. The receive side comes first: it forgets packets of an old connection that wait for an acknowledgement before the addresses are those of the new
 /// peer. The context comes last: it lets packets in. The send side is there because the card takes a queue pair's consumer
-/// indices only from the page that its requester's row names.
+/// indices only from the page that its requester's row names. `stash` is the first of its entries of the stash.
 pub fn write_receive(
     card: &Card,
     ports: u8,
     config: &QpConfig,
     profile: u8,
+    stash: u32,
 ) -> Result<(), DeviceError> {
     let rows = Rows {
         card,
         config,
         profile,
     };
-    rows.put(ConfigSelect::Responder, &config.responder_row())?;
+    rows.put(ConfigSelect::Responder, &config.responder_row(stash))?;
     rows.put_addresses(ports)?;
     rows.put_requester()?;
     rows.put(ConfigSelect::ControlPeer, &config.control_peer_row())?;

@@ -159,7 +159,7 @@ pub const ALL: &[Known] = &[
         "rc_track",
         "reliable connections of the receive core; 1,024 queue pairs",
     ),
-    known::<Responder<2, 3, 5, 9>>("responder", "answers and immediates; 4 queue pairs"),
+    known::<Responder<2, 8, 9, 9>>("responder", "answers and immediates; 4 queue pairs"),
     known::<RequesterEngine1024>("requester_engine", "requester; 1,024 queue pairs"),
     known::<RequesterEngine16>("requester_engine_16", "requester; 16 queue pairs"),
     known::<LutAsyncFifo<Bits<521>, 5, 6>>(

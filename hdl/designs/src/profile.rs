@@ -1,6 +1,6 @@
 //! Which card is meant: that of a board, or one that a file describes.
 
-use hdl_host_if::table_rows::features;
+use hdl_host_if::table_rows::{features, IMMEDIATES};
 use hdl_nic::table_bits::{EMTT_BITS, MR_BITS, QP_BITS};
 use hdl_nic::{Board, Shape, UnknownBoard, UnknownShape};
 use serde::Deserialize;
@@ -72,6 +72,8 @@ struct Description {
     translations: Option<u64>,
     send_window: Option<u64>,
     receive_window: Option<u64>,
+    immediates: Option<u64>,
+    stash: Option<u64>,
     mac: Option<String>,
     pcie: Option<String>,
 }
@@ -157,6 +159,8 @@ impl Profile {
                 told.receive_window,
                 features.log2_receive_window,
             ),
+            ("immediates", told.immediates, IMMEDIATES.log2_most),
+            ("stash", told.stash, IMMEDIATES.log2_stash),
         ];
         for (key, given, log2) in sizes {
             let built = 1u64 << log2;

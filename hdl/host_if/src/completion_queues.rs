@@ -14,8 +14,6 @@ use crate::ring_writer::RingWriter;
 
 /// Cycles from accepting a completion to offering its write.
 pub const CLOCKS: usize = 3;
-/// Cycles between two operations of one queue pair. Those of different queue pairs follow each other in every cycle.
-pub const SAME_QP_CLOCKS: usize = 2;
 
 /// log2 of the bytes of an entry.
 const ENTRY_BITS: u64 = 5;
@@ -39,21 +37,32 @@ struct Operation {
     update: ConsumerUpdate,
 }
 
-/// An operation with the row of its queue pair, and the state that a completion would find.
+/// An operation and its effect.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Checked {
     operation: Operation,
+    /// The row of its queue pair after it.
     row: Row,
-    /// The ring takes no entry: it has no free place, or lost a completion, or there is none.
-    full: Bit,
-    /// Place of the next entry.
+    /// The row differs from the one before it.
+    changes: Bit,
+    /// A completion that the ring takes.
+    writes: Bit,
+    /// The first completion that the ring loses: it has no free place, or there is none.
+    overruns: Bit,
+    /// A consumer index that cannot be.
+    refused: Bit,
+    /// Place and phase of the entry.
     place: Bits<24>,
     phase: Bit,
+    /// The entry raises an interrupt.
+    raises: Bit,
+    /// The consumer index raises one at once.
+    raises_now: Bit,
 }
 
-/// Writes completions into rings. A pipeline of three stages: *take* reads the row of the ring, *check* computes the state of the ring, *act* writes the row
-/// back and outputs the results. One operation enters per cycle; an operation waits in *check* while the one in *act* is of the same queue pair, and then
-/// reads its row again. *Act* waits while an output does. A configuration enters when the pipeline is empty.
+/// Writes completions into rings. A pipeline of three stages: *take* reads the row of the ring, *check* computes what the operation does to it, *act* writes the row
+/// back and outputs the results. One operation enters per cycle, also of one queue pair: *check* takes the row of the operation in *act* if it is of the same
+/// queue pair. *Act* waits while an output does. A configuration enters when the pipeline is empty.
 ///
 /// Send side, receive side and consumer indices take turns; a configuration has priority, and resets its ring. A completion that finds its ring full,
 /// or no ring, is lost; the ring is then overrun until it is configured again: it takes no more completions, so that what it holds has no gap. The first
@@ -61,8 +70,8 @@ struct Checked {
 /// `IBV_EVENT_CQ_ERR`). An armed ring raises its interrupt once, after its next entry. Arming a ring that holds entries behind the given index, or that
 /// is overrun, raises at once: nothing else would wake its reader. A configuration waits for an entry that was not accepted.
 ///
-/// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 4 and
-/// carry chains (*act*: subtraction, comparison, row).
+/// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 8 and
+/// carry chains (*check*: choice of the row, subtraction, comparison, row).
 #[derive(LogicBlock, Default)]
 pub struct CompletionQueues<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -132,16 +141,15 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         let completes = checked.operation.completes;
         let write_taken = self.writer.taken.val();
         // Nor may an interrupt that is raised at once overtake a pending entry.
-        let has_room = if !completes {
-            !self.writer.waits.val()
-        } else if checked.full {
-            checked.row.overrun | (!self.overrun_waits.q.val() & self.failures.in_.ready.val())
-        } else {
+        let has_room = if checked.writes {
             !self.writer.waits.val() | write_taken
+        } else {
+            !(checked.raises_now & self.writer.waits.val())
+                & !(checked.overruns
+                    & (self.overrun_waits.q.val() | !self.failures.in_.ready.val()))
         };
         let acts = acting & has_room;
-        let changes_row = acting & (operation.qp == checked.operation.qp);
-        let passes = checks & (!acting | has_room) & !changes_row;
+        let passes = checks & (!acting | has_room);
         let is_free = !checks | passes;
 
         // take
@@ -185,60 +193,72 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         self.rows.read_address.next = read_qp.get_bits::<Q>(0);
 
         // check
-        let row = self.rows.read_data.val();
-        let mask = place_mask(row.settings.log2_entries);
+        let follows = acting & (operation.qp == checked.operation.qp);
+        let row = if follows {
+            checked.row
+        } else {
+            self.rows.read_data.val()
+        };
+        let config = row.settings;
+        let mask = place_mask(config.log2_entries);
+        let full = !config.valid | row.overrun | is_full(row.ring, mask);
+        let update = operation.update;
+        let consumed = consume(row.ring, update, config.interrupts);
+        let writes = operation.completes & !full;
+        let overruns = operation.completes & full & !row.overrun;
+        let accepted = !operation.completes & consumed.accepted;
+        let wakes =
+            consumed.raise | (consumed.accepted & row.overrun & config.interrupts & update.arm);
         if passes {
             self.checked.d.next = Checked {
                 operation,
-                row,
-                full: !row.settings.valid | row.overrun | is_full(row.ring, mask),
+                row: Row {
+                    settings: config,
+                    ring: if writes {
+                        produced(row.ring)
+                    } else if accepted {
+                        consumed.ring
+                    } else {
+                        row.ring
+                    },
+                    overrun: row.overrun | overruns,
+                },
+                changes: writes | overruns | accepted,
+                writes,
+                overruns,
+                refused: !operation.completes & !consumed.accepted,
                 place: row.ring.produced & mask,
                 phase: phase(row.ring, mask),
+                raises: row.ring.armed & config.interrupts,
+                raises_now: !operation.completes & wakes,
             };
         }
         self.acting.d.next = passes | (acting & !has_room);
 
         // act
-        let config = checked.row.settings;
-        let stored = checked.row.ring;
-        let writes = acts & completes & !checked.full;
-        let loses = acts & completes & checked.full;
-        let overruns = loses & !checked.row.overrun;
-        let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
-        let consumes = acts & !completes;
-        let update = checked.operation.update;
-        let consumed = consume(stored, update, config.interrupts);
+        let writes_entry = acts & checked.writes;
+        let loses_first = acts & checked.overruns;
 
         // store_row
         let configures = may_configure & self.settings.valid.val();
-        self.rows.write_enable.next =
-            configures | writes | overruns | (consumes & consumed.accepted);
-        let ring = if configures {
-            Ring {
-                produced: bits::<24>(0),
-                consumer: bits::<24>(0),
-                armed: false,
-            }
-        } else if overruns {
-            stored
-        } else if completes {
-            produced(stored)
-        } else {
-            consumed.ring
-        };
+        self.rows.write_enable.next = configures | (acts & checked.changes);
         self.rows.write_address.next = if configures {
             self.settings.qp.val().get_bits::<Q>(0)
         } else {
             checked.operation.qp.get_bits::<Q>(0)
         };
-        self.rows.write_data.next = Row {
-            settings: if configures {
-                self.settings.record.val()
-            } else {
-                config
-            },
-            ring,
-            overrun: !configures & (overruns | checked.row.overrun),
+        self.rows.write_data.next = if configures {
+            Row {
+                settings: self.settings.record.val(),
+                ring: Ring {
+                    produced: bits::<24>(0),
+                    consumer: bits::<24>(0),
+                    armed: false,
+                },
+                overrun: false,
+            }
+        } else {
+            checked.row
         };
 
         // offer_entry
@@ -258,28 +278,28 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
             sq_head: done.sq_head,
             reserved_end: bits::<16>(0),
         };
-        self.writer.put.next = writes;
-        self.writer.address.next = config.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
+        self.writer.put.next = writes_entry;
+        self.writer.address.next =
+            checked.row.settings.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
         self.writer.entry.next = entry.into();
-        self.writer.raises.next = stored.armed & config.interrupts;
-        self.writer.vector.next = config.vector;
+        self.writer.raises.next = checked.raises;
+        self.writer.vector.next = checked.row.settings.vector;
 
         // raise
-        let wakes = consumed.accepted & checked.row.overrun & config.interrupts & update.arm;
-        let raises_now = consumes & (consumed.raise | wakes);
-        self.writer.raises_now.next = raises_now;
+        self.writer.raises_now.next = acts & checked.raises_now;
         join!(self, writer.write => write, writer.raise => raise);
 
         // report_loss
+        let overrun_taken = self.overrun_waits.q.val() & self.overrun.ready.val();
         if overrun_taken {
             self.overrun_waits.d.next = false;
         }
-        if overruns {
+        if loses_first {
             self.overrun_waits.d.next = true;
             self.overrun_of.d.next = done.qp;
             self.overrun_id.d.next = done.wr_id;
         }
-        self.failures.in_.valid.next = overruns;
+        self.failures.in_.valid.next = loses_first;
         self.failures.in_.data.next = done.qp;
         self.failed.valid.next = self.failures.out.valid.val();
         self.failed.qp.next = self.failures.out.data.val();
@@ -287,9 +307,9 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
         self.overrun.valid.next = self.overrun_waits.q.val();
         self.overrun.qp.next = self.overrun_of.q.val();
         self.overrun.wr_id.next = self.overrun_id.q.val();
-        self.counts_written.d.next = writes;
-        self.counts_lost.d.next = loses;
-        self.counts_refused.d.next = consumes & !consumed.accepted;
+        self.counts_written.d.next = writes_entry;
+        self.counts_lost.d.next = acts & completes & !checked.writes;
+        self.counts_refused.d.next = acts & checked.refused;
         self.written.next = self.counts_written.q.val();
         self.lost.next = self.counts_lost.q.val();
         self.consumer_refused.next = self.counts_refused.q.val();

@@ -7,6 +7,7 @@ use stellar_wire::host::registers::{self as map, status};
 
 use crate::bundles::RegisterReadSnk;
 use crate::register_address::{any, hit, is_at, places, shown};
+use crate::table_rows::IMMEDIATES;
 
 /// Cycles from `read_valid` to `read_done`.
 pub const READ_LATENCY: usize = 4;
@@ -110,10 +111,12 @@ impl Logic for RegisterView {
             | (bit_cast::<64, 8>(state.admin_error) << (AdminState::ERROR_BIT as u64));
         let identity = bits::<64>(map::IDENTITY.reset);
         let version = bits::<64>(map::VERSION.reset);
+        let immediates = bits::<64>(IMMEDIATES.to_word());
         let constants = shown(is_at(at, map::IDENTITY.index()), identity)
             | shown(is_at(at, map::VERSION.index()), version)
             | shown(is_at(at, map::FEATURES.index()), state.features)
-            | shown(is_at(at, map::DATA_PATH.index()), state.data_path);
+            | shown(is_at(at, map::DATA_PATH.index()), state.data_path)
+            | shown(is_at(at, map::IMMEDIATES.index()), immediates);
         let udp_port = bit_cast::<64, 16>(state.udp_port);
         let payload = bit_cast::<64, 3>(state.mps_code);
         let read_size = bit_cast::<64, 3>(state.mrrs_code);

@@ -1,13 +1,14 @@
 //! Sizes of the tables of the card, which the registers report.
 
+use stellar_wire::config::{MOST_IMMEDIATES, STASH_ENTRIES};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// log2 of the queue pairs: 1,024.
 pub const QP_BITS: usize = 10;
-/// log2 of the immediates that a queue pair can stash: 16.
-pub const STASHES: usize = 4;
-/// log2 of the stashed immediates of all queue pairs.
-pub const STASH_BITS: usize = QP_BITS + STASHES;
+/// log2 of the immediates that a queue pair can stash: 256.
+pub const STASHES: usize = MOST_IMMEDIATES.ilog2() as usize;
+/// log2 of the stashed immediates of all queue pairs: 16,384.
+pub const STASH_BITS: usize = STASH_ENTRIES.ilog2() as usize;
 /// log2 of the memory regions: 4,096.
 pub const MR_BITS: usize = 12;
 /// log2 of the translations in each of the four banks: 131,072.

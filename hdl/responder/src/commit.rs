@@ -1,4 +1,4 @@
-//! The end of an operation: the counter of WRITEs with immediate, and what leaves.
+//! The end of an operation: whether the counter of WRITEs with immediate is where an event is due, and what leaves.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -9,8 +9,7 @@ use crate::completion::received;
 use crate::records::{Committed, OperationKind, ReceiveState, UpdateReg};
 use crate::update_state::fresh;
 
-/// Commits an operation; `whole`: a message of several packets became whole with it in the stash (reference: `ImmCounter`). Levels planned: 5 (sum, 32-bit equality 3,
-/// choice).
+/// Commits an operation; `whole`: a message of several packets became whole with it in the stash (reference: `ImmCounter`). Levels planned: 5 (32-bit equality 3, choices).
 #[hdl_fn]
 pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
     let operation = updated.operation;
@@ -19,7 +18,6 @@ pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
     let is_configure = operation.kind == OperationKind::Configure;
     let is_arm = operation.kind == OperationKind::Arm;
     let counts = updated.delivers | updated.passes | updated.stores | whole;
-    let count = if counts { state.count + 1 } else { state.count };
     let sought = if is_arm {
         operation.threshold
     } else {
@@ -30,7 +28,8 @@ pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
     } else {
         updated.answer
     };
-    let reached = (count == sought) & (is_arm | (counts & state.armed));
+    let armed = state.armed & !updated.told;
+    let reached = (state.count == sought) & (is_arm | (counts & armed));
     let length = if updated.passes {
         outcome.dma_length
     } else {
@@ -47,8 +46,7 @@ pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
         } else {
             state.messages
         },
-        count,
-        armed: !reached & (is_arm | state.armed),
+        armed: !reached & (is_arm | armed),
         threshold: sought,
         ..state
     };

@@ -9,7 +9,7 @@ use stellar_wire::hw::{Psn, Qpn};
 
 use crate::completion::received;
 use crate::missing_count::MissingCount;
-use crate::records::{MissingQuery, StashRequest, Stashed};
+use crate::records::{MissingQuery, StashPart, StashRequest, Stashed};
 
 /// Cycles for which a WRITE with immediate stalls the pipeline if messages behind it are in the stash and follow it, beside those of their completions. Another packet that lets
 /// messages of the stash follow takes one more.
@@ -65,10 +65,17 @@ fn packets_after_first(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
     }
 }
 
+/// Where a message is in the stash, by the low bits of its RQMSN. Levels: 1, and a carry chain.
+#[hdl_fn]
+fn place_of<const I: usize>(part: StashPart, number: Bits<I>) -> Bits<16> {
+    let slot = number & !(Bits::<I>::mask() << part.log2);
+    part.first + bit_cast::<16, I>(slot)
+}
+
 /// Stores WRITEs with immediate that arrived before packets that precede them, and delivers their completions in order. One entry is one message.
 ///
-/// The stash has 2^`I` entries (`I` at most 4) for each of 2^`Q` queue pairs. The index is the low bits of the RQMSN. `A` must be `Q` + `I`, and `R`
-/// must be `Q` + [`RECEIVE_RING_BITS`]. The caller stores which slots are in use, and the RQMSN of the oldest message.
+/// The stash has 2^`A` entries. Each of 2^`Q` queue pairs has a part of them ([`StashPart`]) of up to 2^`I` entries; the index in it is the low bits of the RQMSN. `R`
+/// must be `Q` + [`RECEIVE_RING_BITS`]. The caller stores which messages are there, and the RQMSN of the oldest message.
 ///
 /// A message of one packet is stored in the cycle of its packet. Other work is done for one request at a time, whose caller stalls:
 ///
@@ -92,7 +99,7 @@ pub struct ImmediateStash<const Q: usize, const I: usize, const A: usize, const 
     pub note_bits: Signal<In, Bits<64>>,
 
     // The slot that the next request reads first, in the cycle before it: the one behind the front for a WRITE with immediate, otherwise the packet's own.
-    pub next_qp: Signal<In, Qpn>,
+    pub next_part: Signal<In, StashPart>,
     pub next_rqmsn: Signal<In, Bits<16>>,
 
     /// The packet. It stays until `done`.
@@ -166,13 +173,12 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         } else {
             self.next_rqmsn.val().get_bits::<I>(0)
         };
-        let read_qp = if self.request_valid.val() {
-            packet.qp
+        let read_part = if self.request_valid.val() {
+            packet.part
         } else {
-            self.next_qp.val()
+            self.next_part.val()
         };
-        self.entries.read_address.next =
-            bit_cast::<A, 10>(read_qp) << (I as u64) | bit_cast::<A, I>(read_slot);
+        self.entries.read_address.next = place_of::<I>(read_part, read_slot).get_bits::<A>(0);
         let entry = self.entries.read_data.val();
 
         // The packets of the message that lie before this packet, but not before the first missing PSN.
@@ -199,8 +205,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let ends_count = step == Step::Store;
         let own_slot = packet.rqmsn.get_bits::<I>(0);
         self.entries.write_enable.next = self.stores.val() | ends_count | counted;
-        self.entries.write_address.next =
-            bit_cast::<A, 10>(packet.qp) << (I as u64) | bit_cast::<A, I>(own_slot);
+        self.entries.write_address.next = place_of::<I>(packet.part, own_slot).get_bits::<A>(0);
         self.entries.write_data.next = if step == Step::CountDown {
             Stashed {
                 missing: fewer,
@@ -231,7 +236,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let delivers = (step == Step::Deliver) & in_order;
         let delivered = delivers & taken;
         let waits = (step == Step::Deliver) & !in_order;
-        let next_slot = bit_cast::<4, I>(packet.front.get_bits::<I>(0) + 1);
+        let next_slot = bit_cast::<8, I>(packet.front.get_bits::<I>(0) + 1);
         let next_is_here = packet.held.get_bit(next_slot.index());
         self.own_completion.next = starts & work.passes & packet.completions;
         self.completion_valid.next = delivers & packet.completions;

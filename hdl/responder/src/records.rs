@@ -140,12 +140,28 @@ pub struct RingWords {
     pub bits: Bits<RECEIVE_RING>,
 }
 
+/// Greatest log2 of the immediates that a queue pair can stash.
+pub const MOST_SLOT_BITS: usize = 8;
+/// Greatest log2 of the entries of the stash: those that a row can name.
+pub const MOST_STASH_BITS: usize = 16;
+
+/// A bit for each slot that a queue pair's part of the stash can have.
+pub type Slots = Bits<256>;
+
+/// The part of the stash that is a queue pair's: 2^`log2` entries from `first` on. A message is in the one that the low bits of its RQMSN name.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct StashPart {
+    pub first: Bits<16>,
+    pub log2: Bits<4>,
+}
+
 /// State of a queue pair's receive side.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ReceiveState {
     pub mrc: Bit,
     pub mtu_log2: Bits<4>,
     pub max_wimm: Bits<11>,
+    pub part: StashPart,
     pub completions: Bit,
     /// The queue pair is in error: packets change nothing and are not acknowledged until it is configured again.
     pub failed: Bit,
@@ -164,8 +180,8 @@ pub struct ReceiveState {
     pub front: Bits<16>,
     /// Its last PSN, if it is in the stash.
     pub front_last: Psn,
-    /// Slots of the stash in use, by the low bits of the RQMSN.
-    pub held: Bits<16>,
+    /// Messages that are in the stash, by the low bits of the RQMSN.
+    pub held: Slots,
     /// Number of complete WRITEs with immediate, wrapping.
     pub count: Bits<32>,
     /// An event is due when `count` reaches `threshold`.
@@ -206,8 +222,8 @@ pub struct LookupReg {
     pub state: ReceiveState,
     /// The operation before it is a packet of the same queue pair: the newest state is forwarded from the next stage.
     pub follows: Bit,
-    /// An MRC packet that cannot concern the stash: its state is final after the stage `update_state`.
-    pub plain: Bit,
+    /// An MRC packet: the operation behind it takes the state that it leaves when it commits.
+    pub forwards: Bit,
     /// The headers, without the counts of CC_STATE.
     pub answer: TxAnswer,
     /// A good path is known, and the acknowledgement takes it.
@@ -219,7 +235,7 @@ pub struct LookupReg {
     pub repeats: Repeated,
 }
 
-/// A packet after the stage `update_state`. `state` contains its changes, except those of its immediate.
+/// A packet after the stage `update_state`. `state` contains its changes; those by the stash follow as they happen.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct UpdateReg {
     pub operation: Operation,
@@ -249,10 +265,14 @@ pub struct UpdateReg {
     pub passes: Bit,
     /// A WRITE with immediate of one packet arrives over MRC before packets that precede it: it is stored in the stash.
     pub stores: Bit,
+    /// Of these, the message behind the oldest one that has not been delivered. A WRITE with immediate reads it in the cycle before its turn.
+    pub stores_behind: Bit,
     /// The packet waits for the stash: messages in it can be delivered, or the missing packets of a message are counted.
     pub stashes: Bit,
     /// What the stash does for it.
     pub stash_work: StashWork,
+    /// An operation immediately before it has told the event that `state` still says to be due.
+    pub told: Bit,
 }
 
 /// An event: the counter of WRITEs with immediate of a queue pair has reached the armed threshold.
@@ -294,6 +314,7 @@ pub struct StashWork {
 pub struct StashRequest {
     pub work: StashWork,
     pub qp: Qpn,
+    pub part: StashPart,
     pub psn: Psn,
     /// First PSN missing after the packet.
     pub epsn: Psn,
@@ -302,7 +323,7 @@ pub struct StashRequest {
     pub touched: RingWords,
     /// State of the queue pair with this packet.
     pub front: Bits<16>,
-    pub held: Bits<16>,
+    pub held: Slots,
     pub immediate: Bits<32>,
     /// Bytes of the message.
     pub length: Bits<32>,

@@ -21,23 +21,26 @@ use crate::commit::commit;
 use crate::good_paths::GoodPaths;
 use crate::immediate_stash::ImmediateStash;
 use crate::output_fifos::OutputFifos;
-use crate::records::{LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg};
+use crate::records::{
+    LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg, MOST_SLOT_BITS,
+    MOST_STASH_BITS,
+};
 use crate::update_state::update_state;
 
 /// Cycles from an outcome to its acknowledgement, if the packet does not wait for the stash and no output stalls.
 pub const LATENCY: usize = 5;
-/// Cycles from an MRC packet that looked up the immediate stash, without a match, to the next operation of its queue pair. While the stash
-/// is empty, packets do not look it up; behind them the next operation follows in the next cycle.
-pub const SPACING: usize = 2;
-/// Cycles from any other operation (a packet with immediate, an RC packet, a configuration, an arming) to the next operation of its queue pair.
+/// Cycles from an MRC packet that is stored in the stash to the next operation of its queue pair, if that may read what it writes. Behind other MRC packets the next
+/// operation follows in the next cycle.
+pub const STORE_SPACING: usize = 2;
+/// Cycles from any other operation (an RC packet, a configuration, an arming, a visit) to the next operation of its queue pair.
 pub const OTHER_SPACING: usize = 3;
 
-/// Receive side of 2^`Q` queue pairs behind the receive core, each with a stash of 2^`I` immediates; `A` is `Q` + `I`, `R` is `Q` + [`RECEIVE_RING_BITS`].
+/// Receive side of 2^`Q` queue pairs behind the receive core. They share a stash of 2^`A` immediates, of which a queue pair has up to 2^`I`; `R` is `Q` + [`RECEIVE_RING_BITS`].
 ///
-/// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits. Where the packet
-/// may change more of the state, the next operation of the queue pair waits for [`SPACING`] or [`OTHER_SPACING`] cycles. That also holds for WRITEs
-/// with immediate of one packet (MRC), in order or not. A packet that requires work of the stash (several packets are one message, or messages that
-/// waited can be delivered) stalls the packets behind it, see [`ImmediateStash`]. All four outputs are in order, and an output whose FIFO is full stalls the pipeline.
+/// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits, with immediate or without. Behind a WRITE with
+/// immediate of one packet that came before its turn, a packet that reads its entry of the stash waits for [`STORE_SPACING`] cycles; and one behind another operation of its queue pair for [`OTHER_SPACING`]. A packet that requires work of
+/// the stash (several packets are one message, or messages that waited can be delivered) stalls the packets behind it, see [`ImmediateStash`]. All four outputs are in order, and an output whose
+/// FIFO is full stalls the pipeline.
 ///
 /// Stages: `take` (configuration before arming before visits before outcomes), `lookup` (state and good path of the queue pair are read, the answer drafted),
 /// `update_state` (what the packet changes), `commit` (stash, counter, outputs; the state is written).
@@ -45,7 +48,7 @@ pub const OTHER_SPACING: usize = 3;
 #[derive(LogicBlock, Default)]
 pub struct Responder<
     const Q: usize = 10,
-    const I: usize = 4,
+    const I: usize = 8,
     const A: usize = 14,
     const R: usize = { 10 + RECEIVE_RING_BITS },
 > {
@@ -115,8 +118,11 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Parameters
 {
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && (1..=4).contains(&I) && A == Q + I && R == Q + RECEIVE_RING_BITS,
-            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + {RECEIVE_RING_BITS}"
+            (1..=10).contains(&Q)
+                && (1..=MOST_SLOT_BITS).contains(&I)
+                && (I..=MOST_STASH_BITS).contains(&A)
+                && R == Q + RECEIVE_RING_BITS,
+            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to {MOST_SLOT_BITS}, A of I to {MOST_STASH_BITS} and R = Q + {RECEIVE_RING_BITS}"
         );
     }
 }
@@ -191,26 +197,32 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let operation = updated.operation;
         let outcome = operation.outcome;
         let state = updated.state;
-        let front_bit = bits::<16>(1) << bit_cast::<4, I>(state.front.get_bits::<I>(0));
+        let front_slot = bit_cast::<8, I>(state.front.get_bits::<I>(0));
+        let front_bit = bits::<256>(1) << front_slot;
         let is_configure = operation.kind == OperationKind::Configure;
         let out_room = self.output_fifos.room.val();
         let decided = !updated.stashes | self.stashed.q.val();
         let good_is_free = !(is_configure & self.good.valid.val());
         let commits = self.updated_valid.q.val() & out_room & decided & good_is_free;
         let update_moves = !self.updated_valid.q.val() | commits;
-        let lookup_moves = !self.looked_up_valid.q.val() | update_moves;
+        // The stash reads for the next operation while this one is written to it. A WRITE with immediate reads the message behind the oldest one, others may read any.
+        let next_reads_it = if looked_up.operation.outcome.has_immediate {
+            updated.stores_behind
+        } else {
+            updated.stores
+        };
+        let reads_too_early = self.updated_valid.q.val() & looked_up.follows & next_reads_it;
+        let lookup_moves = !self.looked_up_valid.q.val() | (update_moves & !reads_too_early);
         let row = reading.qp.get_bits::<Q>(0);
         let looked_up_row = looked_up.operation.qp.get_bits::<Q>(0);
         let updated_row = operation.qp.get_bits::<Q>(0);
         let settling = self.updated_valid.q.val() & (row == updated_row);
-        // The stage `commit` does not change the state of such a packet any more.
-        let is_final = (operation.kind == OperationKind::Packet)
-            & outcome.mrc
-            & !updated.stashes
-            & !updated.passes
-            & !updated.stores;
+        // The stage `commit` does not change the state of such a packet any more, except that an event is no longer due.
+        let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & decided;
         let follows = self.looked_up_valid.q.val() & (row == looked_up_row);
-        let in_use = (follows & !looked_up.plain) | (settling & !is_final);
+        let in_use = (follows & !looked_up.forwards) | (settling & !is_final);
+        let committed = commit(updated, self.whole.q.val());
+        let told = updated.told | committed.reached;
         let read_moves = !self.reading_valid.q.val() | (lookup_moves & !in_use);
 
         // lookup
@@ -228,8 +240,10 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         self.states.read_address.next = read_row;
         self.good_paths.read_row.next = read_row;
+        let mut settled = state;
+        settled.armed = state.armed & !told;
         let read_state = if settling {
-            state
+            settled
         } else {
             self.states.read_data.val()
         };
@@ -253,10 +267,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 operation: reading,
                 state: read_state,
                 follows,
-                plain: (reading.kind == OperationKind::Packet)
-                    & reading.outcome.mrc
-                    & !reading.outcome.has_immediate
-                    & !read_state.held.any(),
+                forwards: (reading.kind == OperationKind::Packet) & reading.outcome.mrc,
                 answer: draft_answer(reading.outcome, port, entropy),
                 path_known,
                 fatal: is_fatal(reading.outcome),
@@ -271,8 +282,11 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
 
         // update_state
         if update_moves {
-            self.updated_valid.d.next = self.looked_up_valid.q.val();
+            self.updated_valid.d.next = self.looked_up_valid.q.val() & !reads_too_early;
+        }
+        if update_moves & !reads_too_early {
             self.updated.d.next = update_state(looked_up, updated, I);
+            self.updated.d.next.told = looked_up.follows & told;
         }
 
         // commit: the stash first, if the packet concerns it.
@@ -282,9 +296,14 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.stash.note_bits.next = outcome.ack.bitmap;
         // The stash reads for the next operation before it comes.
         let next_packet = looked_up.operation.outcome;
-        self.stash.next_qp.next = looked_up.operation.qp;
+        self.stash.next_part.next = looked_up.state.part;
+        let next_front = if looked_up.follows {
+            state.front
+        } else {
+            looked_up.state.front
+        };
         self.stash.next_rqmsn.next = if next_packet.has_immediate {
-            looked_up.state.front + 1
+            next_front + 1
         } else {
             next_packet.rqmsn
         };
@@ -294,6 +313,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.stash.request.next = StashRequest {
             work: updated.stash_work,
             qp: operation.qp,
+            part: state.part,
             psn: outcome.psn,
             epsn: outcome.epsn,
             mtu_log2: state.mtu_log2,
@@ -308,6 +328,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         if self.stash.whole.val() {
             self.whole.d.next = true;
+            self.updated.d.next.state.count = state.count + 1;
         }
         if self.stash.delivered.val() {
             self.updated.d.next.state.front = state.front + 1;
@@ -325,7 +346,6 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         }
 
         // commit: the state.
-        let committed = commit(updated, self.whole.q.val());
         self.states.write_enable.next = commits;
         self.states.write_address.next = updated_row;
         self.states.write_data.next = committed.state;

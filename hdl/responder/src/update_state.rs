@@ -10,8 +10,8 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
 use crate::records::{
-    Changed, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashWork,
-    UpdateReg,
+    Changed, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashPart,
+    StashWork, UpdateReg,
 };
 use crate::visit::{forget, visit, visit_answer};
 
@@ -22,6 +22,10 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
         mrc: settings.mrc,
         mtu_log2: settings.mtu_log2,
         max_wimm: settings.max_wimm,
+        part: StashPart {
+            first: settings.stash,
+            log2: settings.log2_stash,
+        },
         completions: settings.completions,
         failed: false,
         expected: settings.initial_psn,
@@ -34,7 +38,7 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
         messages: bits::<24>(0),
         front: bits::<16>(0),
         front_last: bits::<24>(0),
-        held: bits::<16>(0),
+        held: bits::<256>(0),
         count: bits::<32>(0),
         armed: false,
         threshold: bits::<32>(0),
@@ -102,8 +106,8 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     // Numbers of WRITEs with immediate.
     let slots = bits::<16>((1 << slot_bits) - 1);
     let ahead = outcome.rqmsn - state.front;
-    let own_slot = (outcome.rqmsn & slots).get_bits::<4>(0);
-    let front_slot = (state.front & slots).get_bits::<4>(0);
+    let own_slot = (outcome.rqmsn & slots).get_bits::<8>(0);
+    let front_slot = (state.front & slots).get_bits::<8>(0);
     let exceeded = mrc & outcome.has_immediate & (ahead >= bit_cast::<16, 11>(state.max_wimm));
     let in_stash = !(ahead & !slots).any() & state.held.get_bit(own_slot.index());
     let arrives = mrc & outcome.has_immediate & !exceeded;
@@ -116,9 +120,12 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     let front_in_order = (state.front_last - outcome.epsn).get_bit(23);
     let delivers = mrc & !exceeded & !(arrives & is_front) & front_is_here & front_in_order;
     let behind_front = state.front + 1;
-    let next_slot = (behind_front & slots).get_bits::<4>(0);
+    let next_slot = (behind_front & slots).get_bits::<8>(0);
     let next_is_here = state.held.get_bit(next_slot.index());
-    let own_bit = bits::<16>(1) << own_slot;
+    let own_bit = bits::<256>(1) << own_slot;
+    let stores = enters & single;
+    let delivers_rc = rc & ends & outcome.has_immediate;
+    let counts = delivers_rc | passes | stores;
     let stash_work = StashWork {
         passes: passes & next_is_here,
         measures: enters & !single,
@@ -169,6 +176,7 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
             } else {
                 state.message_bytes
             },
+            count: if counts { state.count + 1 } else { state.count },
             front: if passes { behind_front } else { state.front },
             front_last: if enters & is_front {
                 outcome.psn
@@ -232,10 +240,12 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
         notes_psn: mrc,
         out_of_order,
         ends_message: rc & ends,
-        delivers: rc & ends & outcome.has_immediate,
+        delivers: delivers_rc,
         passes,
-        stores: enters & single,
+        stores,
+        stores_behind: stores & (ahead == 1),
         stashes: (passes & next_is_here) | (enters & !single) | counts_down | delivers,
         stash_work,
+        told: false,
     }
 }

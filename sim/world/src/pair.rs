@@ -11,6 +11,7 @@ use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig, Srv6Template,
 };
 use stellar_transport::time::Ticks;
+use stellar_wire::config::STASH_ENTRIES;
 use stellar_wire::mrc::{CcState, Meth, Seth};
 use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, Opcode, Reth, RoceFrame};
 
@@ -75,12 +76,22 @@ pub fn connect<N: NicKind>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
                 pd: PD,
                 sq,
                 srv6,
-                max_wimm: N::MAX_WIMM,
+                max_wimm: max_wimm(N::MAX_WIMM, plan.qps),
             };
             host.nic.create_qp(end.config(plan, &transport), 0)?;
         }
     }
     Ok(world)
+}
+
+/// MAX_WIMM of each of `queue_pairs` queue pairs of a card that takes up to `most`: they have equal parts of its stash.
+pub(crate) const fn max_wimm(most: u16, queue_pairs: u32) -> u16 {
+    let share = 1 << (STASH_ENTRIES / queue_pairs).ilog2();
+    if share < most as u32 {
+        share as u16
+    } else {
+        most
+    }
 }
 
 /// Configuration of the card of a host.

@@ -84,8 +84,9 @@ class Responder:
     async def start(self) -> None:
         inputs = ("now", "settings_valid", "arm_valid", "visit_valid", "visit_qp", "visit_port", "visit_forgets", "good_valid", "good_qp", "good_plane", "good_entropy")
         await start(self.dut, plane_up=3, threshold_ready=1, failed_ready=1, **dict.fromkeys(inputs, 0))
-        for qp in (MRC_QP, OTHER_QP, RC_QP):
-            fields = {"mrc": int(qp != RC_QP), "mtu_log2": 10, "initial_psn": FIRST, "max_wimm": MAX_WIMM, "sack_every": 1, "completions": 1}
+        for number, qp in enumerate((MRC_QP, OTHER_QP, RC_QP)):
+            part = {"stash": number * MAX_WIMM, "log2_stash": MAX_WIMM.bit_length() - 1}
+            fields = {"mrc": int(qp != RC_QP), "mtu_log2": 10, "initial_psn": FIRST, "max_wimm": MAX_WIMM, "sack_every": 1, "completions": 1} | part
             settings = Record("ResponderConfig").pack(fields)
             await offer(self.dut, self.dut.clock, "settings", settings_qp=qp, settings=settings)
 

@@ -31,7 +31,8 @@ pub struct Arrived {
     missing: u32,
 }
 
-/// The stash of WRITEs with immediate. In hardware it has MAX_WIMM entries per queue pair, and the index is RQMSN mod MAX_WIMM.
+/// The stash of WRITEs with immediate. In hardware a queue pair has a part of a memory that all share: MAX_WIMM entries, rounded up to a power of two, whose
+/// index is the low bits of the RQMSN.
 ///
 /// A message is *whole* when all of its own packets have arrived, even if earlier packets are missing. A counter without order counts it then. A
 /// message is *in order* when all earlier packets have arrived too. Its completion is delivered then.

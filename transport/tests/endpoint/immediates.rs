@@ -1,7 +1,8 @@
 //! WRITE with immediate: order of completions, counters without order, limits.
 
 use stellar_transport::endpoint::TransportConfig;
-use stellar_transport::requester::RcConfig;
+use stellar_transport::requester::{RcConfig, NO_COALESCING};
+use stellar_transport::time::Ticks;
 use stellar_wire::host::{CqeOpcode, EventKind, WcStatus};
 use stellar_wire::mrc::NackReason;
 use stellar_wire::Opcode;
@@ -128,18 +129,69 @@ fn no_more_are_under_way_than_agreed_and_none_is_lost() {
     assert_eq!(pair.cards[1].counters().wimm_exceeded, 0);
 }
 
+/// The oldest packet is late, so as many are in flight as agreed; the next ones wait for it. Others are lost, and all come in another order.
+#[test]
+fn two_hundred_and_fifty_six_are_in_flight_and_the_next_one_waits() {
+    let mut n = 0u64;
+    let mut pair = Pair::new(move |seen: &crate::endpoint::network::Seen<'_>| {
+        n += 1;
+        let lost = seen.is_data() && n.is_multiple_of(61);
+        let late = seen.is_data() && seen.psn() == 0x1000;
+        Fate {
+            delay: if late { 20_000 } else { n * 7919 % 1000 },
+            ..Fate::lost_if(lost)
+        }
+    });
+    pair.connect(|card| {
+        let mut config = mrc(10);
+        config.rto = Ticks(40_000);
+        config.early_loss = 0;
+        config.coalesce_from = NO_COALESCING;
+        let mut qp = qp(card, QP, 10, TransportConfig::Mrc(config));
+        qp.imm.max_wimm = 256;
+        qp
+    });
+    for i in 0..600 {
+        pair.post(QP, write_imm(i * 20, i * 20, 20, i, i as u32));
+    }
+    pair.network.log = Some(Vec::new());
+    pair.run_for(15_000);
+    let sent = pair.network.log.take().expect("log");
+    let psns = sent
+        .iter()
+        .filter(|(.., frame)| frame.bth.opcode.is_write());
+    let last = psns.map(|(.., frame)| frame.bth.psn).max();
+    assert_eq!(last, Some(0x1000 + 255), "as many as agreed, and no more");
+    assert_eq!(received(&mut pair), [], "the oldest one is missing");
+    pair.finish(QP, 0..600);
+    assert_eq!(
+        received(&mut pair),
+        Vec::from_iter((0..600).map(|i| (i, 20)))
+    );
+    assert_eq!(pair.cards[1].imm_count(QP), Some(600));
+    assert_eq!(pair.cards[1].counters().wimm_exceeded, 0);
+}
+
 #[test]
 fn more_than_agreed_fails_the_queue_pair_on_both_sides() {
+    for agreed in [[8, 2], [256, 255]] {
+        more_than_agreed_fails(agreed);
+    }
+}
+
+/// The sender takes another number than the receiver for what was agreed.
+fn more_than_agreed_fails(agreed: [u16; 2]) {
     let mut pair = Pair::new(|seen: &crate::endpoint::network::Seen<'_>| {
         Fate::lost_if(seen.is_data() && seen.psn() == 0x1000)
     });
     pair.connect(|card| {
         let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
-        qp.imm.max_wimm = if card == 0 { 8 } else { 2 };
+        qp.imm.max_wimm = agreed[usize::from(card)];
         qp
     });
     pair.network.log = Some(Vec::new());
-    for i in 0..8 {
+    let posted = u64::from(agreed[0]);
+    for i in 0..posted {
         let wqe = write_imm(i * 10, i * 10, 10, i, 0);
         pair.cards[0].post(QP, wqe).expect("room");
     }
@@ -154,7 +206,11 @@ fn more_than_agreed_fails_the_queue_pair_on_both_sides() {
         .iter()
         .map(|c| (c.wr_id, c.status))
         .collect();
-    assert_eq!(statuses.len(), 8, "every work request completes");
+    assert_eq!(
+        statuses.len() as u64,
+        posted,
+        "every work request completes"
+    );
     let failed: Vec<_> = statuses
         .iter()
         .filter(|s| s.1 == WcStatus::RemOpErr)

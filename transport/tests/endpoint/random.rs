@@ -169,7 +169,7 @@ fn mrc_pair(
             config.spray = spray(policy, 32, number);
             let mut qp = qp(card, number, 10, TransportConfig::Mrc(config));
             (qp.sq_psn, qp.rq_psn) = (Psn::new(psn), Psn::new(psn));
-            qp.imm.max_wimm = 3;
+            qp.imm.max_wimm = if psn.is_multiple_of(3) { 256 } else { 3 };
             qp.sack_every = sack_every;
             qp
         });

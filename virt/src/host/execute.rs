@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stellar_driver::{AccessFlags, ForeignRings, Hold, PageSize, Pages};
+use stellar_driver::{AccessFlags, ForeignRings, Hold, PageSize, Pages, DEFAULT_WRITE_IMM};
 use stellar_wire::vstellar::{
     Answer, CreateQp, DeviceInfo, GuestPaths, RegisterMr, Request, Status, Step, PAGE_ENTRY,
 };
@@ -214,6 +214,12 @@ impl VirtualDevice {
     }
 
     fn modify_qp(&mut self, qp: u32, step: Step) -> Result<Answer, Status> {
+        if let Step::Rtr(ready) = step {
+            // More would be other devices' share of the card's stash.
+            if ready.max_write_imm > DEFAULT_WRITE_IMM {
+                return Err(Status::Attribute);
+            }
+        }
         self.collect()?;
         let modified = self.queue_pairs.get(qp)?.qp.modify(convert::step(step));
         modified.map_err(|error| convert::status(&error))?;

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{
     EvIndex, MrcConfig, RcConfig, RequesterConfigError, RxConfig, SprayError, SqRing, Srv6Template,
-    MAX_SACK_EVERY,
+    MAX_SACK_EVERY, STASH_ENTRIES,
 };
 use crate::rows::{QpMode, TableError};
 
@@ -51,10 +51,23 @@ pub struct Peer {
 /// WRITEs with immediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImmConfig {
-    /// Maximum number of WRITEs with immediate in flight in each direction of an MRC queue pair (MAX_WIMM), 1 to 1,024. Both ends agree on it.
+    /// Maximum number of WRITEs with immediate in flight in each direction of an MRC queue pair (MAX_WIMM), 1 to 1,024. Both ends agree on it; a card may have a smaller limit
+    /// ([`Immediates`](crate::host::registers::Immediates)).
     pub max_wimm: u16,
     /// Arrivals make completions, in order. They are always counted.
     pub completions: bool,
+}
+
+impl ImmConfig {
+    /// log2 of [`Self::stash_entries`].
+    pub const fn log2_stash(&self) -> u8 {
+        self.max_wimm.next_power_of_two().ilog2() as u8
+    }
+
+    /// Entries of the card's stash that an MRC queue pair needs. The card finds one by the low bits of the RQMSN, so they are a power of two.
+    pub const fn stash_entries(&self) -> u32 {
+        1 << self.log2_stash()
+    }
 }
 
 /// Transport of a queue pair.
@@ -120,6 +133,8 @@ pub enum ConfigError {
     QueueSize { queue: &'static str, entries: u32 },
     #[error("MAX_WIMM is {0}; use 1 to 1024")]
     MaxWimm(u16),
+    #[error("{0} WRITEs with immediate in flight do not fit the rest of the card's stash; all its queue pairs together have {STASH_ENTRIES} entries, and each has a power of two of them")]
+    NoStash(u16),
     #[error("a SACK for every {0} packets; use 1 to {MAX_SACK_EVERY}")]
     SackEvery(u8),
     #[error("{field} is {value:#x}; it must fit {width} bits")]

@@ -39,6 +39,13 @@ pub use tenant::{
 /// Packets that the window of an MRC sender may span: the largest MPR that this card sends with.
 pub const WINDOW: u32 = 4096;
 
+/// WRITEs with immediate that a peer may have in flight on a queue pair of this card at most (MAX_WIMM). A power of two, at most 256: the state of a queue pair has a bit for each.
+pub const MOST_IMMEDIATES: u16 = 256;
+
+/// WRITEs with immediate that the stash of this card holds for all queue pairs together. A power of two. Software gives each queue pair a part of it ([`ImmConfig::stash_entries`]): 16 for each
+/// of 1,024 queue pairs, or 256 for 64 of them.
+pub const STASH_ENTRIES: u32 = 16_384;
+
 /// Packets of a block of the transmit window. PSN p lies in the block with the number p / 32.
 pub const WINDOW_BLOCK: u32 = 32;
 

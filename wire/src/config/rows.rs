@@ -89,13 +89,15 @@ impl QpConfig {
         ControlPeerRow::new(self.mode(), self.pkey, self.peer.qp, addresses)
     }
 
-    /// Receive side.
-    pub fn responder_row(&self) -> ResponderRow {
+    /// Receive side. `stash` is the first of [`ImmConfig::stash_entries`](super::ImmConfig::stash_entries) entries of the card's stash that are the queue pair's alone (MRC).
+    pub fn responder_row(&self, stash: u32) -> ResponderRow {
         ResponderRow {
             mrc: self.mode() == QpMode::Mrc,
             mtu_log2: self.mtu_log2,
             initial_psn: self.rq_psn,
             max_wimm: self.imm.max_wimm,
+            stash,
+            log2_stash: self.imm.log2_stash(),
             sack_every: self.sack_every,
             completions: self.imm.completions,
         }

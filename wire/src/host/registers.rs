@@ -72,7 +72,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0002_0006;
+    VERSION[1] at 0x0008: ReadOnly = 0x0002_0007;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
     /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.
@@ -127,6 +127,9 @@ registers! {
     /// Shape of the card ([`DataPath`]): PCIe endpoints, each a PCI function, in bits 7:0; bits of a beat of its lanes in bits 23:8;
     /// entropy profiles in bits 31:24, and how many of them, from profile 0 on, may have explicit values in bits 39:32.
     DATA_PATH[1] at 0x00b0: ReadOnly = 0;
+    /// Further sizes ([`Immediates`]): log2 of the WRITEs with immediate that a queue pair's peer may have in flight at most in bits 7:0, log2 of the entries of the
+    /// stash where those of all queue pairs wait for their order in bits 15:8.
+    IMMEDIATES[1] at 0x00b8: ReadOnly = 0;
     /// The table entry to write, packed from bit 0 of the first word.
     TABLE_DATA[16] at 0x0100: ReadWrite = 0;
     /// Write: writes [`TABLE_DATA`] to the table in bits 39:32 (`ConfigSelect`, in its order from 0), row in bits 19:0.
@@ -247,6 +250,31 @@ impl Features {
         table.is_some_and(|table| {
             self.has_table(table) && u64::from(row) >> self.row_bits(table) == 0
         })
+    }
+}
+
+/// Contents of [`IMMEDIATES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Immediates {
+    /// log2 of the WRITEs with immediate that a queue pair's peer may have in flight (MAX_WIMM).
+    pub log2_most: u8,
+    /// log2 of the entries of the stash, of which each queue pair has a part.
+    pub log2_stash: u8,
+}
+
+impl Immediates {
+    /// The register's value.
+    pub const fn to_word(self) -> u64 {
+        u64::from_le_bytes([self.log2_most, self.log2_stash, 0, 0, 0, 0, 0, 0])
+    }
+
+    /// Decodes a value.
+    pub const fn from_word(word: u64) -> Self {
+        let [log2_most, log2_stash, ..] = word.to_le_bytes();
+        Self {
+            log2_most,
+            log2_stash,
+        }
     }
 }
 
@@ -421,6 +449,12 @@ mod tests {
         // A card from before these fields.
         let old = DataPath::from_word(0x02_0001);
         assert_eq!((old.entropy_profiles(), old.explicit_profiles), (8, 0));
+        let immediates = Immediates {
+            log2_most: 8,
+            log2_stash: 14,
+        };
+        assert_eq!(immediates.to_word(), 0x0e08);
+        assert_eq!(Immediates::from_word(0x0e08), immediates);
         let command = TableCommand {
             select: 13,
             index: 0xa_abcd,

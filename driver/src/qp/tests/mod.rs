@@ -10,9 +10,11 @@ mod states;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use stellar_wire::config::{MAX_MPR, RECEIVE_WINDOW};
-use stellar_wire::host::registers::{Features, FEATURES};
-use stellar_wire::rows::{self, ConfigSelect, MrRow, QpMode, QpRow, RequesterRow, Row};
+use stellar_wire::config::{MAX_MPR, MOST_IMMEDIATES, RECEIVE_WINDOW};
+use stellar_wire::host::registers::{Features, Immediates, FEATURES, IMMEDIATES};
+use stellar_wire::rows::{
+    self, ConfigSelect, MrRow, QpMode, QpRow, RequesterRow, ResponderRow, Row,
+};
 
 use super::*;
 use crate::fake::{open, ports, FakeCard};
@@ -145,7 +147,7 @@ fn attributes_that_do_not_fit_leave_the_state_as_it_was() {
     let good = RtrAttributes::new(peer(Transport::Mrc));
     let bad = [
         RtrAttributes {
-            max_write_imm: 17,
+            max_write_imm: MOST_IMMEDIATES + 1,
             ..good
         },
         RtrAttributes {
@@ -226,6 +228,53 @@ fn the_window_is_no_wider_than_the_card_says() {
         assert!(error.contains(&most.to_string()), "{error}");
         qp.modify(rts(most as u16)).unwrap();
     }
+}
+
+/// The card says how many WRITEs with immediate may be in flight; each queue pair has a part of its stash until it is stopped.
+#[test]
+fn queue_pairs_share_the_stash_of_the_card() {
+    let function = FakeCard::new();
+    let limits = Immediates {
+        log2_most: 7,
+        log2_stash: 8,
+    };
+    function.set_register(IMMEDIATES, limits.to_word());
+    let bench = bench_of(function);
+    let stated = bench.context.device().limits();
+    assert_eq!((stated.write_imm, stated.write_imm_stash), (128, 256));
+    let ready = |max_write_imm| {
+        Modify::Rtr(RtrAttributes {
+            max_write_imm,
+            ..RtrAttributes::new(peer(Transport::Mrc))
+        })
+    };
+    let pairs: Vec<_> = (0..4)
+        .map(|_| bench.pd.create_qp(&bench.cq, config(2)).unwrap())
+        .collect();
+    for qp in &pairs {
+        qp.modify(step(QpState::Init)).unwrap();
+    }
+    let error = pairs[0].modify(ready(129)).unwrap_err().to_string();
+    assert!(error.contains("max_write_imm is 129"), "{error}");
+    // 65 need as many entries as 128.
+    for (qp, most) in pairs.iter().zip([65, 64, 17]) {
+        qp.modify(ready(most)).unwrap();
+    }
+    let parts = |pairs: &[QueuePair]| -> Vec<_> {
+        let row = |qp: &QueuePair| bench.row::<ResponderRow>(ConfigSelect::Responder, qp.number());
+        let part = |row: ResponderRow| (row.stash, row.log2_stash, row.max_wimm);
+        pairs.iter().map(|qp| part(row(qp))).collect()
+    };
+    assert_eq!(parts(&pairs[..3]), [(0, 7, 65), (128, 6, 64), (192, 5, 17)]);
+    let error = pairs[3].modify(ready(64)).unwrap_err().to_string();
+    assert!(error.contains("immediate in flight"), "{error}");
+    assert_eq!(pairs[3].state(), QpState::Init);
+    pairs[3].modify(ready(32)).unwrap();
+    pairs[1].modify(Modify::Error).unwrap();
+    pairs[3].modify(Modify::Reset).unwrap();
+    pairs[3].modify(step(QpState::Init)).unwrap();
+    pairs[3].modify(ready(64)).unwrap();
+    assert_eq!(parts(&pairs[3..]), [(128, 6, 64)]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn a_board_or_a_shape_is_enough() {
 #[test]
 fn what_is_built_may_be_stated() {
     let text = "board = \"u55c\"\nports = 1\nwidth = 512\nqueue_pairs = 1024\nregions = 4096\ntranslations = 524288\n\
-                send_window = 4096\nreceive_window = 4096\nmac = \"cmac\"\npcie = \"pcie4c\"";
+                send_window = 4096\nreceive_window = 4096\nimmediates = 256\nstash = 16384\nmac = \"cmac\"\npcie = \"pcie4c\"";
     assert_eq!(
         Profile::from_toml("card.toml", text).unwrap(),
         Profile::of(Board::U55c)

@@ -1,5 +1,7 @@
 //! Feeds operations to a Verilated responder and collects its outputs.
 
+use std::ops::Range;
+
 use hdl_responder::Responder;
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
@@ -8,10 +10,14 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::TxAnswer;
 
-/// Four queue pairs with 8 slots each: the tools need minutes for memories of 1,024.
-pub type SmallResponder = Responder<2, 3, 5, 9>;
-/// Slots of a stash.
+/// Four queue pairs that share 512 entries: the tools need minutes for memories of 1,024.
+pub type SmallResponder = Responder<2, 8, 9, 9>;
+/// Entries of the stash that most tests let a queue pair use.
 pub const SLOTS: u16 = 8;
+/// Maximum number of entries of a queue pair.
+pub const MOST: u16 = 256;
+/// The entries of each queue pair. One of them has all that one can have.
+pub const PARTS: [Range<u16>; 4] = [256..512, 0..128, 192..256, 128..192];
 /// Queue pair numbers: their low two bits are their row.
 pub const QPS: [u32; 4] = [0x2a8, 0x155, 0x002, 0x3ff];
 /// Cycles after which an operation without an answer is certainly through.

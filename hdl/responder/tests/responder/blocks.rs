@@ -1,7 +1,7 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
 use hdl_responder::missing_count::MissingCount;
-use hdl_responder::records::{MissingQuery, RingWords, StashRequest, StashWork};
+use hdl_responder::records::{MissingQuery, RingWords, StashPart, StashRequest, StashWork};
 use hdl_responder::ImmediateStash;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
@@ -16,6 +16,14 @@ use crate::bench::SmallResponder;
 /// Numbers that meet each other.
 fn near<const N: usize>(rng: &mut TestRng) -> Bits<N> {
     rng.random_range(0..8_u64).to_bits()
+}
+
+/// Parts of the stash that overlap.
+fn part(rng: &mut TestRng) -> StashPart {
+    StashPart {
+        first: near(rng),
+        log2: rng.random_range(0..=8_u64).to_bits(),
+    }
 }
 
 fn outcome(rng: &mut TestRng) -> RxOutcome {
@@ -100,6 +108,8 @@ fn responder() {
                 mtu_log2: rng.random_range(8..=13_u64).to_bits(),
                 initial_psn: near(rng),
                 max_wimm: near(rng),
+                stash: near(rng),
+                log2_stash: rng.random_range(0..=8_u64).to_bits(),
                 sack_every: rng.random_range(1..=63_u64).to_bits(),
                 completions: Bit::random(rng),
             };
@@ -129,7 +139,7 @@ fn responder() {
 #[test]
 fn immediate_stash() {
     check(
-        ImmediateStash::<2, 3, 5, 9>::default,
+        ImmediateStash::<2, 8, 9, 9>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
@@ -139,7 +149,7 @@ fn immediate_stash() {
             uut.note_bits.next = Bits::random(rng);
             uut.request_valid.next = Bit::random(rng);
             uut.stores.next = rng.random_ratio(1, 4);
-            uut.next_qp.next = near(rng);
+            uut.next_part.next = part(rng);
             uut.next_rqmsn.next = near(rng);
             let epsn: Bits<8> = Bits::random(rng);
             uut.request.next = StashRequest {
@@ -150,6 +160,7 @@ fn immediate_stash() {
                     delivers: Bit::random(rng),
                 },
                 qp: near(rng),
+                part: part(rng),
                 psn: rng.random_range(0..1200_u64).to_bits(),
                 epsn: bit_cast(epsn),
                 mtu_log2: rng.random_range(8..=13_u64).to_bits(),

@@ -5,7 +5,7 @@ use stellar_transport::responder::{Responder, MAX_SACK_EVERY};
 use stellar_transport::rx::{DropReason, Psn, QpMode, RECEIVE_WINDOW};
 use stellar_transport::spray::ReversePaths;
 
-use crate::bench::{Bench, Stimulus, QPS, SLOTS};
+use crate::bench::{Bench, Stimulus, MOST, QPS, SLOTS};
 use crate::pair::{Pair, Setup};
 use crate::scenario::Scenario;
 
@@ -45,7 +45,7 @@ fn setup(mode: QpMode) -> impl Strategy<Value = Setup> {
     (
         psn,
         8..=13_u8,
-        1..=SLOTS,
+        prop_oneof![3 => 1..=SLOTS, 1 => 1..=MOST],
         any::<bool>(),
         1..=MAX_SACK_EVERY,
         prop_oneof![Just(3_u32), Just(40), Just(400)],
@@ -76,7 +76,7 @@ fn step() -> impl Strategy<Value = Step> {
         12 => (1..60_usize).prop_map(Step::Run),
         1 => (500..900_usize).prop_map(Step::Run),
         3 => (0..RECEIVE_WINDOW as usize).prop_map(Step::Packet),
-        3 => (0..9_usize, prop_oneof![Just(SLOTS), Just(2 * SLOTS), any::<u16>()])
+        3 => (0..9_usize, prop_oneof![Just(SLOTS), Just(MOST), Just(2 * MOST), any::<u16>()])
             .prop_map(|(index, more)| Step::Misnumbered(index, more)),
         6 => (1..40_usize).prop_map(Step::Backwards),
         5 => (prop_oneof![1..9000_u32, 32_700..32_840_u32, 0..0x7f_ffff_u32], 1..4_u32)
@@ -245,13 +245,67 @@ fn what_was_received_on_the_last_lap_is_missing_on_this_one() {
     scenario.compare(1, 8, 0, 0);
 }
 
+/// As many WRITEs with immediate as a card lets wait: every number of the stash is in use, and each leaves once, in order.
+#[test]
+fn two_hundred_and_fifty_six_immediates_wait_for_one_packet() {
+    let full = Setup {
+        max_wimm: MOST,
+        ..mrc(3)
+    };
+    let mut scenario = Scenario::new([full; 4], 5);
+    // Each number of the stash, and once more around.
+    for round in 0..3_u32 {
+        scenario.pairs[0].message(1, 4, None);
+        for number in 0..u32::from(MOST) {
+            scenario.pairs[0].message(1 + number % 3, 4, Some(round << 16 | number));
+        }
+        let before = scenario.expected.completions.len();
+        let waiting = scenario.pairs[0].pending.len() - 1;
+        let order = [(1, 0), (7, 3), (0, 0)][round as usize];
+        for left in (0..waiting).rev() {
+            // In order behind the missing packet, in large steps, and the last one first.
+            let index = match order {
+                (0, _) => left,
+                (step, more) => (left * step + more) % (left + 1),
+            };
+            scenario.send(0, 1 + index);
+        }
+        assert_eq!(scenario.expected.completions.len(), before);
+        // One more than agreed is not taken; it would be beyond the stash.
+        scenario.send(0, 0);
+        let arrived = &scenario.expected.completions[before..];
+        assert_eq!(arrived.len(), usize::from(MOST));
+        for (number, completion) in arrived.iter().enumerate() {
+            let immediate = u64::from(round << 16) | number as u64;
+            assert!(completion.contains(&("immediate", immediate)));
+        }
+    }
+    assert!(scenario.expected.failed.is_empty());
+    // The next one that is too many fails the queue pair, with all others in the stash.
+    scenario.pairs[0].message(1, 4, None);
+    for number in 0..=u32::from(MOST) {
+        scenario.pairs[0].message(1, 4, Some(number));
+    }
+    for _ in 0..=MOST {
+        scenario.send(0, 1);
+    }
+    assert_eq!(scenario.expected.failed, [u64::from(QPS[0])]);
+    // Started anew, it has none of them.
+    scenario.configure(0, full);
+    scenario.pairs[0].message(1, 4, None);
+    scenario.pairs[0].message(1, 4, Some(1));
+    scenario.send(0, 1);
+    scenario.send(0, 0);
+    scenario.compare(1, 7, 0, 1);
+}
+
 /// A message number beyond the stash maps to a used slot of the stash. The packet does not belong to the message in that slot.
 #[test]
 fn a_packet_with_a_number_beyond_the_stash_counts_nowhere() {
     let mut scenario = Scenario::new([mrc(3); 4], 5);
     scenario.pairs[0].message(3, 1, Some(9));
     assert!(scenario.send(0, 2));
-    scenario.send_misnumbered(0, 0, SLOTS);
+    scenario.send_misnumbered(0, 0, MOST);
     scenario.send(0, 0);
     assert_eq!(scenario.expected.completions.len(), 1);
     scenario.tell_counts();
@@ -271,7 +325,7 @@ fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
     bench.set_good(Some((QPS[1], 1, 0xabcd)));
     bench.apply(&Stimulus::Configure {
         qp: QPS[0],
-        settings: mrc(3).to_hw(),
+        settings: mrc(3).to_hw(0),
     });
     bench.idle(20);
     bench.set_good(None);
@@ -331,10 +385,10 @@ fn configuration_comes_before_arming_and_that_before_packets() {
 
 #[test]
 #[should_panic(
-    expected = "Responder<2, 3, 6, 9>: give Q of 1 to 10, I of 1 to 4, A = Q + I and R = Q + 7"
+    expected = "Responder<2, 8, 7, 9>: give Q of 1 to 10, I of 1 to 8, A of I to 16 and R = Q + 7"
 )]
 fn widths_that_do_not_fit_are_refused() {
-    let _ = hdl_responder::Responder::<2, 3, 6, 9>::default();
+    let _ = hdl_responder::Responder::<2, 8, 7, 9>::default();
 }
 
 /// The answer to a duplicate that has no news is left out, in the same epoch.

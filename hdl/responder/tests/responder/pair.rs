@@ -9,10 +9,13 @@ use stellar_transport::requester::{CompletionQueue, QpIdentity};
 use stellar_transport::responder::Responder;
 use stellar_transport::rx::{PacketHeaders, Psn, PsnTrack, QpMode};
 use stellar_transport::spray::ReversePaths;
+use stellar_wire::config::ImmConfig;
 use stellar_wire::hw::pack::to_words;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::mrc::{Entropy, Meth};
 use stellar_wire::{Position, Reth};
+
+use crate::bench::{MOST, PARTS};
 
 /// The configuration of a queue pair.
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +31,19 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn to_hw(self) -> Vec<u32> {
+    /// The row of the queue pair `at`.
+    pub fn to_hw(self, at: usize) -> Vec<u32> {
+        let imm = ImmConfig {
+            max_wimm: self.max_wimm,
+            completions: self.completions,
+        };
         to_words(ResponderConfig {
             mrc: self.mode == QpMode::Mrc,
             mtu_log2: u64::from(self.mtu_log2).to_bits(),
             initial_psn: u64::from(self.initial_psn).to_bits(),
             max_wimm: u64::from(self.max_wimm).to_bits(),
+            stash: u64::from(PARTS[at].start).to_bits(),
+            log2_stash: u64::from(imm.log2_stash()).to_bits(),
             sack_every: u64::from(self.sack_every).to_bits(),
             completions: self.completions,
         })
@@ -77,7 +87,7 @@ impl Pair {
                 setup.completions,
                 setup.sack_every,
             ),
-            cq: CompletionQueue::new(64),
+            cq: CompletionQueue::new(2 * u32::from(MOST)),
             reverse: ReversePaths::default(),
             failed: false,
             pending: VecDeque::new(),

@@ -14,7 +14,7 @@ use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::mrc::{Entropy, NackReason, Peth, Tseth};
 use stellar_wire::NakCode;
 
-use crate::bench::{answer_fields, Bench, Outputs, Stimulus, QPS};
+use crate::bench::{answer_fields, Bench, Outputs, Stimulus, PARTS, QPS};
 use crate::pair::{Pair, Setup};
 use crate::records::{answer_record, bits, completion};
 
@@ -45,12 +45,17 @@ impl Scenario {
         scenario
     }
 
+    /// Configures a queue pair, with no more immediates than its part of the stash has entries.
     pub fn configure(&mut self, at: usize, setup: Setup) {
         let qp = QPS[at];
+        let setup = Setup {
+            max_wimm: setup.max_wimm.min(PARTS[at].len() as u16),
+            ..setup
+        };
         self.pairs[at] = Pair::new(qp, setup);
         self.stimuli.push(Stimulus::Configure {
             qp,
-            settings: setup.to_hw(),
+            settings: setup.to_hw(at),
         });
     }
 

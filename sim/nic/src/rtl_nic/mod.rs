@@ -44,6 +44,8 @@ pub struct RtlNic {
     origin: i128,
     pairs: BTreeMap<u32, Pair>,
     profiles: Profiles,
+    /// Entries of the stash that belong to queue pairs: those before this number.
+    stashed: u32,
     rx_counters: Counters,
     tables: Tables,
     config: EndpointConfig,
@@ -79,6 +81,7 @@ impl RtlNic {
             origin: 0,
             pairs: BTreeMap::new(),
             profiles: Profiles::default(),
+            stashed: 0,
             rx_counters: Counters::default(),
             tables: Tables::default(),
             config,

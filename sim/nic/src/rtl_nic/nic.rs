@@ -12,8 +12,9 @@ use stellar_transport::endpoint::{
     ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
 use stellar_transport::rx::{Counters, TableWrite};
+use stellar_wire::config::STASH_ENTRIES;
 use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounter, QpCounters};
-use stellar_wire::rows::ConfigSelect;
+use stellar_wire::rows::{ConfigSelect, QpMode};
 use stellar_wire::RoceFrame;
 
 use super::queue_pair::{write_rows, Pair};
@@ -57,6 +58,19 @@ impl RtlNic {
         (round_trip_clocks(shape) + beats * sixths_per_beat(shape) / 6) * CLOCK_PS
     }
 
+    /// Allocates the entries of the stash that a queue pair needs, and returns the first one.
+    fn take_stash(&mut self, config: &QpConfig) -> Result<u32, ConfigError> {
+        let first = self.stashed;
+        if config.transport.mode() == QpMode::Mrc {
+            let end = first + config.imm.stash_entries();
+            if end > STASH_ENTRIES {
+                return Err(ConfigError::NoStash(config.imm.max_wimm));
+            }
+            self.stashed = end;
+        }
+        Ok(first)
+    }
+
     /// Counts a packet that leaves, for the queue pair that sends it.
     fn count_sent(&mut self, frame: &[u8]) {
         let Ok(frame) = RoceFrame::parse(frame) else {
@@ -71,7 +85,7 @@ impl RtlNic {
 
 impl NicKind for RtlNic {
     const KIND: &'static str = "Verilated RTL";
-    const MAX_WIMM: u16 = 16;
+    const MAX_WIMM: u16 = 256;
     const SHOWS_EVERY_PACKET: bool = false;
 
     fn base_delay(payload: usize, reads: PcieReads) -> Time {
@@ -158,11 +172,13 @@ impl Nic for RtlNic {
         if self.pairs.contains_key(&qp) {
             return Err(ConfigError::QpExists(qp));
         }
+        let stash = self.take_stash(&config)?;
         let log2_entries = config.cq_entries.ilog2() as u8;
         let ring = ring_row(self.rings().add_queue(qp, log2_entries), log2_entries);
         write_rows(
             &config,
             &ring,
+            stash,
             self.ports.len(),
             &mut self.profiles,
             &mut self.bar,

@@ -108,17 +108,18 @@ impl Profiles {
     }
 }
 
-/// Writes the rows of a queue pair to the tables of a card of this many ports. `completions` is its completion queue.
+/// Writes the rows of a queue pair to the tables of a card of this many ports. `completions` is its completion queue, `stash` the first of its entries of the stash.
 pub(super) fn write_rows(
     config: &QpConfig,
     completions: &RingRow,
+    stash: u32,
     ports: usize,
     profiles: &mut Profiles,
     bar: &mut Bar,
 ) {
     let qp = config.number;
     bar.write_table(ConfigSelect::CompletionQueue, qp, completions);
-    bar.write_table(ConfigSelect::Responder, qp, &config.responder_row());
+    bar.write_table(ConfigSelect::Responder, qp, &config.responder_row(stash));
     bar.write_table(ConfigSelect::ControlPeer, qp, &config.control_peer_row());
     bar.write_table(ConfigSelect::Address0, qp, &config.address_row(0));
     if ports > 1 {

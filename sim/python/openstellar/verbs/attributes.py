@@ -148,7 +148,7 @@ class Path:
     profile: int = 0
     """Number of the entropy profile that has the values of the paths (`Device.set_explicit_profile`). Profile 0 has 128 values from the start."""
     max_write_imm: int = 16
-    """Most outstanding WRITEs with immediate in each direction, 1 to 16."""
+    """Most outstanding WRITEs with immediate in each direction, 1 to the card's `write_imm`; both ends use the same number."""
     imm_completions: bool = True
     """Whether received WRITEs with immediate make completions; otherwise they are only counted."""
     sack_every: int | None = None

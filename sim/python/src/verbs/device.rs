@@ -48,6 +48,7 @@ impl Device {
         fields.set_item("send_entries", limits.send_entries)?;
         fields.set_item("inline_bytes", limits.inline_bytes)?;
         fields.set_item("write_imm", limits.write_imm)?;
+        fields.set_item("write_imm_stash", limits.write_imm_stash)?;
         fields.set_item("completion_entries", limits.completion_entries)?;
         fields.set_item("completion_vectors", limits.completion_vectors)?;
         fields.set_item("regions", limits.regions)?;

@@ -9,7 +9,7 @@ use stellar_transport::rx::{Owner, PageSize};
 
 use super::{GroupNic, GroupPlan, HostNic};
 use crate::config::MAX_QPS;
-use crate::pair::{card_config, idle_round_trip, End, Transport, FIRST_QP};
+use crate::pair::{card_config, idle_round_trip, max_wimm, End, Transport, FIRST_QP};
 use crate::{HostMemory, Plan, RegionId, RegionSpec, World, WorldError, Write};
 
 /// Largest send queue: 2^12 entries.
@@ -85,6 +85,7 @@ pub(super) fn connect<N: GroupNic>(
             tenant,
             [low, high],
             connection,
+            connections.len() as u32,
             &transport,
         )?;
     }
@@ -164,10 +165,11 @@ fn connect_pair<N: GroupNic>(
     tenant: usize,
     hosts: [HostId; 2],
     connection: &Connection,
+    queue_pairs: u32,
     transport: &Transport,
 ) -> Result<(), WorldError> {
     let kinds = hosts.map(|host| plan.nics[world.by_id[&host]].1);
-    let max_wimm = N::max_wimm(kinds[0]).min(N::max_wimm(kinds[1]));
+    let most = N::max_wimm(kinds[0]).min(N::max_wimm(kinds[1]));
     for (end, other) in [(0, 1), (1, 0)] {
         let base = Plan {
             sq_log2: log2_entries(connection.writes[end]),
@@ -183,7 +185,7 @@ fn connect_pair<N: GroupNic>(
             pd: domain(tenant),
             sq,
             srv6,
-            max_wimm,
+            max_wimm: max_wimm(most, queue_pairs),
         };
         host.nic.create_qp(end.config(&base, transport), 0)?;
     }

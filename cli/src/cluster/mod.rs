@@ -122,7 +122,7 @@ enum Pattern {
 enum Mode {
     /// Multipath, selective retransmission
     Mrc,
-    /// Standard RoCEv2 on one path, go-back-N
+    /// Standard RoCEv2 on one path, go-back-N; with --policy hopper or hp3 one path at a time
     Rc,
 }
 
@@ -217,9 +217,6 @@ fn parse_balancer(text: &str) -> Result<String, String> {
 
 /// The run that the arguments describe.
 fn spec(arguments: &Arguments) -> anyhow::Result<RunSpec> {
-    if arguments.mode == Mode::Rc && arguments.policy.is_some() {
-        anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out");
-    }
     Ok(RunSpec {
         topology: match &arguments.topology {
             Some(path) => TopologySource::of_file(path)?,

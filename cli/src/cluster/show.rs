@@ -9,6 +9,9 @@ pub fn table(report: &Report) {
     let settings = &report.settings;
     let transport = match settings.transport {
         Transport::Mrc => format!("MRC, {} over {} paths", report.policy(), settings.paths),
+        Transport::Rc if settings.policy.is_for_rc() => {
+            format!("RC, {} over {} paths", report.policy(), settings.paths)
+        }
         Transport::Rc => "RC on one path".into(),
     };
     println!(

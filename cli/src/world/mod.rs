@@ -277,10 +277,7 @@ fn plan_on(arguments: &Arguments, topology: Topology, has_card: bool) -> anyhow:
     let mut plan = Plan::new(topology, arguments.seed)?;
     let sprayed = sprayed(arguments.paths);
     plan.transport = match arguments.mode {
-        Mode::Rc if arguments.policy.is_some() => {
-            anyhow::bail!("--policy with --mode rc: RC has one path; leave the policy out")
-        }
-        Mode::Rc => TransportPlan::Rc,
+        Mode::Rc => TransportPlan::rc(arguments.policy, arguments.paths)?,
         Mode::Mrc => TransportPlan::Mrc(MrcPlan {
             policy: arguments.policy.unwrap_or(sprayed.policy),
             ..sprayed

@@ -1,7 +1,7 @@
 //! Flow completion times of a permutation with every balancer of the switches: mean over seeds of the mean and of the longest, in microseconds, and what
 //! was lost or sent again.
 //!
-//! `cargo run -p sim-cluster --example balancers -- [SEEDS] [BYTES]`
+//! `cargo run -p sim-cluster --example balancers -- [SEEDS] [BYTES] [BALANCER]`
 
 use std::error::Error;
 
@@ -14,8 +14,10 @@ const HOSTS: usize = 30;
 const SPINES: usize = 60;
 
 /// What the hosts send with.
-const SENDERS: [(&str, Transport, Policy, u8); 3] = [
+const SENDERS: [(&str, Transport, Policy, u8); 5] = [
     ("RC", Transport::Rc, Policy::SinglePath, 1),
+    ("RC, Hopper", Transport::Rc, Policy::Hopper, 128),
+    ("RC, HP3", Transport::Rc, Policy::Hp3, 128),
     ("MRC, 1 path", Transport::Mrc, Policy::SinglePath, 1),
     ("MRC, 128 paths", Transport::Mrc, Policy::Obs, 128),
 ];
@@ -44,9 +46,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         *number = text.parse()?;
     }
     let [seeds, bytes] = numbers;
+    let only = std::env::args().nth(3);
     let topology = leaf_spine(2, HOSTS, SPINES)?;
     for (name, transport, policy, paths) in SENDERS {
         for balancer in BALANCERS {
+            if only.as_ref().is_some_and(|only| only != balancer) {
+                continue;
+            }
             let topology = topology
                 .clone()
                 .with_balancer(balancer.parse::<Balancer>()?)?;

@@ -223,6 +223,7 @@ impl Connector {
     /// Registers of the requester of a queue pair with the random number `draw`, at a host with so many lines.
     fn transport(&self, draw: u32, lines: usize) -> TransportConfig {
         let settings = &self.settings;
+        let spray = self.spray(draw);
         if settings.transport == Transport::Rc {
             return TransportConfig::Rc(RcConfig {
                 udp_sport: (u64::from(FIRST_ENTROPY) + u64::from(draw) % RC_PORTS) as u16,
@@ -232,26 +233,10 @@ impl Connector {
                     0
                 },
                 rto: settings.rto(),
+                paths: settings.policy.is_for_rc().then_some(spray),
                 ..RcConfig::default()
             });
         }
-        let spray = SprayConfig {
-            policy: settings.policy.registers(),
-            paths: settings.paths,
-            planes_up: PlaneMask::BOTH,
-            seed: draw.max(1),
-            profile: Arc::clone(&self.profile),
-            // A slot of what is placed is a spine.
-            rotation: if settings.policy.baseline() == Some(Baseline::Placed) {
-                0
-            } else {
-                (draw % u32::from(self.profile.slots())) as u8
-            },
-            skip: SkipScope::default(),
-            probe_interval: Ticks::from_us(10),
-            base_rtt: Ticks(self.nscc.registers().base_rtt.into()),
-            bend_after: 1,
-        };
         let (mpr, mtu) = (settings.window, 1 << settings.mtu_log2);
         let baseline = settings.policy.baseline();
         TransportConfig::Mrc(MrcConfig {
@@ -268,6 +253,28 @@ impl Connector {
             },
             ..MrcConfig::new(self.nscc, spray)
         })
+    }
+
+    /// Registers of the path choice of a queue pair with the random number `draw`.
+    fn spray(&self, draw: u32) -> SprayConfig {
+        let settings = &self.settings;
+        SprayConfig {
+            policy: settings.policy.registers(),
+            paths: settings.paths,
+            planes_up: PlaneMask::BOTH,
+            seed: draw.max(1),
+            profile: Arc::clone(&self.profile),
+            // A slot of what is placed is a spine.
+            rotation: if settings.policy.baseline() == Some(Baseline::Placed) {
+                0
+            } else {
+                (draw % u32::from(self.profile.slots())) as u8
+            },
+            skip: SkipScope::default(),
+            probe_interval: Ticks::from_us(10),
+            base_rtt: Ticks(self.nscc.registers().base_rtt.into()),
+            bend_after: 1,
+        }
     }
 }
 

@@ -53,9 +53,12 @@ pub enum ClusterError {
         /// The name.
         name: String,
     },
-    /// A path policy with RC.
-    #[error("a policy with RC: RC has one path; leave the policy out")]
-    PolicyOfRc,
+    /// A path policy that RC does not have.
+    #[error("policy {policy:?} with RC: RC has one path, unless a policy changes it with packets in order; use hopper or hp3, or leave the policy out")]
+    PolicyOfRc {
+        /// The policy.
+        policy: &'static str,
+    },
     /// Congestion control to compare with, over RC.
     #[error("this congestion control with RC: RC has a fixed window here; use MRC with one path (--paths 1), or nscc")]
     CongestionOfRc,

@@ -62,6 +62,14 @@ impl ClusterPolicy {
         }
     }
 
+    /// Whether RC may have it: it changes the path with packets in order.
+    pub const fn is_for_rc(self) -> bool {
+        match self {
+            Self::Transport(policy) => policy.traits().probes_paths(),
+            Self::Baseline(_) => false,
+        }
+    }
+
     /// It, if the card does not have it.
     pub const fn baseline(self) -> Option<Baseline> {
         match self {

@@ -340,15 +340,17 @@ impl WorkloadSource {
 
 impl Options {
     fn settings(&self) -> Result<Settings, ClusterError> {
-        if self.transport == Transport::Rc && self.policy.is_some() {
-            return Err(ClusterError::PolicyOfRc);
-        }
         let policy = match (&self.policy, self.paths) {
             (None, 1) => Policy::SinglePath.into(),
             (None, _) => Policy::Obs.into(),
             (Some(name), _) => ClusterPolicy::from_name(name)
                 .ok_or_else(|| ClusterError::UnknownPolicy { name: name.clone() })?,
         };
+        if self.transport == Transport::Rc && self.policy.is_some() && !policy.is_for_rc() {
+            return Err(ClusterError::PolicyOfRc {
+                policy: policy.name(),
+            });
+        }
         let (from, to) = self.sample_window.unwrap_or((0, self.limit_us));
         let times = [self.sample_us, from, to, self.limit_us];
         if let Some(&us) = times.iter().find(|&&us| us > LONGEST_US) {

@@ -25,7 +25,7 @@ pub enum Transport {
     /// MRC: many paths, NSCC, selective retransmission.
     #[default]
     Mrc,
-    /// RC: one path, go-back-N, a fixed window.
+    /// RC: one path at a time, go-back-N, a fixed window.
     Rc,
 }
 
@@ -60,9 +60,9 @@ pub struct Settings {
     pub transport: Transport,
     /// Congestion control (MRC).
     pub congestion: Congestion,
-    /// Path policy (MRC).
+    /// Path policy. RC has one path with those that are not for it ([`ClusterPolicy::is_for_rc`]).
     pub policy: ClusterPolicy,
-    /// Paths of a queue pair (MRC): 1 with [`Policy::SinglePath`] only, or an even number up to 128.
+    /// Paths of a queue pair (MRC, and RC with a policy): 1 with [`Policy::SinglePath`] only, or an even number up to 128.
     pub paths: u8,
     /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: u8,

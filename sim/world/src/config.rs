@@ -66,14 +66,33 @@ pub enum TransportPlan {
     Mrc(MrcPlan),
     /// RC with go-back-N on one path.
     Rc,
+    /// RC on one path at a time, which a policy changes with packets in order. The Verilated card does not have it.
+    RcPaths {
+        /// Path policy, one that probes paths.
+        policy: Policy,
+        /// Paths of each queue pair.
+        paths: u8,
+    },
 }
 
 impl TransportPlan {
+    /// RC, with a path policy if there is one.
+    ///
+    /// # Errors
+    /// [`WorldError::PolicyOfRc`].
+    pub const fn rc(policy: Option<Policy>, paths: u8) -> Result<Self, WorldError> {
+        match policy {
+            None => Ok(Self::Rc),
+            Some(policy) if policy.traits().probes_paths() => Ok(Self::RcPaths { policy, paths }),
+            Some(policy) => Err(WorldError::PolicyOfRc(policy.name())),
+        }
+    }
+
     /// Name in reports and on the command line.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Mrc(_) => "mrc",
-            Self::Rc => "rc",
+            Self::Rc | Self::RcPaths { .. } => "rc",
         }
     }
 
@@ -81,18 +100,29 @@ impl TransportPlan {
     pub fn sack_every(&self, mtu: u32) -> u8 {
         match self {
             Self::Mrc(plan) => plan.sack_every.unwrap_or_else(|| default_sack_every(mtu)),
-            Self::Rc => 1,
+            Self::Rc | Self::RcPaths { .. } => 1,
         }
     }
 
-    /// Planes its queue pairs can use.
+    /// Path policy and number of paths, if there is a choice of paths.
+    pub const fn choice(&self) -> Option<(Policy, u8)> {
+        match *self {
+            Self::Mrc(MrcPlan { policy, paths, .. }) | Self::RcPaths { policy, paths } => {
+                Some((policy, paths))
+            }
+            Self::Rc => None,
+        }
+    }
+
+    /// Planes its queue pairs can use at a time.
     pub const fn planes(&self) -> u64 {
         match self {
             Self::Mrc(MrcPlan {
                 policy: Policy::SinglePath,
                 ..
             })
-            | Self::Rc => 1,
+            | Self::Rc
+            | Self::RcPaths { .. } => 1,
             Self::Mrc(_) => 2,
         }
     }
@@ -191,13 +221,12 @@ impl Plan {
         for host in [self.sender, self.receiver] {
             self.addressing.source_route(&self.topology, host)?;
         }
-        if let TransportPlan::Mrc(mrc) = &self.transport {
-            let paths = mrc.paths;
+        if let Some((policy, paths)) = self.transport.choice() {
             if paths > MAX_PATHS || paths == 0 || (paths > 1 && paths % 2 != 0) {
                 return Err(WorldError::Paths(paths.into()));
             }
-            if paths == 1 && !mrc.policy.traits().one_path {
-                return Err(WorldError::SinglePath(mrc.policy.name()));
+            if paths == 1 && !policy.traits().one_path {
+                return Err(WorldError::SinglePath(policy.name()));
             }
         }
         Ok(())

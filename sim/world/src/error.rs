@@ -98,6 +98,9 @@ pub enum WorldError {
     /// One path with a policy for several.
     #[error("policy `{0}` on 1 path; use the policy `single`, or 2 paths or more")]
     SinglePath(&'static str),
+    /// A path policy that RC does not have.
+    #[error("policy `{0}` with RC: RC has one path, unless a policy changes it with packets in order; use `hopper` or `hp3`, or no policy")]
+    PolicyOfRc(&'static str),
     /// The topology does not permit source routes.
     #[error("no source routes (SRv6) in this topology: {0}")]
     SourceRoute(String),

@@ -8,7 +8,8 @@ use stellar_transport::endpoint::{EndpointConfig, ImmConfig, Peer, QpConfig, Tra
 use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig, SqRing};
 use stellar_transport::rx::{Psn, RxConfig};
 use stellar_transport::spray::{
-    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, SkipScope, SprayConfig, Srv6Template,
+    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
+    Srv6Template,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::config::STASH_ENTRIES;
@@ -151,74 +152,106 @@ pub(crate) enum Transport {
     Mrc {
         plan: MrcPlan,
         nscc: NsccParams,
-        profile: Arc<EntropyProfile>,
+        paths: Paths,
         coalesce_from: u32,
     },
-    Rc,
+    Rc {
+        paths: Option<Paths>,
+    },
+}
+
+/// Registers of the path choice, shared by the queue pairs of a plan.
+pub(crate) struct Paths {
+    policy: Policy,
+    number: u8,
+    profile: Arc<EntropyProfile>,
+    base_rtt: Ticks,
+}
+
+impl Paths {
+    fn new(policy: Policy, number: u8, base_rtt: Ticks) -> Result<Self, WorldError> {
+        let profile = GeneratedEntropy {
+            base: FIRST_ENTROPY,
+            stride_log2: 0,
+            active: number.max(2),
+            backups: BACKUPS,
+        };
+        Ok(Self {
+            policy,
+            number,
+            profile: Arc::new(EntropyProfile::generated(
+                profile,
+                HeaderFields::SourcePort,
+            )?),
+            base_rtt,
+        })
+    }
+
+    /// Registers of one queue pair over this many planes: each has its own path sequence.
+    fn of(&self, number: u32, seed: u64, planes: u32) -> SprayConfig {
+        let mixed = (seed ^ u64::from(number) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        SprayConfig {
+            policy: self.policy,
+            paths: self.number,
+            planes_up: PlaneMask::BOTH.with(1, planes > 1),
+            seed: ((mixed >> 32) as u32).max(1),
+            profile: Arc::clone(&self.profile),
+            rotation: (number % u32::from(self.profile.slots())) as u8,
+            skip: SkipScope::default(),
+            probe_interval: Ticks::from_us(10),
+            base_rtt: self.base_rtt,
+            bend_after: 1,
+        }
+    }
 }
 
 impl Transport {
     /// Registers for a path with this base round trip, in picoseconds.
     pub fn new(plan: &Plan, rtt: Time) -> Result<Self, WorldError> {
-        let TransportPlan::Mrc(mrc) = plan.transport else {
-            return Ok(Self::Rc);
-        };
         let mtu = 1 << plan.mtu_log2;
-        let gbps = rate_gbps(plan) * plan.usable_planes() as u32;
-        let profile = GeneratedEntropy {
-            base: FIRST_ENTROPY,
-            stride_log2: 0,
-            active: mrc.paths.max(2),
-            backups: BACKUPS,
+        let base_rtt = Ticks::from_ps(rtt);
+        let mrc = match plan.transport {
+            TransportPlan::Mrc(mrc) => mrc,
+            TransportPlan::Rc => return Ok(Self::Rc { paths: None }),
+            TransportPlan::RcPaths { policy, paths } => {
+                let paths = Some(Paths::new(policy, paths, base_rtt)?);
+                return Ok(Self::Rc { paths });
+            }
         };
+        let gbps = rate_gbps(plan) * plan.usable_planes() as u32;
+        let nscc = NsccParams::from_path(base_rtt, gbps, mtu, false)?;
+        let base_rtt = Ticks(nscc.registers().base_rtt.into());
         Ok(Self::Mrc {
             plan: mrc,
-            nscc: NsccParams::from_path(Ticks::from_ps(rtt), gbps, mtu, false)?,
-            profile: Arc::new(EntropyProfile::generated(
-                profile,
-                HeaderFields::SourcePort,
-            )?),
+            nscc,
+            paths: Paths::new(mrc.policy, mrc.paths, base_rtt)?,
             coalesce_from: coalesce_from(mrc.mpr, plan.transport.sack_every(mtu), mtu),
         })
     }
 
-    /// Registers of one queue pair over this many planes: each has its own path sequence.
+    /// Registers of one queue pair over this many planes.
     fn of(&self, number: u32, seed: u64, planes: u32) -> TransportConfig {
         match self {
-            Self::Rc => TransportConfig::Rc(RcConfig {
+            Self::Rc { paths } => TransportConfig::Rc(RcConfig {
                 udp_sport: (FIRST_ENTROPY + number) as u16,
                 plane: (number % planes) as u8,
+                paths: paths.as_ref().map(|paths| paths.of(number, seed, planes)),
                 ..RcConfig::default()
             }),
             Self::Mrc {
                 plan,
                 nscc,
-                profile,
+                paths,
                 coalesce_from,
-            } => {
-                let mixed = (seed ^ u64::from(number) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let spray = SprayConfig {
-                    policy: plan.policy,
-                    paths: plan.paths,
-                    planes_up: PlaneMask::BOTH.with(1, planes > 1),
-                    seed: ((mixed >> 32) as u32).max(1),
-                    profile: Arc::clone(profile),
-                    rotation: (number % u32::from(profile.slots())) as u8,
-                    skip: SkipScope::default(),
-                    probe_interval: Ticks::from_us(10),
-                    base_rtt: Ticks(nscc.registers().base_rtt.into()),
-                    bend_after: 1,
-                };
-                TransportConfig::Mrc(MrcConfig {
-                    mpr: plan.mpr,
-                    rto: plan.rto,
-                    backoff: plan.backoff,
-                    retry_budget: plan.retry_budget,
-                    early_loss: plan.early_loss,
-                    coalesce_from: *coalesce_from,
-                    ..MrcConfig::new(*nscc, spray)
-                })
-            }
+            } => TransportConfig::Mrc(MrcConfig {
+                mpr: plan.mpr,
+                rto: plan.rto,
+                backoff: plan.backoff,
+                retry_budget: plan.retry_budget,
+                early_loss: plan.early_loss,
+                coalesce_from: *coalesce_from,
+                ..MrcConfig::new(*nscc, paths.of(number, seed, planes))
+            }),
         }
     }
 }

@@ -78,6 +78,40 @@ fn one_path_and_go_back_n_stay_on_one_plane() {
     }
 }
 
+#[test]
+fn one_path_at_a_time_over_rc_leaves_slow_spines_with_packets_in_order() {
+    let slow = "set = { rate_gbps = 50, queue_bytes = 4_000_000 }";
+    let spines = [0, 1, 2, 3].map(|spine| {
+        ["p0", "p1"].map(|plane| format!("[[overrides]]\nnode = '{plane}.spine{spine}'\n{slow}\n"))
+    });
+    let text = format!("{LEAF_SPINE}\n{}", spines.concat().concat());
+    let time = |transport| {
+        let runs = [1, 2, 3, 4].map(|seed| {
+            let topology = lossy_topology("slow.toml", &text, None).expect("topology");
+            let mut plan = Plan::new(topology, seed).expect("hosts");
+            plan.transport = transport;
+            transfer(&plan, 1 << 20, 4).report
+        });
+        for report in &runs {
+            assert_eq!(report.out_of_order.max, 0);
+            assert_eq!(report.requester.retransmissions, 0);
+        }
+        runs.iter().map(|report| report.duration_ns).sum::<u64>()
+    };
+    let fixed = time(TransportPlan::Rc);
+    let hp3 = time(TransportPlan::rc(Some(Policy::Hp3), 128).expect("a policy of RC"));
+    assert!(hp3 < fixed, "{hp3} ns, {fixed} ns on one path");
+}
+
+#[test]
+fn a_policy_that_reorders_is_refused_over_rc() {
+    let error = TransportPlan::rc(Some(Policy::FlowBender), 128).expect_err("it reorders");
+    assert!(
+        error.to_string().contains("`flow-bender` with RC"),
+        "{error}"
+    );
+}
+
 /// All output of a run: report and captures.
 fn traces(seed: u64) -> Vec<Vec<u8>> {
     let mut plan = plan(seed, 0.05);

@@ -113,14 +113,12 @@ impl<M: Memory> Endpoint<M> {
         }
         let context = config.context_row();
         let mut qp = QueuePair::new(config, now)?;
-        if let Requester::Mrc(mrc) = &mut qp.requester {
-            if !self.model.path_loads {
-                mrc.omit_path_loads();
-            }
-            for (plane, &up) in (0..).zip(&self.port_up) {
-                if !up {
-                    mrc.set_plane(plane, false);
-                }
+        if !self.model.path_loads {
+            qp.requester.omit_path_loads();
+        }
+        for (plane, &up) in (0..).zip(&self.port_up) {
+            if !up {
+                qp.requester.set_plane(plane, false);
             }
         }
         self.write_context(qp.number, context)?;
@@ -255,9 +253,8 @@ impl<M: Memory> Endpoint<M> {
         }
         let numbers: Vec<u32> = self.qps.iter().map(|qp| qp.number).collect();
         for number in numbers {
-            if let Some(Requester::Mrc(mrc)) = self.qps.get_mut(number).map(|qp| &mut qp.requester)
-            {
-                mrc.set_plane(port as u8, up);
+            if let Some(qp) = self.qps.get_mut(number) {
+                qp.requester.set_plane(port as u8, up);
             }
             self.wake(number);
         }

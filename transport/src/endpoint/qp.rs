@@ -7,7 +7,7 @@ use crate::requester::{
     CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
 };
 use crate::responder::Responder;
-use crate::rx::{ControlPeer, QpMode};
+use crate::rx::{ControlBody, ControlPacket, ControlPeer, QpMode};
 use crate::spray::{ReversePaths, Srv6Template};
 use crate::time::Ticks;
 
@@ -72,7 +72,7 @@ impl QueuePair {
                 rc,
                 messages,
                 config.sq_psn,
-            ))),
+            )?)),
         };
         Ok(Self {
             number: config.number,
@@ -108,6 +108,22 @@ impl QueuePair {
     #[inline]
     pub fn has_news(&self) -> bool {
         self.cq.has_lost() || !self.failed && self.requester.error().is_some()
+    }
+
+    /// Whether a control packet comes from its peer. An RC queue pair with a path policy has probes and their answers, which are packets of MRC.
+    pub fn is_from_peer(&self, packet: &ControlPacket) -> bool {
+        let peer = self.control_peer();
+        let probes = || {
+            let has_paths = matches!(&self.requester, Requester::Rc(rc) if rc.has_paths());
+            let is_probe = match &packet.body {
+                ControlBody::Probe(_) => true,
+                ControlBody::Sack { seth, .. } => seth.probe_response,
+                _ => false,
+            };
+            let mode = QpMode::Mrc;
+            has_paths && is_probe && ControlPeer { mode, ..peer }.sent(packet)
+        };
+        peer.sent(packet) || probes()
     }
 
     /// Its peer as control packets name it.

@@ -11,7 +11,7 @@ use crate::requester::{Requester, Sack};
 use crate::responder::{Answer, WimmExceeded};
 use crate::rx::{
     classify_frame, AckBody, AckRequest, Addressing, ControlBody, ControlPacket, DropReason,
-    PacketHeaders,
+    PacketHeaders, PsnTrack, QpMode,
 };
 use crate::time::Ticks;
 
@@ -182,7 +182,7 @@ impl<M: Memory> Endpoint<M> {
             self.counters.control_unknown_qp += 1;
             return;
         };
-        if !qp.control_peer().sent(packet) {
+        if !qp.is_from_peer(packet) {
             self.counters.control_foreign += 1;
             return;
         }
@@ -191,7 +191,11 @@ impl<M: Memory> Endpoint<M> {
             ControlBody::Sack { seth, cc } => {
                 let good = self.with_requester(number, |requester, card| match requester {
                     Requester::Mrc(mrc) => mrc.on_sack(Sack { seth, cc }, now, card),
-                    Requester::Rc(_) => None,
+                    // It is the answer to a probe of its path policy.
+                    Requester::Rc(rc) => {
+                        rc.on_probe_answer(Sack { seth, cc }, now, card);
+                        None
+                    }
                 });
                 if let (Some(index), Some(qp)) = (good.flatten(), self.qps.get_mut(number)) {
                     qp.reverse.note_good(index.plane(), seth.entropy, now);
@@ -217,7 +221,19 @@ impl<M: Memory> Endpoint<M> {
 
     fn receive_probe(&mut self, port: usize, packet: &ControlPacket, peth: &Peth) {
         let number = packet.dest_qp;
-        let (Some(qp), Some(track)) = (self.qps.get(number), self.lane.psn_track(number)) else {
+        let Some(qp) = self.qps.get(number) else {
+            return;
+        };
+        // RC has no window: what has arrived is what is before the expected PSN.
+        let in_order;
+        let track = match qp.mode {
+            QpMode::Mrc => self.lane.psn_track(number),
+            QpMode::Rc => {
+                in_order = self.lane.rc_expected(number).map(PsnTrack::new);
+                in_order.as_ref()
+            }
+        };
+        let Some(track) = track else {
             return;
         };
         let answer = qp

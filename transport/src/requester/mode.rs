@@ -74,7 +74,17 @@ impl Requester {
         either!(self, counters())
     }
 
-    /// Data packets sent by path; an RC requester has one.
+    /// Records that a port went up or down.
+    pub fn set_plane(&mut self, plane: u8, up: bool) {
+        either!(self, set_plane(plane, up));
+    }
+
+    /// Stops counting by path, which takes more memory than all else.
+    pub fn omit_path_loads(&mut self) {
+        either!(self, omit_path_loads());
+    }
+
+    /// Data packets sent by path. An RC requester without a path policy has one.
     pub fn path_loads(&self) -> &[u64] {
         either!(self, path_loads())
     }

@@ -2,8 +2,8 @@
 
 use super::{
     check_qp, check_region, classify_frame, look_up_pages, write_tlps, AckRequest, Counters,
-    DropReason, FrameOutcome, PacketHeaders, Pieces, PsnTrack, QpRow, RcAddress, RcTrack, RxConfig,
-    TableError, TableWrite, Tables, TrackedPacket, WriteTlp,
+    DropReason, FrameOutcome, PacketHeaders, Pieces, Psn, PsnTrack, QpRow, RcAddress, RcTrack,
+    RxConfig, TableError, TableWrite, Tables, TrackedPacket, WriteTlp,
 };
 
 /// Where an accepted packet's payload goes.
@@ -121,6 +121,11 @@ impl RxLane {
     /// Receive window and error state of a queue pair; `None` if its context was never written.
     pub fn psn_track(&self, qp: u32) -> Option<&PsnTrack> {
         Some(&self.tracking.get(qp as usize)?.as_ref()?.psn)
+    }
+
+    /// The PSN that a queue pair expects next over RC; `None` if its context was never written.
+    pub fn rc_expected(&self, qp: u32) -> Option<Psn> {
+        Some(self.tracking.get(qp as usize)?.as_ref()?.rc.expected_psn())
     }
 
     /// The lane's counters.

@@ -54,6 +54,11 @@ impl RcTrack {
         }
     }
 
+    /// The PSN expected next.
+    pub const fn expected_psn(&self) -> Psn {
+        self.epsn
+    }
+
     /// Decides about a packet that passed the queue pair's static checks, and records it.
     pub fn receive(&mut self, context: &QpRow, headers: &PacketHeaders) -> RcOutcome {
         let (reason, class, address) = match headers.mode {

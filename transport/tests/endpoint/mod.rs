@@ -14,6 +14,7 @@ mod path_feedback;
 mod paths;
 mod random;
 mod rc;
+mod rc_paths;
 mod records;
 mod refusals;
 mod retries;

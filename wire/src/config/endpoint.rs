@@ -7,8 +7,8 @@ use crate::{MacAddr, Psn};
 use thiserror::Error;
 
 use super::{
-    EvIndex, MrcConfig, RcConfig, RequesterConfigError, RxConfig, SprayError, SqRing, Srv6Template,
-    MAX_SACK_EVERY, STASH_ENTRIES,
+    EvIndex, MrcConfig, RcConfig, RequesterConfigError, RxConfig, SprayConfig, SprayError, SqRing,
+    Srv6Template, MAX_SACK_EVERY, STASH_ENTRIES,
 };
 use crate::rows::{QpMode, TableError};
 
@@ -85,6 +85,14 @@ impl TransportConfig {
             Self::Rc(_) => QpMode::Rc,
         }
     }
+
+    /// The path choice, if there is a choice.
+    pub const fn spray(&self) -> Option<&SprayConfig> {
+        match self {
+            Self::Mrc(mrc) => Some(&mrc.spray),
+            Self::Rc(rc) => rc.paths.as_ref(),
+        }
+    }
 }
 
 /// Configuration of a queue pair, which is ready to receive and send (verbs: RTS) once created.
@@ -149,6 +157,8 @@ pub enum ConfigError {
     Srv6OverIpv4,
     #[error("entropy value {0:#x} does not fit the UDP source port, all there is in IPv4; use a profile for IPv4")]
     EntropyWidth(u32),
+    #[error("RC with a path policy: only the reference has it; on the card an RC queue pair stays on its one path (hopper and hp3 run over MRC)")]
+    RcPathsOfCard,
     #[error(transparent)]
     Requester(#[from] RequesterConfigError),
     #[error(transparent)]
@@ -227,12 +237,12 @@ impl QpConfig {
         }
         match &self.transport {
             TransportConfig::Rc(rc) => rc.check()?,
-            TransportConfig::Mrc(mrc) => {
-                mrc.check()?;
-                mrc.spray.check()?;
-                if local.is_ipv4() {
-                    check_entropy(mrc)?;
-                }
+            TransportConfig::Mrc(mrc) => mrc.check()?,
+        }
+        if let Some(spray) = self.transport.spray() {
+            spray.check()?;
+            if local.is_ipv4() {
+                check_entropy(spray)?;
             }
         }
         Ok(())
@@ -240,8 +250,7 @@ impl QpConfig {
 }
 
 /// Checks that IPv4 can carry every entropy value of a profile.
-fn check_entropy(mrc: &MrcConfig) -> Result<(), ConfigError> {
-    let spray = &mrc.spray;
+fn check_entropy(spray: &SprayConfig) -> Result<(), ConfigError> {
     let values = EvIndex::all().filter_map(|index| spray.profile.entropy(index, 0));
     match values
         .map(|entropy| entropy.0)

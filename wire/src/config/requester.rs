@@ -32,6 +32,8 @@ pub enum RequesterConfigError {
     QueueSize(u8),
     #[error("plane {0} does not exist; a card has planes 0 and 1")]
     Plane(u8),
+    #[error("path policy {0:?} over RC: packets would overtake each other, and RC takes each of them for a loss; use hopper or hp3, or no policy")]
+    RcPolicy(&'static str),
 }
 
 /// How the timeout of a packet grows with its retries, and the least time between two retries of a queue pair.
@@ -118,7 +120,7 @@ impl MrcConfig {
 }
 
 /// Registers of an RC requester.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RcConfig {
     /// Maximum number of unacknowledged packets, 1 to 1,024. This is the only limit on packets in flight.
     pub window: u16,
@@ -130,10 +132,13 @@ pub struct RcConfig {
     pub rnr_retry: u8,
     /// An acknowledgement is requested once in this number of packets, and by the last packet of each message.
     pub ack_every: u16,
-    /// UDP source port: the queue pair's one path.
+    /// UDP source port: the queue pair's one path, unless it has [`Self::paths`].
     pub udp_sport: u16,
-    /// Port it uses.
+    /// Port it uses, unless it has [`Self::paths`].
     pub plane: u8,
+    /// Paths among which a policy chooses one at a time (`docs/policies.md`). The policy is one that probes paths and changes to them in order
+    /// ([`crate::rows::PolicyTraits::probes_paths`]). The peer needs paths too, or it does not answer probes. The hardware has no such queue pairs.
+    pub paths: Option<SprayConfig>,
 }
 
 impl Default for RcConfig {
@@ -147,6 +152,7 @@ impl Default for RcConfig {
             ack_every: 16,
             udp_sport: 0xc000,
             plane: 0,
+            paths: None,
         }
     }
 }
@@ -166,6 +172,12 @@ impl RcConfig {
         }
         if self.plane > 1 {
             return Err(RequesterConfigError::Plane(self.plane));
+        }
+        if let Some(paths) = &self.paths {
+            let traits = paths.policy.traits();
+            if !traits.probes_paths() {
+                return Err(RequesterConfigError::RcPolicy(traits.name));
+            }
         }
         check_rto(self.rto)
     }

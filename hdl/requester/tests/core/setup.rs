@@ -182,6 +182,7 @@ fn rc_config(dice: u64) -> RcConfig {
         ack_every: [1, 4, 16, 1000][(dice >> 22 & 3) as usize],
         udp_sport: 0xc000 | (dice >> 24) as u16,
         plane: (dice >> 27 & 1) as u8,
+        paths: None,
     }
 }
 
@@ -229,7 +230,7 @@ fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, 
         "settings_requester",
         config.row(&qp, 3, first).pack(),
     );
-    let requester = RcRequester::new(qp, config, messages, first);
+    let requester = RcRequester::new(qp, config, messages, first).expect("one path");
     (Requester::Rc(Box::new(requester)), vec![row])
 }
 

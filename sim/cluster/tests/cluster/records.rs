@@ -201,14 +201,18 @@ fn with_rc_that_goes_back() {
         "[[overrides]]\nnode = 'p0.spine0'\nset = { loss = 0.003 }",
     );
     let flows = all_to_all(&topology, 6, 200_000).unwrap();
-    let settings = Settings {
-        transport: Transport::Rc,
-        queue_pairs: QueuePairs::PerPair,
-        ..Settings::default()
-    };
-    let report = run_both(&topology, &flows, &settings);
-    assert_eq!(report.flows.finished, 30);
-    assert!(report.packets.retransmitted > 0);
+    for policy in [Policy::SinglePath, Policy::Hopper, Policy::Hp3] {
+        let settings = Settings {
+            transport: Transport::Rc,
+            policy: policy.into(),
+            paths: 8,
+            queue_pairs: QueuePairs::PerPair,
+            ..Settings::default()
+        };
+        let report = run_both(&topology, &flows, &settings);
+        assert_eq!(report.flows.finished, 30, "{policy:?}");
+        assert!(report.packets.retransmitted > 0, "{policy:?}");
+    }
 }
 
 #[test]

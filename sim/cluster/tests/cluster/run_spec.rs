@@ -67,3 +67,25 @@ fn unknown_keys_and_names_are_refused() {
     );
     assert!(refused.to_string().contains("flow-bender"), "{refused}");
 }
+
+#[test]
+fn rc_has_the_policies_that_keep_packets_in_order_and_no_others() {
+    let run = |options: &str| {
+        hash(&format!(
+            r#"{{"workload": {{"permutation": {{"bytes": 500000}}}},
+                "topology": {{"leaf-spine": {{"leaves": 2, "hosts": 4, "spines": 4}}}},
+                "options": {{"transport": "rc"{options}}}}}"#
+        ))
+    };
+    let fixed = run("").unwrap();
+    let hopper = run(r#", "policy": "hopper""#).unwrap();
+    let hp3 = run(r#", "policy": "hp3""#).unwrap();
+    assert!(fixed != hopper && hopper != hp3 && hp3 != fixed);
+    for name in ["single", "flow-bender", "obs", "mp-rdma"] {
+        let refused = run(&format!(r#", "policy": "{name}""#)).unwrap_err();
+        assert!(
+            matches!(refused, ClusterError::PolicyOfRc { policy } if policy == name),
+            "{refused}"
+        );
+    }
+}

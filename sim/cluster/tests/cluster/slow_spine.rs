@@ -1,7 +1,7 @@
 //! Fabrics with a spine whose links are slower than the others: packets of its paths come late, and are not lost.
 
 use sim_cluster::workload::permutation;
-use sim_cluster::{Record, Report, Settings};
+use sim_cluster::{Record, Report, Settings, Transport};
 use stellar_transport::spray::Policy;
 
 use crate::common::{run, topology};
@@ -105,4 +105,33 @@ fn policies_that_learn_avoid_a_slow_spine() {
             "{policy:?}, a SACK for {sack_every}: {ratios:?}"
         );
     }
+}
+
+/// Flow completion times over RC, mean over two seeds, and packets that were sent again.
+fn over_rc(gbps: u32, policy: Policy) -> (f64, u64) {
+    let runs = [1, 2].map(|seed| {
+        let settings = Settings {
+            seed,
+            transport: Transport::Rc,
+            policy: policy.into(),
+            ..Settings::default()
+        };
+        let report = slow_spine(gbps, settings);
+        (report.flows.fct_us.mean, report.packets.retransmitted)
+    });
+    ((runs[0].0 + runs[1].0) / 2.0, runs[0].1 + runs[1].1)
+}
+
+#[test]
+fn rc_leaves_a_path_that_is_shared_with_hopper_and_hp3_and_keeps_the_order_with_hp3() {
+    let (fixed, again) = over_rc(200, Policy::SinglePath);
+    assert_eq!(again, 0);
+    let (hopper, _) = over_rc(200, Policy::Hopper);
+    let (hp3, again) = over_rc(200, Policy::Hp3);
+    assert!(
+        hopper < 0.9 * fixed && hp3 < 0.9 * fixed,
+        "{fixed}, Hopper {hopper}, HP3 {hp3}"
+    );
+    assert_eq!(again, 0);
+    assert_eq!(over_rc(50, Policy::Hp3).1, 0);
 }

@@ -122,8 +122,10 @@ pub fn files(captures: Option<&Recorder>) -> Result<Vec<(String, Vec<u8>)>, Worl
 
 fn transport(mode: &str, paths: u8, policy: Option<&str>) -> PyResult<TransportPlan> {
     match mode {
-        "rc" if policy.is_some() => Err(invalid("policy with mode \"rc\": RC has one path")),
-        "rc" => Ok(TransportPlan::Rc),
+        "rc" => {
+            let policy = policy.map(|name| path_policy(Some(name), paths));
+            TransportPlan::rc(policy.transpose()?, paths).map_err(invalid)
+        }
         "mrc" => Ok(TransportPlan::Mrc(MrcPlan {
             policy: path_policy(policy, paths)?,
             paths,

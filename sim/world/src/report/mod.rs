@@ -143,6 +143,7 @@ impl Report {
         let (policy, paths, overhead) = match &plan.transport {
             TransportPlan::Mrc(mrc) => (Some(mrc.policy.name()), mrc.paths, MRC_OVERHEAD),
             TransportPlan::Rc => (None, 1, RC_OVERHEAD),
+            &TransportPlan::RcPaths { policy, paths } => (Some(policy.name()), paths, RC_OVERHEAD),
         };
         let overhead = overhead + plan.addressing.extra_bytes();
         let limit = line_rate_gbps(plan) * mtu as f64 / (mtu + overhead) as f64;

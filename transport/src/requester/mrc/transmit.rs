@@ -3,16 +3,17 @@
 use std::mem;
 
 use stellar_wire::host::{PathEvent, WcStatus};
-use stellar_wire::mrc::{Meth, Peth, Tseth};
-use stellar_wire::{ImmDt, Opcode, Reth};
+use stellar_wire::mrc::{Meth, Tseth};
+use stellar_wire::{ImmDt, Reth};
 
 use super::timers::earlier;
 use super::{Card, MrcRequester, Probe};
+use crate::requester::packet::{time_stamp, ProbedPath};
 use crate::requester::{
-    locate_payload, segment, segment_length, Message, Messages, Payload, RequestExt, RequestPacket,
-    Segment, Sent, WindowPool, WriteExt,
+    locate_payload, segment, segment_length, Message, Messages, RequestExt, RequestPacket, Segment,
+    Sent, WindowPool, WriteExt,
 };
-use crate::rx::{Pieces, Psn, QpMode};
+use crate::rx::{Psn, QpMode};
 use crate::spray::{EvIndex, EvState, Path, PlaneMask};
 use crate::time::Ticks;
 
@@ -331,25 +332,13 @@ impl MrcRequester {
         self.probe_waiting = None;
         let entropy = self.spray.entropy(index)?;
         self.counters.probes += 1;
-        let peth = Peth {
-            vendor_info: 0,
-            probe_id: u16::from(index.value()) | if is_tail { Peth::TAIL_PROBE } else { 0 },
-            src_context: self.qp.local as u16,
-            dst_context: self.qp.peer as u16,
-            timestamp: time_stamp(now),
-        };
-        Some(RequestPacket {
-            opcode: Opcode::MrcProbe,
-            psn: self.window.next().previous(),
-            ack_req: false,
-            retransmission: false,
-            ext: RequestExt::Probe(peth),
-            payload: Payload::Memory(Pieces::new()),
-            length: 0,
+        let path = ProbedPath {
+            index,
             entropy,
-            ev: Some(index),
-            slot: None,
-        })
+            is_tail,
+        };
+        let last = self.window.next().previous();
+        Some(RequestPacket::probe(&self.qp, path, last, now))
     }
 }
 
@@ -369,12 +358,4 @@ fn extension_headers(message: &Message, segment: &Segment, tseth: Option<Tseth>)
         imm: segment.opcode.has_imm().then_some(ImmDt(wqe.immediate)),
         tseth,
     })
-}
-
-const fn time_stamp(now: Ticks) -> Tseth {
-    Tseth {
-        tx_timestamp: now.stamp(),
-        own_resolution: false,
-        format: Tseth::FORMAT_TICKS,
-    }
 }

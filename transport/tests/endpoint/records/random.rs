@@ -29,6 +29,8 @@ fn qps(choice: &Choice, card: u8) -> Vec<QpConfig> {
         let transport = if number == QPS[2] {
             TransportConfig::Rc(RcConfig {
                 retry_count: 50,
+                paths: (choice.policy.traits().probes_paths())
+                    .then(|| spray(choice.policy, 32, number)),
                 ..RcConfig::default()
             })
         } else {

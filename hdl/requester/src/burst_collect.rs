@@ -1,4 +1,4 @@
-//! Collects a burst: the messages behind its first one, and their paths (reference: `MrcRequester::transmit_burst`).
+//! Collects a burst: the messages behind its first one, and their paths (reference: `MrcRequester::transmit_each`).
 
 use hdl_macros::hdl;
 use hdl_primitives::{FlowSnk, FlowSrc};

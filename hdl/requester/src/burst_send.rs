@@ -1,4 +1,4 @@
-//! Sends the packets of a burst back to back (reference: the end of `MrcRequester::transmit_burst`).
+//! Sends the packets of a burst back to back (reference: the end of `MrcRequester::transmit_each`).
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src, SyncFifo};

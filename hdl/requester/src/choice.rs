@@ -1,4 +1,4 @@
-//! Selects what a port sends next for a queue pair (reference: `MrcRequester::transmit_burst`, `lost_for`).
+//! Selects what a port sends next for a queue pair (reference: `MrcRequester::transmit_each`, `lost_for`).
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;

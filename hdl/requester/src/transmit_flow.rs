@@ -1,5 +1,5 @@
 //! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets to retransmit after go-back-N, or new ones (reference:
-//! `MrcRequester::transmit_burst`, `RcRequester::transmit_burst`).
+//! `MrcRequester::transmit_each`, `RcRequester::transmit_each`).
 
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src};

@@ -25,7 +25,9 @@ macro_rules! either {
 impl Requester {
     /// The next packet for a port, if there is one that may leave there now.
     pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
-        either!(self, transmit(port, now, card))
+        let mut packet = None;
+        self.transmit_each(port, now, 1, card, |sent| packet = Some(sent));
+        packet
     }
 
     /// Does what [`Self::transmit`] does, but returns as many new packets as may be sent at once, up to `most`. They may belong to several messages.
@@ -36,7 +38,22 @@ impl Requester {
         most: u32,
         card: &mut Card<'_>,
     ) -> Vec<RequestPacket> {
-        either!(self, transmit_burst(port, now, most, card))
+        let mut packets = Vec::new();
+        self.transmit_each(port, now, most, card, |packet| packets.push(packet));
+        packets
+    }
+
+    /// Does what [`Self::transmit_burst`] does, and passes each packet to `leave`.
+    #[inline(always)]
+    fn transmit_each(
+        &mut self,
+        port: u8,
+        now: Ticks,
+        most: u32,
+        card: &mut Card<'_>,
+        leave: impl FnMut(RequestPacket),
+    ) {
+        either!(self, transmit_each(port, now, most, card, leave));
     }
 
     /// Expires the timers that are due.

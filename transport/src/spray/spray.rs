@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stellar_wire::mrc::Entropy;
+use stellar_wire::mrc::{Entropy, PathHint, Peth};
 use stellar_wire::rows::{PathAck, WindowChange};
 
 use super::ev_table::EvTable;
@@ -105,6 +105,26 @@ impl Spray {
     pub fn on_probe(&mut self, index: EvIndex, round_trip: u16, now: Ticks) {
         let paths = &mut self.paths;
         self.policy.on_probe(paths, index, round_trip, now);
+    }
+
+    /// Takes the answer to the probe with this number (PETH) and its round trip. Returns the index of the path if it works. If the probe was marked, the path
+    /// is congested too.
+    pub fn on_probe_answer(
+        &mut self,
+        id: u16,
+        hint: PathHint,
+        round_trip: Ticks,
+        now: Ticks,
+    ) -> Option<EvIndex> {
+        let index = EvIndex::new(u8::try_from(id & !Peth::TAIL_PROBE).ok()?)?;
+        let works = hint != PathHint::AlwaysSkip;
+        if works {
+            self.on_probe(index, round_trip.stamp(), now);
+        }
+        if hint == PathHint::SkipOnce {
+            self.on_feedback(index, Feedback::Skip, now);
+        }
+        works.then_some(index)
     }
 
     /// Takes an acknowledgement. Returns the index of the entropy value that it reflects, if the queue pair has it.

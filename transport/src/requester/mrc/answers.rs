@@ -172,19 +172,12 @@ impl MrcRequester {
         index
     }
 
-    /// A probe came back, so its path works. If the probe was marked, the path is congested too.
+    /// A probe came back: its plane is not silent.
     fn probe_answered(&mut self, id: u16, hint: PathHint, round_trip: Ticks, now: Ticks) {
         self.counters.probe_answers += 1;
-        let index = u8::try_from(id & !Peth::TAIL_PROBE).ok();
-        let Some(index) = index.and_then(EvIndex::new) else {
-            return;
-        };
-        if hint != PathHint::AlwaysSkip {
+        let working = self.spray.on_probe_answer(id, hint, round_trip, now);
+        if let Some(index) = working {
             self.losses.heard(index.plane());
-            self.spray.on_probe(index, round_trip.stamp(), now);
-        }
-        if hint == PathHint::SkipOnce {
-            self.spray.on_feedback(index, Feedback::Skip, now);
         }
     }
 

@@ -18,31 +18,10 @@ use crate::spray::{EvIndex, EvState, Path, PlaneMask};
 use crate::time::Ticks;
 
 impl MrcRequester {
-    /// The next packet for a port, if there is one that may leave there now: a probe, then the lowest lost PSN, then a
-    /// new packet.
-    pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
-        let mut packet = None;
-        self.transmit_each(port, now, 1, card, |sent| packet = Some(sent));
-        packet
-    }
-
-    /// Does what [`Self::transmit`] does, but returns as many new packets as a burst may have, up to `most`. They may belong to several messages. The
-    /// congestion window is checked in units of the path MTU.
-    pub fn transmit_burst(
-        &mut self,
-        port: u8,
-        now: Ticks,
-        most: u32,
-        card: &mut Card<'_>,
-    ) -> Vec<RequestPacket> {
-        let mut packets = Vec::new();
-        self.transmit_each(port, now, most, card, |packet| packets.push(packet));
-        packets
-    }
-
-    /// Does what [`Self::transmit_burst`] does, and passes each packet to `leave`.
+    /// Passes to `leave` what may leave a port at once: a probe, else the lowest lost PSN, else as many new packets as a burst may have, up to `most`. They may belong to
+    /// several messages. The congestion window is checked in units of the path MTU.
     #[inline(always)]
-    fn transmit_each(
+    pub fn transmit_each(
         &mut self,
         port: u8,
         now: Ticks,

@@ -2,7 +2,7 @@
 //!
 //! An ACK names no path and carries no mark. So one packet at a time is timed, a slow round trip stands for a mark, and probes and their answers are those of MRC.
 
-use stellar_wire::mrc::{Entropy, PathHint, Peth, Seth};
+use stellar_wire::mrc::{Entropy, Seth};
 use stellar_wire::rows::HOP_SWITCH_HALVES;
 
 use crate::requester::packet::ProbedPath;
@@ -156,16 +156,9 @@ impl RcPaths {
 
     /// A probe is answered, with this round trip.
     pub fn probe_answered(&mut self, seth: &Seth, round_trip: Ticks, now: Ticks) {
-        let id = seth.ack_psn_offset as u16 & !Peth::TAIL_PROBE;
-        let Some(index) = u8::try_from(id).ok().and_then(EvIndex::new) else {
-            return;
-        };
-        if seth.path_hint != PathHint::AlwaysSkip {
-            self.spray.on_probe(index, round_trip.stamp(), now);
-        }
-        if seth.path_hint == PathHint::SkipOnce {
-            self.spray.on_feedback(index, Feedback::Skip, now);
-        }
+        let id = seth.ack_psn_offset as u16;
+        self.spray
+            .on_probe_answer(id, seth.path_hint, round_trip, now);
     }
 
     /// Nothing has arrived for the timeout.

@@ -16,28 +16,9 @@ use crate::spray::EvIndex;
 use crate::time::Ticks;
 
 impl RcRequester {
-    /// The next packet for a port, if there is one that may leave there now.
-    pub fn transmit(&mut self, port: u8, now: Ticks, card: &mut Card<'_>) -> Option<RequestPacket> {
-        let mut packet = None;
-        self.transmit_each(port, now, 1, card, |sent| packet = Some(sent));
-        packet
-    }
-
-    /// Does what [`Self::transmit`] does, but returns as many packets as may be sent at once, up to `most`: all new, or all retransmissions of one message.
-    pub fn transmit_burst(
-        &mut self,
-        port: u8,
-        now: Ticks,
-        most: u32,
-        card: &mut Card<'_>,
-    ) -> Vec<RequestPacket> {
-        let mut packets = Vec::new();
-        self.transmit_each(port, now, most, card, |packet| packets.push(packet));
-        packets
-    }
-
-    /// Does what [`Self::transmit_burst`] does, and passes each packet to `leave`.
-    fn transmit_each(
+    /// Passes to `leave` the packets that may leave a port at once: a probe, or up to `most` packets that are all new, or all retransmissions of one message.
+    #[inline(always)]
+    pub fn transmit_each(
         &mut self,
         port: u8,
         now: Ticks,

@@ -188,22 +188,8 @@ impl Logic for QpAdminFlow {
 
         match step {
             Step::Idle => {
-                // `start` and `op_done` exclude each other, so the request need not wait for the latter.
-                self.messages.start.next =
-                    self.start.val() & ((op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault));
-                if self.op_done.val() {
-                    self.state_after.d.next = op_result.state;
-                    self.una.d.next = op_result.una;
-                    self.failed_slot_valid.d.next = op_result.failed_slot_valid;
-                    self.slot.d.next = op_result.slot;
-                    self.status.d.next = op_result.status;
-                    self.fails_oldest.d.next = op_result.next_action == NextAction::FailOldest;
-                    self.step.d.next = match op_result.next_action {
-                        NextAction::Fail => Step::Flush,
-                        NextAction::Completing => Step::WaitCompleted,
-                        _ => Step::Complete,
-                    };
-                } else if self.start.val() {
+                // Loaded in every cycle, because `op_done` comes late: the last cycle counts. Only an operation of this flow has `start`.
+                if self.start.val() {
                     self.state_after.d.next = op.state;
                     self.una.d.next = op.state.una;
                     self.fails_oldest.d.next = false;
@@ -214,6 +200,24 @@ impl Logic for QpAdminFlow {
                     } else {
                         bits::<8>(WcStatus::WrFlushErr.code() as u64)
                     };
+                } else {
+                    self.state_after.d.next = op_result.state;
+                    self.una.d.next = op_result.una;
+                    self.failed_slot_valid.d.next = op_result.failed_slot_valid;
+                    self.slot.d.next = op_result.slot;
+                    self.status.d.next = op_result.status;
+                    self.fails_oldest.d.next = op_result.next_action == NextAction::FailOldest;
+                }
+                // `start` and `op_done` exclude each other, so the request need not wait for the latter.
+                self.messages.start.next =
+                    self.start.val() & ((op.kind == OpKind::Doorbell) | (op.kind == OpKind::Fault));
+                if self.op_done.val() {
+                    self.step.d.next = match op_result.next_action {
+                        NextAction::Fail => Step::Flush,
+                        NextAction::Completing => Step::WaitCompleted,
+                        _ => Step::Complete,
+                    };
+                } else if self.start.val() {
                     self.step.d.next = match op.kind {
                         OpKind::Configure => Step::ConfigureUnit,
                         OpKind::Flush => Step::Flush,

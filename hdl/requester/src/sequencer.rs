@@ -482,7 +482,48 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         }
 
         // Functional units: only the flow of the operation issues requests, and `spray_feedback_fifo`. A flow that needs the spray engine waits until the feedback
-        // has been processed.
+        // has been processed. Whose request it is does not depend on `start`, which comes late.
+        let runs_admin = step == Step::RunAdmin;
+        let flow_is_transmit = is_transmit & !runs_admin;
+        let flow_is_sack = runs_sack & !runs_admin;
+        let flow_is_loss = runs_loss & !runs_admin;
+        assert!(
+            flow_is_transmit
+                | !(self.transmit.spray.start.val()
+                    | self.transmit.nscc.start.val()
+                    | self.transmit.window.start.val()
+                    | self.transmit.messages.start.val()),
+            "the transmit flow issues a request in another operation"
+        );
+        assert!(
+            flow_is_sack
+                | !(self.sack.nscc.start.val()
+                    | self.sack.window.start.val()
+                    | self.sack.messages.start.val()),
+            "the SACK flow issues a request in another operation"
+        );
+        assert!(
+            flow_is_loss
+                | !(self.loss.spray.start.val()
+                    | self.loss.nscc.start.val()
+                    | self.loss.window.start.val()),
+            "the loss flow issues a request in another operation"
+        );
+        assert!(
+            !(flow_is_transmit | flow_is_sack | flow_is_loss)
+                | !(self.admin.spray.start.val()
+                    | self.admin.nscc.start.val()
+                    | self.admin.window.start.val()
+                    | self.admin.messages.start.val()),
+            "the administrative flow issues a request in the operation of another flow"
+        );
+        assert!(
+            !self.spray_feedback_fifo.pending.val()
+                | !(self.transmit.spray.start.val()
+                    | self.loss.spray.start.val()
+                    | self.admin.spray.start.val()),
+            "a flow issues a request to the spray engine before the feedback is processed"
+        );
         let spray_in_use = self.spray.busy.val() | self.transmit.paths_pending.val();
         let spray_busy = spray_in_use | self.spray_feedback_fifo.pending.val();
         join!(self, sack.feedback => spray_feedback_fifo.feedback);
@@ -491,11 +532,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             | self.spray_feedback_fifo.spray.start.val()
             | self.loss.spray.start.val()
             | self.admin.spray.start.val();
-        self.spray.request.next = if self.transmit.spray.start.val() {
-            self.transmit.spray.request.val()
-        } else if self.spray_feedback_fifo.spray.start.val() {
+        self.spray.request.next = if self.spray_feedback_fifo.pending.val() {
             self.spray_feedback_fifo.spray.request.val()
-        } else if self.loss.spray.start.val() {
+        } else if flow_is_transmit {
+            self.transmit.spray.request.val()
+        } else if flow_is_loss {
             self.loss.spray.request.val()
         } else {
             self.admin.spray.request.val()
@@ -518,11 +559,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             | self.loss.nscc.start.val()
             | self.admin.nscc.start.val();
         self.nscc.start.next = uses_nscc;
-        self.nscc.request.next = if self.transmit.nscc.start.val() {
+        self.nscc.request.next = if flow_is_transmit {
             self.transmit.nscc.request.val()
-        } else if self.sack.nscc.start.val() {
+        } else if flow_is_sack {
             self.sack.nscc.request.val()
-        } else if self.loss.nscc.start.val() {
+        } else if flow_is_loss {
             self.loss.nscc.request.val()
         } else {
             self.admin.nscc.request.val()
@@ -550,11 +591,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             | self.sack.window.start.val()
             | self.loss.window.start.val()
             | self.admin.window.start.val();
-        self.window.request.next = if self.transmit.window.start.val() {
+        self.window.request.next = if flow_is_transmit {
             self.transmit.window.request.val()
-        } else if self.sack.window.start.val() {
+        } else if flow_is_sack {
             self.sack.window.request.val()
-        } else if self.loss.window.start.val() {
+        } else if flow_is_loss {
             self.loss.window.request.val()
         } else {
             self.admin.window.request.val()
@@ -574,9 +615,9 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.messages.start.next = self.transmit.messages.start.val()
             | self.sack.messages.start.val()
             | self.admin.messages.start.val();
-        self.messages.request.next = if self.transmit.messages.start.val() {
+        self.messages.request.next = if flow_is_transmit {
             self.transmit.messages.request.val()
-        } else if self.sack.messages.start.val() {
+        } else if flow_is_sack {
             self.sack.messages.request.val()
         } else {
             self.admin.messages.request.val()

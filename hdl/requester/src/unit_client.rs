@@ -15,7 +15,7 @@ pub struct UnitClient<R: Synth, S: Synth> {
 
     // Flow that uses the unit.
     pub start: Signal<In, Bit>,
-    /// Valid with `start`.
+    /// Valid with `start`. It is stored whenever no request waits, so that `start`, which comes late in a cycle, enables nothing wide.
     pub request: Signal<In, R>,
     pub busy: Signal<Out, Bit>,
     /// Response to the last request.
@@ -52,8 +52,10 @@ impl<R: Synth, S: Synth> Logic for UnitClient<R, S> {
             self.request.val()
         };
         self.request_pending.d.next = (start | request_pending) & !self.unit_request.ready.val();
-        if start {
+        if !request_pending {
             self.request_held.d.next = self.request.val();
+        }
+        if start {
             self.response_pending.d.next = true;
         } else if self.unit_response.valid.val() {
             self.response_pending.d.next = false;

@@ -1,7 +1,7 @@
 //! Queue of frames for the core, and the number of frames lost between them.
 
 use hdl_macros::{clock_reset, hdl};
-use hdl_primitives::{BlockFifo, TokenSrc};
+use hdl_primitives::{BlockFifo, SyncFifo, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, CoreToken, TokenKind};
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
@@ -51,14 +51,14 @@ pub struct TokenQueue {
     head: DFF<JudgedFrame>,
     drop_reports_left: DFF<Bits<32>>,
     drop_reports_pending: DFF<Bit>,
-    offered: DFF<Bit>,
-    offer: DFF<JudgedFrame>,
+    /// Two frames in front of the core. It decides late in a cycle which token goes, so this decision moves a pointer and enables no wide register.
+    offers: SyncFifo<JudgedFrame, 1, 2>,
 }
 
 impl Logic for TokenQueue {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, has_room, lost, any_lost, offered, offer);
+        dff_setup!(self, clock, has_room, lost, any_lost);
         dff_setup!(
             self,
             clock,
@@ -67,7 +67,7 @@ impl Logic for TokenQueue {
             drop_reports_left,
             drop_reports_pending
         );
-        clock_reset!(self, queue);
+        clock_reset!(self, queue, offers);
         assert!(
             self.queue.in_.ready.val() || !self.in_valid.val(),
             "TokenQueue overflow: MARGIN is too small"
@@ -79,7 +79,7 @@ impl Logic for TokenQueue {
 
         // Frames lost before the head are reported first. If the queue is empty, those lost after the last entry are reported.
         let head_valid = self.head_valid.q.val();
-        let load = !self.offered.q.val() | self.out.ready.val();
+        let load = self.offers.in_.ready.val();
         let take_head = load & head_valid & !self.drop_reports_pending.q.val();
         let report_before_head = load & head_valid & self.drop_reports_pending.q.val();
         let empty = !head_valid & !self.queue.count.val().any();
@@ -100,17 +100,15 @@ impl Logic for TokenQueue {
         }
         let mut lost_headers = PacketHeaders::default();
         lost_headers.reason = DropReason::BufferFull;
-        if load {
-            self.offered.d.next = head_valid | drops_at_end;
-            self.offer.d.next = if take_head {
-                self.head.q.val()
-            } else {
-                JudgedFrame {
-                    span: BufferSpan::default(),
-                    headers: lost_headers,
-                }
-            };
-        }
+        self.offers.in_.valid.next = head_valid | drops_at_end;
+        self.offers.in_.data.next = if take_head {
+            self.head.q.val()
+        } else {
+            JudgedFrame {
+                span: BufferSpan::default(),
+                headers: lost_headers,
+            }
+        };
 
         let lost = self.lost.q.val();
         self.queue.in_.valid.next = self.in_valid.val();
@@ -131,8 +129,9 @@ impl Logic for TokenQueue {
             self.any_lost.d.next = lost != 1;
         }
 
-        let offer = self.offer.q.val();
-        self.out.valid.next = self.offered.q.val();
+        let offer = self.offers.out.data.val();
+        self.offers.out.ready.next = self.out.ready.val();
+        self.out.valid.next = self.offers.out.valid.val();
         self.out.token.next = CoreToken {
             kind: TokenKind::Packet,
             lane: false,
@@ -145,7 +144,6 @@ impl Logic for TokenQueue {
             self.lost.d.next = bits(0);
             self.any_lost.d.next = false;
             self.head_valid.d.next = false;
-            self.offered.d.next = false;
         }
     }
 }

@@ -393,9 +393,14 @@ impl Logic for TransmitFlow {
                 ..WindowRequest::default()
             }
         };
-        let takes_messages = self.bursts.messages.valid.val();
-        self.messages.start.next = takes_messages;
-        self.messages.request.next = if takes_messages {
+        // Whose request it is does not depend on whether there is one, which comes late: this flow issues none of its own in these steps.
+        let is_of_burst = (step == Step::Collect) | ((step == Step::Admit) & collects);
+        assert!(
+            is_of_burst | !self.bursts.messages.valid.val(),
+            "a burst takes messages before it is collected"
+        );
+        self.messages.start.next = self.bursts.messages.valid.val();
+        self.messages.request.next = if is_of_burst {
             self.bursts.messages.record.val()
         } else {
             MessageRequest {
@@ -440,10 +445,30 @@ impl Logic for TransmitFlow {
         };
         let mut sent = if any { armed_state } else { state };
         sent.rc = rc_sent;
+        let mut selected = state;
+        selected.probe = choice.probe;
+        selected.probe_index = choice.probe_index;
+        selected.probe_is_tail = choice.probe_is_tail;
+        selected.probe_entropy = choice.probe_entropy;
+        // By the step alone. Only an operation that is done has a result, and whether it is done comes late.
+        let state_after = match step {
+            Step::Idle => op.state,
+            Step::Select => selected,
+            Step::Admit => {
+                if collects {
+                    armed_state
+                } else {
+                    state
+                }
+            }
+            Step::Collect => armed_state,
+            Step::Send => sent,
+            _ => state,
+        };
         self.done.next = false;
         self.starved.next = false;
         self.result.next = OpResult {
-            state,
+            state: state_after,
             packet_sent: false,
             tried_again: false,
             next_action: NextAction::Complete,
@@ -499,7 +524,6 @@ impl Logic for TransmitFlow {
                     self.told_empty.d.next = false;
                     if op.state.failed | !op.settings.valid | sends_nothing {
                         self.done.next = true;
-                        self.result.next.state = op.state;
                         self.result.next.next_action = NextAction::Nothing;
                     } else if rc & !bg_active {
                         self.messages.start.next = true;
@@ -539,10 +563,6 @@ impl Logic for TransmitFlow {
                     self.state.d.next.probe_index = choice.probe_index;
                     self.state.d.next.probe_is_tail = choice.probe_is_tail;
                     self.state.d.next.probe_entropy = choice.probe_entropy;
-                    self.result.next.state.probe = choice.probe;
-                    self.result.next.state.probe_index = choice.probe_index;
-                    self.result.next.state.probe_is_tail = choice.probe_is_tail;
-                    self.result.next.state.probe_entropy = choice.probe_entropy;
                     if fails {
                         self.done.next = true;
                         self.result.next.next_action = NextAction::Fail;
@@ -653,7 +673,6 @@ impl Logic for TransmitFlow {
                 self.window.start.next = leaves & is_retransmit & !rc;
                 if self.bursts.ends.val() {
                     self.done.next = true;
-                    self.result.next.state = sent;
                     self.result.next.packet_sent = any;
                     // If a packet was sent, no message completes or fails.
                     if any & !self.nops.q.val() {
@@ -672,7 +691,6 @@ impl Logic for TransmitFlow {
             + (bit_cast::<COST_BITS, 6>(self.sent_packets.q.val()) << OVERHEAD_BITS as u64);
         if begins & is_new {
             self.done.next = true;
-            self.result.next.state = armed_state;
             self.result.next.packet_sent = true;
             self.result.next.next_action = if self.bursts.nops.val() {
                 NextAction::Complete

@@ -246,7 +246,6 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.rows.read_address.next = own_qp;
         if takes {
             self.asked.d.next = asking;
-            self.answer.d.next = fetched;
             self.offered.d.next = self.offer.q.val();
             self.offers.d.next = self.offer_valid.q.val();
             self.visit_turn.d.next = !visits;
@@ -261,7 +260,9 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             if held | asks | visit_due | self.fetched.valid.val() {
                 self.step.d.next = PrefetchStep::Act;
             }
-        } else if continues {
+        }
+        // An entry that does not cross into another block is not needed after `Act`, so its register loads before it is known whether one follows: that comes late.
+        if takes | (acts & is_arrival & !crosses) {
             self.answer.d.next = fetched;
         }
 

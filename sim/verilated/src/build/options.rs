@@ -48,10 +48,10 @@ pub(super) const MAKE: &[&str] = &[
     "CFG_CXXFLAGS_PCH_I=-include",
 ];
 
-/// g++ options for models that run long, and for models that run for seconds. Optimisation in g++ takes most of the time of a build. Verilator's own
-/// optimisation is the same for both. With `-Og`, short models build faster still, but run 1.4 times as long as with `-O1`.
+/// g++ options for models that run long. Optimisation in g++ takes most of the time of a build. Verilator's own optimisation is the same for all models.
 pub(super) const FOR_LONG_RUNS: &str = "OPT_FAST=-O3";
-///
+
+/// g++ options for models that run for seconds. With `-Og` they would build faster still, but run 1.4 times as long.
 /// Without the four passes, g++ takes a tenth to a half less time for a block (nothing for a card), and the model runs at most a tenth longer: they follow each of thousands of members through functions
 /// of thousands of statements, and the passes after them still remove what is computed twice in a row.
 const FOR_SHORT_RUNS: &str =

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use stellar_wire::config::{MOST_IMMEDIATES, RECEIVE_WINDOW, STASH_ENTRIES, WINDOW};
+use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
 use stellar_wire::host::config_space::{ats, Bar, Function, LENGTH};
 use stellar_wire::host::registers::{
     self, DataPath, Features, Immediates, Register, TableCommand, TABLE_COMMAND,
@@ -89,12 +89,6 @@ impl FakeCard {
         log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
     };
 
-    /// How many WRITEs with immediate may be in flight to the fake card.
-    pub const IMMEDIATES: Immediates = Immediates {
-        log2_most: MOST_IMMEDIATES.ilog2() as u8,
-        log2_stash: STASH_ENTRIES.ilog2() as u8,
-    };
-
     /// The shape of the fake card, as [`Self::new`] has it.
     pub const DATA_PATH: DataPath = DataPath {
         endpoints: 2,
@@ -138,7 +132,7 @@ impl FakeCard {
             state.registers[from..from + usize::from(register.count)].fill(register.reset);
         }
         state.registers[place(registers::FEATURES)] = Self::FEATURES.to_word();
-        state.registers[place(registers::IMMEDIATES)] = Self::IMMEDIATES.to_word();
+        state.registers[place(registers::IMMEDIATES)] = Immediates::CARD.to_word();
         state.registers[place(registers::DATA_PATH)] = Self::DATA_PATH.to_word();
         Arc::new(Self(Mutex::new(state)))
     }

@@ -1,10 +1,11 @@
 //! Which card is meant: that of a board, or one that a file describes.
 
-use hdl_host_if::table_rows::{features, IMMEDIATES};
+use hdl_host_if::table_rows::features;
 use hdl_nic::table_bits::{EMTT_BITS, MR_BITS, QP_BITS};
 use hdl_nic::{Board, Shape, UnknownBoard, UnknownShape};
 use serde::Deserialize;
 use thiserror::Error;
+use stellar_wire::host::registers::Immediates;
 
 /// A card that can be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,8 +160,8 @@ impl Profile {
                 told.receive_window,
                 features.log2_receive_window,
             ),
-            ("immediates", told.immediates, IMMEDIATES.log2_most),
-            ("stash", told.stash, IMMEDIATES.log2_stash),
+            ("immediates", told.immediates, Immediates::CARD.log2_most),
+            ("stash", told.stash, Immediates::CARD.log2_stash),
         ];
         for (key, given, log2) in sizes {
             let built = 1u64 << log2;

@@ -3,11 +3,10 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::host::admin::AdminState;
-use stellar_wire::host::registers::{self as map, status};
+use stellar_wire::host::registers::{self as map, status, Immediates};
 
 use crate::bundles::RegisterReadSnk;
 use crate::register_address::{any, hit, is_at, places, shown};
-use crate::table_rows::IMMEDIATES;
 
 /// Cycles from `read_valid` to `read_done`.
 pub const READ_LATENCY: usize = 4;
@@ -111,7 +110,7 @@ impl Logic for RegisterView {
             | (bit_cast::<64, 8>(state.admin_error) << (AdminState::ERROR_BIT as u64));
         let identity = bits::<64>(map::IDENTITY.reset);
         let version = bits::<64>(map::VERSION.reset);
-        let immediates = bits::<64>(IMMEDIATES.to_word());
+        let immediates = bits::<64>(Immediates::CARD.to_word());
         let constants = shown(is_at(at, map::IDENTITY.index()), identity)
             | shown(is_at(at, map::VERSION.index()), version)
             | shown(is_at(at, map::FEATURES.index()), state.features)

@@ -2,8 +2,8 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::config::{MOST_IMMEDIATES, RECEIVE_WINDOW, STASH_ENTRIES, WINDOW};
-use stellar_wire::host::registers::{DataPath, Features, Immediates};
+use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
+use stellar_wire::host::registers::{DataPath, Features};
 use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::hw::config::ConfigSelect;
 use stellar_wire::hw::host_queues::EVENT_QUEUE_BITS;
@@ -32,12 +32,6 @@ pub const fn features(
         log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
     }
 }
-
-/// Value of `IMMEDIATES`.
-pub const IMMEDIATES: Immediates = Immediates {
-    log2_most: MOST_IMMEDIATES.ilog2() as u8,
-    log2_stash: STASH_ENTRIES.ilog2() as u8,
-};
 
 /// Value of `DATA_PATH` of a card of `ports` ports with an endpoint each, and beats of `width` bits.
 pub const fn data_path(ports: usize, width: usize) -> DataPath {

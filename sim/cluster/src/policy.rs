@@ -65,7 +65,7 @@ impl ClusterPolicy {
     /// Whether RC may have it: it changes the path with packets in order.
     pub const fn is_for_rc(self) -> bool {
         match self {
-            Self::Transport(policy) => policy.traits().probes_paths(),
+            Self::Transport(policy) => policy.traits().serves_rc(),
             Self::Baseline(_) => false,
         }
     }

@@ -83,7 +83,7 @@ impl TransportPlan {
     pub const fn rc(policy: Option<Policy>, paths: u8) -> Result<Self, WorldError> {
         match policy {
             None => Ok(Self::Rc),
-            Some(policy) if policy.traits().probes_paths() => Ok(Self::RcPaths { policy, paths }),
+            Some(policy) if policy.traits().serves_rc() => Ok(Self::RcPaths { policy, paths }),
             Some(policy) => Err(WorldError::PolicyOfRc(policy.name())),
         }
     }

@@ -166,7 +166,7 @@ fn other_policies_are_refused() {
     for policy in Policy::ALL {
         let transport = transport(policy, 16, 1);
         let refused = qp(0, QP, 10, transport).check([10, 0, 0, 1].into()).err();
-        let expected = (!policy.traits().probes_paths())
+        let expected = (!policy.traits().serves_rc())
             .then(|| ConfigError::Requester(RequesterConfigError::RcPolicy(policy.name())));
         assert_eq!(refused, expected);
     }

@@ -175,7 +175,7 @@ impl RcConfig {
         }
         if let Some(paths) = &self.paths {
             let traits = paths.policy.traits();
-            if !traits.probes_paths() {
+            if !traits.serves_rc() {
                 return Err(RequesterConfigError::RcPolicy(traits.name));
             }
         }

@@ -6,6 +6,7 @@
 //! Writes to part of a register: an [`Access::ReadWrite`] register stores the bytes that are enabled, so it may be written in two halves. A write to
 //! an [`Access::Command`] register has an effect, so it must be one store of 64 bits. A shorter write does nothing and is counted by [`REFUSED`].
 
+use crate::config::{MOST_IMMEDIATES, STASH_ENTRIES};
 use crate::header::fit;
 use crate::rows::ConfigSelect;
 use crate::rows::{EMTT_INDEX_BITS, EXPLICIT_ROW_BITS, PROFILE_BITS, TENANT_BITS};
@@ -263,6 +264,12 @@ pub struct Immediates {
 }
 
 impl Immediates {
+    /// Those of the card, and of every card that stands for it.
+    pub const CARD: Self = Self {
+        log2_most: MOST_IMMEDIATES.ilog2() as u8,
+        log2_stash: STASH_ENTRIES.ilog2() as u8,
+    };
+
     /// The register's value.
     pub const fn to_word(self) -> u64 {
         u64::from_le_bytes([self.log2_most, self.log2_stash, 0, 0, 0, 0, 0, 0])
@@ -449,12 +456,8 @@ mod tests {
         // A card from before these fields.
         let old = DataPath::from_word(0x02_0001);
         assert_eq!((old.entropy_profiles(), old.explicit_profiles), (8, 0));
-        let immediates = Immediates {
-            log2_most: 8,
-            log2_stash: 14,
-        };
-        assert_eq!(immediates.to_word(), 0x0e08);
-        assert_eq!(Immediates::from_word(0x0e08), immediates);
+        assert_eq!(Immediates::CARD.to_word(), 0x0e08);
+        assert_eq!(Immediates::from_word(0x0e08), Immediates::CARD);
         let command = TableCommand {
             select: 13,
             index: 0xa_abcd,

@@ -119,6 +119,12 @@ impl PolicyTraits {
     pub const fn probes_paths(&self) -> bool {
         self.hops || self.drains
     }
+
+    /// RC may have the policy: it changes the path when nothing that is in flight can be overtaken, by what probes tell it of paths. Another policy would make RC,
+    /// which takes every packet out of order for a loss, send packets again.
+    pub const fn serves_rc(&self) -> bool {
+        self.probes_paths()
+    }
 }
 
 impl SprayPolicy {

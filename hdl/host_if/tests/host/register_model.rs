@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdl_testkit::Dut;
-use stellar_wire::config::{MOST_IMMEDIATES, RECEIVE_WINDOW, STASH_ENTRIES, WINDOW};
+use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
 use stellar_wire::host::admin::AdminState;
 use stellar_wire::host::registers::{
     self as map, Access, DataPath, Features, ImmediateArm, Immediates, Register, TableCommand,
@@ -31,12 +31,6 @@ const DATA_PATH: DataPath = DataPath {
     width: 1024,
     profiles: 8,
     explicit_profiles: 4,
-};
-
-/// Its limits of WRITEs with immediate.
-const IMMEDIATES: Immediates = Immediates {
-    log2_most: MOST_IMMEDIATES.ilog2() as u8,
-    log2_stash: STASH_ENTRIES.ilog2() as u8,
 };
 
 /// Bits of a register that stores what software writes.
@@ -140,7 +134,7 @@ impl Model {
             map::IDENTITY | map::VERSION => register.reset,
             map::FEATURES => FEATURES.to_word(),
             map::DATA_PATH => DATA_PATH.to_word(),
-            map::IMMEDIATES => IMMEDIATES.to_word(),
+            map::IMMEDIATES => Immediates::CARD.to_word(),
             map::PORT_STATE => world.port_up,
             map::INTERRUPT_PENDING => world.pending,
             map::REFUSED => self.refused,

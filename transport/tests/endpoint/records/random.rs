@@ -29,7 +29,7 @@ fn qps(choice: &Choice, card: u8) -> Vec<QpConfig> {
         let transport = if number == QPS[2] {
             TransportConfig::Rc(RcConfig {
                 retry_count: 50,
-                paths: (choice.policy.traits().probes_paths())
+                paths: (choice.policy.traits().serves_rc())
                     .then(|| spray(choice.policy, 32, number)),
                 ..RcConfig::default()
             })

@@ -7,7 +7,7 @@ use stellar_wire::hw::congestion::{
     CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse, WindowChange,
 };
 
-use crate::arithmetic::{count, less, normalise, quotient, saturated_rtt};
+use crate::arithmetic::{clamp, count, less, normalise, quotient, saturated_rtt};
 use crate::multiply::Multiply;
 use crate::reciprocal_rom::ReciprocalRom;
 use crate::records::{NsccState, Work};
@@ -21,11 +21,11 @@ pub mod max_cycles {
     /// `Configure`.
     pub const CONFIGURE: u32 = 2;
     /// `Loss`. It takes [`PENALTY`] fewer cycles while the receiver sets no penalty.
-    pub const LOSS: u32 = 6;
+    pub const LOSS: u32 = 7;
     /// `Change`. It takes as many fewer cycles.
-    pub const CHANGE: u32 = 6;
+    pub const CHANGE: u32 = 7;
     /// `Ack` with a decrease and an adjustment, both with a division. It takes [`PENALTY`] fewer cycles while the receiver sets no penalty.
-    pub const ACK: u32 = 25;
+    pub const ACK: u32 = 27;
     /// Part of the above that applies the receiver's penalty.
     pub const PENALTY: u32 = 3;
 }
@@ -37,7 +37,7 @@ pub mod max_cycles {
 /// a decrease (normalise, look up, divide, quotient, share, shrink), then an adjustment (the same division of another dividend), then the penalty. One
 /// multiplier serves all of them.
 ///
-/// Levels: 8 (lost bytes off the window 1, choice of the window 2, clamp 3, state 2; two carry chains).
+/// A step that changes the window is followed by one that clamps it. Levels: 6.
 #[derive(LogicBlock, Default)]
 pub struct NsccEngine<const Q: usize = 10> {
     _parameters: Checked<Self>,
@@ -189,7 +189,7 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
             }
             Step::Decide => {
                 if decision.adapts {
-                    self.work.d.next.state.cwnd = window;
+                    self.work.d.next.window = window;
                     self.work.d.next.state.ignore_left = asked.in_flight;
                     self.work.d.next.state.increase = bits(0);
                     self.work.d.next.state.idle_bytes = bits(0);
@@ -206,7 +206,9 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                 }
                 self.work.d.next.decreasing = decision.decreases;
                 self.multiply.start.next = decision.increases;
-                self.step.d.next = if decision.decreases {
+                self.step.d.next = if decision.adapts {
+                    Step::Clamp
+                } else if decision.decreases {
                     Step::Normalise
                 } else if !decision.increases {
                     after_response
@@ -230,11 +232,15 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                     self.step.d.next = after_response;
                 }
             }
-            Step::Grow => {
+            Step::Grow | Step::WriteShrunk => {
                 if done {
-                    self.work.d.next.state.cwnd = window;
-                    self.step.d.next = after_response;
+                    self.work.d.next.window = window;
+                    self.step.d.next = Step::Clamp;
                 }
+            }
+            Step::Clamp => {
+                self.work.d.next.state.cwnd = clamp(work.window, registers);
+                self.step.d.next = after_response;
             }
             Step::Normalise => {
                 self.work.d.next.normalised = normalise(divisor);
@@ -259,30 +265,24 @@ impl<const Q: usize> Logic for NsccEngine<Q> {
                 self.work.d.next.decreasing = false;
                 self.step.d.next = Step::WriteShrunk;
             }
-            Step::WriteShrunk => {
-                if done {
-                    self.work.d.next.state.cwnd = window;
-                    self.step.d.next = after_response;
-                }
-            }
             Step::Adjust => {
-                self.work.d.next.state.cwnd = window;
+                self.work.d.next.window = window;
+                self.work.d.next.comparison.adjust_due = false;
                 self.work.d.next.state.increase = bits(0);
                 self.work.d.next.state.received = bits(0);
                 self.work.d.next.state.last_adjust = asked.now;
                 if comparison.eta_due {
                     self.work.d.next.state.last_eta = asked.now;
                 }
-                self.step.d.next = Step::Penalise;
+                self.step.d.next = Step::Clamp;
             }
-            Step::SubtractLoss => {
-                self.work.d.next.state.cwnd = window;
-                self.work.d.next.state.loss_seen = true;
-                self.step.d.next = Step::Penalise;
-            }
-            Step::Resume => {
-                self.work.d.next.state.cwnd = window;
-                self.step.d.next = Step::Penalise;
+            Step::SubtractLoss | Step::Resume => {
+                self.work.d.next.window = window;
+                self.work.d.next.comparison.adjust_due = false;
+                if step == Step::SubtractLoss {
+                    self.work.d.next.state.loss_seen = true;
+                }
+                self.step.d.next = Step::Clamp;
             }
             Step::Penalise => {
                 self.multiply.start.next = !whole;

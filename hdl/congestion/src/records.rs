@@ -88,6 +88,8 @@ pub struct Work {
     pub decreasing: Bit,
     pub normalised: Normalised,
     pub quotient: Bits<33>,
+    /// The changed window before it is clamped: bytes, 30.8.
+    pub window: Bits<38>,
 }
 
 /// Reaction to a sample.

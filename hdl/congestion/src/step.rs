@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::WindowChange;
 use stellar_wire::rows::DRAIN_RAISE_HALVES;
 
-use crate::arithmetic::{clamp, decrease_factor, less};
+use crate::arithmetic::{decrease_factor, less};
 use crate::records::{Decision, Operands, Work};
 
 // `Step::Resume` adds a half.
@@ -36,6 +36,8 @@ pub enum Step {
     Collect,
     /// Applies the fast increase to the window.
     Grow,
+    /// Limits the changed window to the configured range.
+    Clamp,
     /// Normalises the divisor: finds its leading one.
     Normalise,
     /// Reads the reciprocal of the divisor from the table.
@@ -62,13 +64,16 @@ pub enum Step {
     RespondAtOnce,
 }
 
-/// Selects quick adapt, or one of the four quadrants of mark and delay. Levels: 3 behind a carry chain.
+/// Selects quick adapt, or one of the four quadrants of mark and delay. Levels: 3 behind a carry chain of 16 bits.
 #[hdl_fn]
 pub fn decide(work: Work) -> Decision {
     let comparison = work.comparison;
     let adapts = comparison.period_over & comparison.congested & comparison.starved;
     let responds = work.sample.has_delay & !adapts & !work.sample.old_mark;
-    let over = work.state.average_delay > (bit_cast::<32, 16>(work.registers.target) << 16);
+    // Whole ticks alone are compared, and the fraction beside them: a chain over both is behind two levels more.
+    let ticks = work.state.average_delay.get_bits::<16>(16);
+    let over = (ticks > work.registers.target)
+        | ((ticks == work.registers.target) & work.state.average_delay.get_bits::<16>(0).any());
     Decision {
         adapts,
         responds,
@@ -83,9 +88,9 @@ pub fn decide(work: Work) -> Decision {
     }
 }
 
-/// Returns the window of a step that changes it. Levels: 6 (choice 2, a carry chain 1, clamp 3).
+/// Returns the window of a step that changes it, not clamped. Levels: 3 (a carry chain 1, choice 2).
 #[hdl_fn]
-pub fn window_after(step: Step, work: Work, product: Bits<65>) -> Bits<32> {
+pub fn window_after(step: Step, work: Work, product: Bits<65>) -> Bits<38> {
     let cwnd = bit_cast::<38, 32>(work.state.cwnd);
     let lost = bit_cast::<32, 24>(work.asked.bytes) << 8;
     let steady = if work.comparison.eta_due {
@@ -99,15 +104,14 @@ pub fn window_after(step: Step, work: Work, product: Bits<65>) -> Bits<32> {
     } else {
         bits::<38>(0)
     };
-    let window = match step {
+    match step {
         Step::Decide => bit_cast::<38, 24>(work.state.achieved) << 8,
         Step::Grow => cwnd + product.get_bits::<38>(3),
         Step::WriteShrunk => cwnd - product.get_bits::<38>(16),
         Step::Adjust => cwnd + bit_cast::<38, 33>(work.quotient) + steady,
         Step::Resume => saved + more,
         _ => bit_cast::<38, 32>(less(work.state.cwnd, lost)),
-    };
-    clamp(window, work.registers)
+    }
 }
 
 /// Returns the operands of a step. Levels: 6 (the sum that decides `grows` 1, choice 2 and 3).

@@ -4,8 +4,8 @@ use hdl_host_if::table_rows::features;
 use hdl_nic::table_bits::{EMTT_BITS, MR_BITS, QP_BITS};
 use hdl_nic::{Board, Shape, UnknownBoard, UnknownShape};
 use serde::Deserialize;
-use thiserror::Error;
 use stellar_wire::host::registers::Immediates;
+use thiserror::Error;
 
 /// A card that can be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -17,6 +17,24 @@ pub struct Beat {
 }
 
 impl Beat {
+    /// A beat without bytes.
+    pub const EMPTY: Self = Self {
+        words: [0; WORDS],
+        bytes: 0,
+        last: false,
+    };
+
+    /// Makes it a beat from the words of a port, in place: a beat is large to be moved. Words beyond those of the port stay.
+    ///
+    /// # Panics
+    /// If the port is wider than a beat.
+    #[inline]
+    pub fn set(&mut self, port: &[u32], bytes: usize, last: bool) {
+        self.words[..port.len()].copy_from_slice(port);
+        self.bytes = bytes;
+        self.last = last;
+    }
+
     /// A beat of `bytes`.
     ///
     /// # Panics
@@ -41,9 +59,9 @@ impl Beat {
     /// If the port is wider than a beat.
     #[inline]
     pub fn from_port(port: &[u32], bytes: usize, last: bool) -> Self {
-        let mut words = [0; WORDS];
-        words[..port.len()].copy_from_slice(port);
-        Self { words, bytes, last }
+        let mut beat = Self::EMPTY;
+        beat.set(port, bytes, last);
+        beat
     }
 
     /// The beat's words for a port of `width` bytes.

@@ -2,13 +2,17 @@
 
 use std::collections::VecDeque;
 
+use stellar_wire::pcie::descriptor::RequesterCompletion;
 use stellar_wire::pcie::sideband::{completion as sideband, dword_bits};
+use stellar_wire::Header;
 
 use crate::beat::{put_words, WORDS};
 use crate::bits::set_field;
 
 /// Bytes between which completions begin.
 const SLOT: usize = 16;
+/// Words of the descriptor.
+const DESCRIPTOR: usize = RequesterCompletion::LEN / 4;
 /// Double words of a beat that belong to no completion.
 const UNUSED: u32 = 0x5a5a_5a5a;
 /// Words of `tuser` of the widest beat.
@@ -31,13 +35,32 @@ pub struct CompletionBeat {
     pub ended: usize,
 }
 
+impl CompletionBeat {
+    /// A beat without completions.
+    pub const EMPTY: Self = Self {
+        data: [UNUSED; WORDS],
+        user: [0; USER_WORDS],
+        ended: 0,
+    };
+}
+
+/// A completion that waits.
+struct Waiting {
+    descriptor: [u32; DESCRIPTOR],
+    payload: Vec<u8>,
+    /// Its end is marked as damaged.
+    discontinue: bool,
+}
+
 /// Puts completions one behind the other into beats, each at the next multiple of 16 bytes.
 pub struct CompletionWriter {
     width: usize,
-    /// Descriptor and payload of each completion, and whether its end is marked as damaged.
-    waiting: VecDeque<(Vec<u8>, bool)>,
-    /// Bytes of the first that have left.
+    waiting: VecDeque<Waiting>,
+    /// The first of them has begun, and so many bytes of its payload have left.
+    begun: bool,
     sent: usize,
+    /// Bytes of a descriptor.
+    bytes: Vec<u8>,
 }
 
 impl CompletionWriter {
@@ -46,21 +69,31 @@ impl CompletionWriter {
         Self {
             width,
             waiting: VecDeque::new(),
+            begun: false,
             sent: 0,
+            bytes: Vec::new(),
         }
     }
 
-    /// Adds a completion, its descriptor first. `discontinue` marks its end as damaged.
+    /// Adds a completion. `discontinue` marks its end as damaged.
     ///
     /// # Panics
-    /// If it is not whole double words.
-    pub fn push(&mut self, bytes: Vec<u8>, discontinue: bool) {
+    /// If the payload is not whole double words.
+    pub fn push(&mut self, descriptor: &RequesterCompletion, payload: Vec<u8>, discontinue: bool) {
         assert!(
-            bytes.len().is_multiple_of(4),
+            payload.len().is_multiple_of(4),
             "a completion of {} bytes",
-            bytes.len()
+            payload.len()
         );
-        self.waiting.push_back((bytes, discontinue));
+        self.bytes.clear();
+        descriptor.emit(&mut self.bytes);
+        let mut descriptor = [0; DESCRIPTOR];
+        put_words(&self.bytes, &mut descriptor);
+        self.waiting.push_back(Waiting {
+            descriptor,
+            payload,
+            discontinue,
+        });
     }
 
     /// Whether everything has left.
@@ -70,45 +103,63 @@ impl CompletionWriter {
 
     /// The next beat, with as many completions as fit, but at most `most` that begin in it. `None` if nothing waits.
     pub fn next_beat(&mut self, most: usize) -> Option<CompletionBeat> {
-        if self.waiting.is_empty() {
-            return None;
+        let mut beat = CompletionBeat::EMPTY;
+        self.fill(most, &mut beat).then_some(beat)
+    }
+
+    /// Does what [`Self::next_beat`] does, in place: a beat is large to be moved. If nothing waits, this returns false, and `beat` stays as it is.
+    #[inline]
+    pub fn fill(&mut self, most: usize, beat: &mut CompletionBeat) -> bool {
+        let waits = !self.is_empty();
+        if waits {
+            self.put(most, beat);
         }
+        waits
+    }
+
+    fn put(&mut self, most: usize, beat: &mut CompletionBeat) {
         let width = self.width;
-        let mut data = [UNUSED; WORDS];
-        let mut user = [0; USER_WORDS];
-        let (mut begun, mut ended) = (0, 0);
+        *beat = CompletionBeat::EMPTY;
+        let CompletionBeat { data, user, ended } = beat;
+        let mut begun = 0;
         // Words of the beat up to the end of the last completion.
         let mut filled = 0_usize;
-        while let Some((completion, discontinue)) = self.waiting.front() {
+        while let Some(completion) = self.waiting.front() {
             let start = (4 * filled).next_multiple_of(SLOT);
-            let begins = self.sent == 0;
+            let begins = !self.begun;
             if start == width / 8 || begins && begun == most.min(sideband::places(width)) {
                 break;
             }
             if begins {
                 let (place, bits) = (sideband::start(width, begun), sideband::start_bits(width));
-                set_field(&mut user, sideband::starts(width, begun), 1, 1);
-                set_field(&mut user, place, bits, (start / SLOT) as u64);
+                set_field(user, sideband::starts(width, begun), 1, 1);
+                set_field(user, place, bits, (start / SLOT) as u64);
                 begun += 1;
             }
-            let left = &completion[self.sent..];
-            let here = left.len().min(width / 8 - start);
-            filled = start / 4 + put_words(&left[..here], &mut data[start / 4..]);
+            filled = start / 4;
+            if begins {
+                data[filled..filled + DESCRIPTOR].copy_from_slice(&completion.descriptor);
+                filled += DESCRIPTOR;
+                self.begun = true;
+            }
+            let left = &completion.payload[self.sent..];
+            let here = left.len().min(width / 8 - 4 * filled);
+            filled += put_words(&left[..here], &mut data[filled..]);
             self.sent += here;
             if here < left.len() {
                 break;
             }
             let last_dword = (filled - 1) as u64;
-            let (place, bits) = (sideband::end(width, ended), dword_bits(width));
-            set_field(&mut user, sideband::ends(width, ended), 1, 1);
-            set_field(&mut user, place, bits, last_dword);
-            if *discontinue {
-                set_field(&mut user, sideband::discontinue(width), 1, 1);
+            let (place, bits) = (sideband::end(width, *ended), dword_bits(width));
+            set_field(user, sideband::ends(width, *ended), 1, 1);
+            set_field(user, place, bits, last_dword);
+            if completion.discontinue {
+                set_field(user, sideband::discontinue(width), 1, 1);
             }
-            ended += 1;
+            *ended += 1;
+            self.begun = false;
             self.sent = 0;
             self.waiting.pop_front();
         }
-        Some(CompletionBeat { data, user, ended })
     }
 }

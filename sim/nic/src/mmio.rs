@@ -206,10 +206,11 @@ impl Mmio {
     /// # Panics
     /// If a read is outstanding, or the access enables no byte.
     pub fn drive(&self, access: Option<&MmioAccess>, inputs: &mut NicInputs) {
-        inputs.cq = access.map(|access| {
+        // Mostly there is none, and a beat is large to be moved.
+        if let Some(access) = access {
             assert!(self.read.is_none(), "{access:?} beside a read");
-            access.beat(self.tag)
-        });
+            inputs.cq = Some(access.beat(self.tag));
+        }
     }
 
     /// What became of the access, and of the outstanding read, in this cycle.

@@ -1,6 +1,6 @@
 //! The pins of the Verilated NIC, cycle by cycle.
 
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 use arrayvec::ArrayVec;
 use hdl_nic::{Shape, Top, RESET_CLOCKS, RESET_HOLD};
@@ -16,7 +16,7 @@ use crate::NicError;
 
 /// What drives one port and its PCIe endpoint in a cycle.
 #[derive(Clone, Debug, Default)]
-pub struct PortInputs {
+pub struct PortInputs<'a> {
     /// From the MAC.
     pub rx: Option<Beat>,
     /// Frames that were lost between the MAC and the card, modulo 2^32.
@@ -24,7 +24,7 @@ pub struct PortInputs {
     pub tx_ready: bool,
     pub rq_ready: bool,
     /// On offer: completions.
-    pub rc: Option<Arc<RcBeat>>,
+    pub rc: Option<&'a RcBeat>,
 }
 
 /// A beat of AMD's completer request stream.
@@ -38,7 +38,7 @@ pub struct CqBeat {
 
 /// What drives the card in a cycle.
 #[derive(Clone, Debug, Default)]
-pub struct NicInputs {
+pub struct NicInputs<'a> {
     /// On offer: a request of the host to a BAR.
     pub cq: Option<CqBeat>,
     /// On offer: a message for endpoint 1.
@@ -51,7 +51,7 @@ pub struct NicInputs {
     /// Bit p: the link of port p is up.
     pub port_up: u8,
     /// Those of a port that the card does not have drive nothing.
-    pub ports: [PortInputs; 2],
+    pub ports: [PortInputs<'a>; 2],
 }
 
 /// A beat of AMD's requester request stream: data and `tuser`.
@@ -319,14 +319,21 @@ impl NicModel {
         let (m, p) = (&mut self.model, &self.pins);
         for (n, pins) in p.ports.iter().enumerate() {
             let port = levels.ports[n];
-            if before.is_some_and(|before| before.ports[n] == port) {
+            let before = before.map(|before| before.ports[n]);
+            if before == Some(port) {
                 continue;
             }
-            m.set_u64(pins.rx_valid, port.rx_valid.into());
-            m.set_u64(pins.rx_dropped, port.rx_dropped.into());
-            m.set_u64(pins.tx_ready, port.tx_ready.into());
-            m.set_u64(pins.rq_tready, port.rq_ready.into());
-            m.set_u64(pins.rc_tvalid, port.rc_valid.into());
+            let mut set = |pin, level: fn(&PortLevels) -> u64| {
+                let value = level(&port);
+                if before.is_none_or(|before| level(&before) != value) {
+                    m.set_u64(pin, value);
+                }
+            };
+            set(pins.rx_valid, |port| port.rx_valid.into());
+            set(pins.rx_dropped, |port| port.rx_dropped.into());
+            set(pins.tx_ready, |port| port.tx_ready.into());
+            set(pins.rq_tready, |port| port.rq_ready.into());
+            set(pins.rc_tvalid, |port| port.rc_valid.into());
         }
         let ports = levels.ports;
         if before.is_some_and(|before| Levels { ports, ..before } == levels) {
@@ -362,7 +369,7 @@ impl NicModel {
                 m.set_u64(pins.rx_bytes, beat.bytes as u64);
                 m.set_u64(pins.rx_last, beat.last.into());
             }
-            if let Some(rc) = &port.rc {
+            if let Some(rc) = port.rc {
                 m.set(pins.rc_tdata, &rc.beat.data);
                 m.set(pins.rc_tuser, &rc.beat.user);
             }
@@ -372,13 +379,13 @@ impl NicModel {
     /// Fills `outputs`, which are those of a cycle in which nothing moves.
     fn look(&self, inputs: &NicInputs, outputs: &mut NicOutputs) {
         let (m, p) = (&self.model, &self.pins);
-        let flag = |port| m.get_u64(port) != 0;
+        let flag = |port| m.get_bit(port);
         let ports = p.ports.iter().zip(&inputs.ports);
         for (moved, (pins, driven)) in outputs.ports.iter_mut().zip(ports) {
             if driven.tx_ready && flag(pins.tx_valid) {
                 let bytes = m.get_u64(pins.tx_bytes) as usize;
-                let words = m.get_words(pins.tx_data);
-                moved.tx = Some(Beat::from_port(&words, bytes, flag(pins.tx_last)));
+                let tx = moved.tx.insert(Beat::EMPTY);
+                tx.set(&m.get_words(pins.tx_data), bytes, flag(pins.tx_last));
             }
             if driven.rq_ready && flag(pins.rq_tvalid) {
                 let rq = moved.rq.insert(RqBeat::default());

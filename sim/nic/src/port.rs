@@ -88,7 +88,7 @@ impl Port {
     }
 
     /// Sets what drives the pins in this cycle, which nothing drives yet. Call it once per cycle.
-    pub fn drive<M: HostSide>(&mut self, pcie: &mut HostPcie<M>, pins: &mut PortInputs) {
+    pub fn drive<'a, M: HostSide>(&'a mut self, pcie: &mut HostPcie<M>, pins: &mut PortInputs<'a>) {
         // The fabric drops damaged frames. Without a beat nothing is stored: a beat is large.
         if let Some(received) = self.rx.clock() {
             pins.rx = Some(received.beat);

@@ -130,7 +130,9 @@ impl<M: Memories> Fabric<M> {
         let Some(Tlp::Read(read)) = packet.tlp.memory() else {
             return VecDeque::new();
         };
-        let mut data = vec![0; usize::from(read.dwords) * 4];
+        let mut data = Vec::new();
+        // Not by `vec!`: memory that the allocator has to clear costs it more than this.
+        data.resize(usize::from(read.dwords) * 4, 0);
         let enabled = completer::enabled_bytes(read);
         let first = read.address + enabled.start as u64;
         // A flush reads nothing: it only comes behind the writes.
@@ -143,7 +145,7 @@ impl<M: Memories> Fabric<M> {
         }
         let max_payload = self.links[link.0].config.max_payload;
         let (bdf, config) = self.completer(target);
-        let mut completions = completer::successful(bdf, config, max_payload, read, &data);
+        let mut completions = completer::successful(bdf, config, max_payload, read, data);
         let flow = Self::flow(target, &packet);
         self.counters.count_read(flow, packet.tlp.addressed_bytes());
         match packet.fault {

@@ -19,7 +19,9 @@ impl Calendar {
 
     /// Nothing happens at a place before `time`; never, if it is the largest.
     pub fn set(&mut self, place: usize, time: Picoseconds) {
-        self.times[place] = time;
+        if std::mem::replace(&mut self.times[place], time) == time {
+            return;
+        }
         self.earliest = self.earliest.and_then(|earliest| {
             if (time, place) <= earliest {
                 Some((time, place))

@@ -4,6 +4,9 @@ use std::collections::VecDeque;
 
 use crate::tlp::FlowClass;
 
+/// Number of classes: as many entries may be the next to leave.
+pub(crate) const CLASSES: usize = FlowClass::ALL.len();
+
 /// Entries in order of arrival, of which some may leave before older ones (base specification, table 2-40, without relaxed or ID-based ordering):
 /// nothing passes a posted write that is older; a posted write passes reads and completions that are stuck; reads and completions pass each other;
 /// each class stays in order.
@@ -12,10 +15,10 @@ use crate::tlp::FlowClass;
 #[derive(Debug)]
 pub(crate) struct ClassQueues<T> {
     /// Entries with their number in the order of arrival.
-    queues: [VecDeque<(u64, T)>; 3],
+    queues: [VecDeque<(u64, T)>; CLASSES],
     next: u64,
-    /// Entries of all classes.
-    count: usize,
+    /// Bit per class that has entries. Most queues have those of one class.
+    classes: u8,
 }
 
 impl<T> ClassQueues<T> {
@@ -23,14 +26,14 @@ impl<T> ClassQueues<T> {
         Self {
             queues: Default::default(),
             next: 0,
-            count: 0,
+            classes: 0,
         }
     }
 
     pub fn push(&mut self, class: FlowClass, entry: T) {
         self.queues[class as usize].push_back((self.next, entry));
         self.next += 1;
-        self.count += 1;
+        self.classes |= 1 << class as u8;
     }
 
     /// How many entries of a class wait.
@@ -39,7 +42,7 @@ impl<T> ClassQueues<T> {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.classes == 0
     }
 
     /// The class whose oldest entry leaves: the oldest one for which `leaves` holds and that nothing before it keeps from leaving.
@@ -49,6 +52,11 @@ impl<T> ClassQueues<T> {
             return None;
         }
         let front = |class: FlowClass| self.queues[class as usize].front();
+        if self.classes.is_power_of_two() {
+            let class = FlowClass::ALL[self.classes.trailing_zeros() as usize];
+            let (_, entry) = front(class)?;
+            return leaves(class, entry).then_some(class);
+        }
         let posted = front(FlowClass::Posted);
         // Reads and completions that are younger than a posted write wait for it, so at most two entries come before it.
         let limit = posted.map_or(u64::MAX, |entry| entry.0);
@@ -72,14 +80,17 @@ impl<T> ClassQueues<T> {
 
     /// Removes the oldest entry of a class.
     pub fn pop(&mut self, class: FlowClass) -> Option<T> {
-        let (_, entry) = self.queues[class as usize].pop_front()?;
-        self.count -= 1;
+        let queue = &mut self.queues[class as usize];
+        let (_, entry) = queue.pop_front()?;
+        if queue.is_empty() {
+            self.classes &= !(1 << class as u8);
+        }
         Some(entry)
     }
 
     /// Removes everything, class by class.
     pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
-        self.count = 0;
+        self.classes = 0;
         let queues = self.queues.iter_mut();
         queues.flat_map(|queue| queue.drain(..).map(|entry| entry.1))
     }

@@ -34,29 +34,33 @@ pub fn successful(
     config: &CompleterConfig,
     max_payload: usize,
     read: &MemRead,
-    data: &[u8],
+    mut data: Vec<u8>,
 ) -> VecDeque<Completion> {
     let chunk = config.max_completion.min(max_payload);
     let (first, end) = enabled_span(read);
-    let mut completions = VecDeque::new();
-    let mut at = 0;
-    while at < data.len() {
-        let address = read.address + at as u64;
-        let to_boundary = chunk - address as usize % chunk;
-        let next = data.len().min(at + to_boundary);
+    let before = read.address as usize % chunk;
+    let count = (before + data.len()).div_ceil(chunk);
+    let mut completions = VecDeque::with_capacity(count);
+    // From the last one on, so that each takes its payload from the end, and the first keeps the buffer.
+    for n in (0..count).rev() {
+        let at = (n * chunk).saturating_sub(before);
+        let payload = if n == 0 {
+            std::mem::take(&mut data)
+        } else {
+            data.split_off(at)
+        };
         let first_byte = at.max(first);
-        completions.push_back(Completion {
+        completions.push_front(Completion {
             completer,
             requester: read.requester,
             tag: read.tag,
             status: CompletionStatus::Successful,
             byte_count: (end - first_byte) as u16,
             lower_address: ((read.address + first_byte as u64) & 0x7f) as u8,
-            data: data[at..next].to_vec(),
+            data: payload,
             poisoned: false,
             damaged: false,
         });
-        at = next;
     }
     completions
 }
@@ -99,10 +103,10 @@ mod tests {
             max_completion,
             ..CompleterConfig::default()
         };
-        let data: Vec<u8> = (0..usize::from(read.dwords) * 4)
+        let data = (0..usize::from(read.dwords) * 4)
             .map(|i| (read.address as usize + i) as u8)
             .collect();
-        successful(Bdf::from_id(0), &config, mps, read, &data).into()
+        successful(Bdf::from_id(0), &config, mps, read, data).into()
     }
 
     #[test]

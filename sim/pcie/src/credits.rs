@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use crate::carried::Carried;
 use crate::config::CreditConfig;
 use crate::tlp::FlowClass;
 use crate::Picoseconds;
@@ -40,9 +39,9 @@ impl Credits {
         }
     }
 
-    pub fn cost(&self, tlp: &Carried) -> Cost {
-        let class = tlp.class();
-        let data = (tlp.payload_len() as u32).div_ceil(CreditConfig::DATA_UNIT);
+    /// Credits that a TLP takes with `payload` bytes of payload.
+    pub fn cost(&self, class: FlowClass, payload: usize) -> Cost {
+        let data = (payload as u32).div_ceil(CreditConfig::DATA_UNIT);
         Cost {
             class,
             data: data.min(self.granted_data[class as usize]),

@@ -13,24 +13,30 @@ pub(crate) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     rng
 }
 
-/// A sequence of delays.
+/// A sequence of delays; `None` if there are none. It lies apart, since links are looked at in every cycle of a card, and most have no delay.
 #[derive(Debug)]
-pub(crate) struct Delay {
+pub(crate) struct Delay(Option<Box<Sequence>>);
+
+#[derive(Debug)]
+struct Sequence {
     config: DelayConfig,
     rng: ChaCha8Rng,
 }
 
 impl Delay {
     pub fn new(config: DelayConfig, rng: ChaCha8Rng) -> Self {
-        Self { config, rng }
+        Self((!config.is_none()).then(|| Box::new(Sequence { config, rng })))
     }
 
     /// Delay of the next TLP.
     pub fn draw(&mut self) -> Picoseconds {
+        self.0.as_mut().map_or(0, |sequence| sequence.draw())
+    }
+}
+
+impl Sequence {
+    fn draw(&mut self) -> Picoseconds {
         let config = &self.config;
-        if config.is_none() {
-            return 0;
-        }
         let spread = config.max_ps - config.min_ps;
         let mut delay = config.min_ps;
         if spread > 0 {

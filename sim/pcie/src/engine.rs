@@ -1,15 +1,17 @@
 //! What happens at each place of the fabric when its time comes.
 
+use arrayvec::ArrayVec;
+
 use crate::carried::Carried;
+use crate::class_queues::CLASSES;
 use crate::config::RequestKind;
 use crate::counters::{Location, Refusal, Report, Target};
 use crate::fabric::{Fabric, Received};
-use crate::link::{Action, Held, LinkId, Packet};
+use crate::link::{Action, Flying, Held, LinkId, Packet};
 use crate::memories::Memories;
 use crate::responder::Answer;
 use crate::routing::Router;
 use crate::tlp::{FlowClass, Tlp};
-use crate::tlp_check;
 use crate::topology::{Kind, Node};
 use crate::Picoseconds;
 use stellar_wire::host::config_space::aer::HeaderLog;
@@ -30,9 +32,15 @@ impl<M: Memories> Fabric<M> {
     fn process(&mut self, link: LinkId) {
         self.arrive(link);
         self.serve(link);
-        self.transmit(link);
-        self.wake(link);
-        let next = self.links[link.0].next_time(self.now);
+        let now = self.now;
+        let this = &mut self.links[link.0];
+        this.transmit(now);
+        let next = if this.has_freed {
+            self.wake(link);
+            self.links[link.0].next_time(now)
+        } else {
+            this.next_time(now)
+        };
         self.calendar.set(link.0, next);
     }
 
@@ -43,23 +51,19 @@ impl<M: Memories> Fabric<M> {
         self.calendar.hasten(link.0, next);
     }
 
-    /// Starts to send on `link` if possible.
-    pub(crate) fn transmit(&mut self, link: LinkId) {
-        let now = self.now;
-        while self.links[link.0].start(now) {}
-    }
-
-    /// Checks the TLPs that have reached the receiver of `link`, decides their targets and buffers them.
-    fn arrive(&mut self, link: LinkId) {
-        let now = self.now;
-        while let Some((mut packet, cost)) = self.links[link.0].land(now) {
+    /// Decides the targets of the TLPs that have reached the receiver of `link`, and buffers them.
+    pub(crate) fn arrive(&mut self, link: LinkId) {
+        while let Some(landed) = self.links[link.0].land(self.now) {
+            let Flying {
+                arrives_at,
+                mut packet,
+                cost,
+                malformed,
+            } = landed;
             let node = self.links[link.0].receiver;
-            let max_payload = self.links[link.0].config.max_payload;
-            let memory = packet.tlp.memory();
-            let checked = memory.map_or(Ok(()), |tlp| tlp_check::check(tlp, max_payload));
-            let (ready_at, action) = match checked {
-                Err(why) => (now, Action::Refuse(Refusal::Malformed(why))),
-                Ok(()) => {
+            let (ready_at, action) = match malformed {
+                Some(why) => (arrives_at, Action::Refuse(Refusal::Malformed(why))),
+                None => {
                     self.inject(node, &mut packet);
                     Router {
                         topology: &self.topology,
@@ -69,7 +73,7 @@ impl<M: Memories> Fabric<M> {
                         iommu: &mut self.iommu,
                         peer_writes_free_at: &mut self.peer_writes_free_at,
                     }
-                    .route(now, node, &mut packet)
+                    .route(arrives_at, node, &mut packet)
                 }
             };
             let held = Held {
@@ -101,10 +105,17 @@ impl<M: Memories> Fabric<M> {
     }
 
     /// Lets everything leave the receive buffer of `link`, and its responder, that can; returns whether anything did.
+    #[inline]
     fn serve(&mut self, link: LinkId) -> bool {
         let this = &self.links[link.0];
         if this.held.is_empty() && this.responder.is_idle() {
             return false;
+        }
+        if this.responder.is_idle() {
+            // What is released may be for the responder.
+            let progress = self.release(link);
+            let responds = !self.links[link.0].responder.is_idle() && self.respond(link);
+            return progress || responds;
         }
         self.show_writes(link);
         let mut progress = false;
@@ -125,7 +136,10 @@ impl<M: Memories> Fabric<M> {
         let mut progress = false;
         loop {
             let this = &self.links[link.0];
-            let mut blocked_by = Vec::new();
+            if this.held.is_empty() {
+                return progress;
+            }
+            let mut blocked_by = ArrayVec::<_, CLASSES>::new();
             let leaves = this.held.find(|class, held| {
                 if held.ready_at > now {
                     return false;
@@ -178,9 +192,12 @@ impl<M: Memories> Fabric<M> {
     }
 
     pub(crate) fn send(&mut self, link: LinkId, packet: Box<Packet>) {
-        self.links[link.0].enqueue(packet);
-        self.transmit(link);
-        self.hasten(link);
+        let now = self.now;
+        let this = &mut self.links[link.0];
+        this.enqueue(packet);
+        this.transmit(now);
+        let next = this.next_time(now);
+        self.calendar.hasten(link.0, next);
     }
 
     /// A completion or a message reaches a NIC.
@@ -232,22 +249,34 @@ impl<M: Memories> Fabric<M> {
 
     /// Lets the receive buffers that wait for space on `link` try again. Those that made no progress are first next time.
     fn wake(&mut self, link: LinkId) {
+        let this = &mut self.links[link.0];
+        if this.waiters.is_empty() {
+            this.has_freed = false;
+            return;
+        }
+        let mut woken = std::mem::take(&mut self.woken);
         while std::mem::take(&mut self.links[link.0].has_freed) {
             if self.links[link.0].waiters.is_empty() {
-                return;
+                break;
             }
-            let waiters = std::mem::take(&mut self.links[link.0].waiters);
-            let mut served = Vec::new();
-            for waiter in waiters {
-                if self.serve(waiter) {
-                    served.push(waiter);
+            std::mem::swap(&mut woken, &mut self.links[link.0].waiters);
+            // Those that are served stay.
+            woken.retain(|&waiter| {
+                // What has arrived at a switch may be ready by now.
+                if self.links[waiter.0].lands_late() {
+                    self.arrive(waiter);
                 }
+                let is_served = self.serve(waiter);
                 self.hasten(waiter);
+                is_served
+            });
+            let waiters = &mut self.links[link.0].waiters;
+            if waiters.len() > 1 {
+                waiters.sort_by_key(|waiter| woken.contains(waiter));
             }
-            self.links[link.0]
-                .waiters
-                .sort_by_key(|waiter| served.contains(waiter));
+            woken.clear();
         }
+        self.woken = woken;
     }
 
     /// Reads of a port whose time is over.

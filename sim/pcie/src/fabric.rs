@@ -13,7 +13,7 @@ use crate::delay::stream;
 use crate::fabric_error::FabricError;
 use crate::faults::Faults;
 use crate::iommu::Iommu;
-use crate::link::Link;
+use crate::link::{Link, LinkId};
 use crate::memories::{Memories, OwnMemories};
 use crate::memory::Memory;
 use crate::port::Port;
@@ -77,6 +77,8 @@ pub struct Fabric<M = OwnMemories> {
     pub(crate) ports: Vec<Port>,
     pub(crate) iommu: Iommu,
     pub(crate) invalidations: Invalidations,
+    /// Buffer for the links that wait for space.
+    pub(crate) woken: Vec<LinkId>,
     /// When each place of the root complex for a write between devices is free.
     pub(crate) peer_writes_free_at: Vec<Picoseconds>,
     pub(crate) faults: Faults,
@@ -141,6 +143,7 @@ impl<M: Memories> Fabric<M> {
             ports: config.nics.iter().map(port).collect(),
             iommu,
             invalidations: Invalidations::default(),
+            woken: Vec::new(),
             peer_writes_free_at,
             faults: Faults::new(config.faults, stream(config.seed, 0)),
             counters: Counters::default(),

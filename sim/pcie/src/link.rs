@@ -11,6 +11,7 @@ use crate::credits::{Cost, Credits};
 use crate::delay::Delay;
 use crate::responder::Responder;
 use crate::tlp::{FlowClass, Tlp};
+use crate::tlp_check::{self, Malformed};
 use crate::topology::Node;
 use crate::Picoseconds;
 use stellar_wire::pcie::AddressType;
@@ -78,15 +79,19 @@ pub(crate) struct Held {
 
 /// A TLP between sender and receiver.
 #[derive(Debug)]
-struct Flying {
-    arrives_at: Picoseconds,
-    packet: Box<Packet>,
-    cost: Cost,
+pub(crate) struct Flying {
+    pub arrives_at: Picoseconds,
+    pub packet: Box<Packet>,
+    pub cost: Cost,
+    /// What the receiver finds wrong with it.
+    pub malformed: Option<Malformed>,
 }
 
 pub(crate) struct Link {
     pub config: LinkConfig,
     pub receiver: Node,
+    /// For this long after a TLP has arrived nothing follows from it, unless it is malformed: a switch decides by what the TLP says alone.
+    quiet_ps: Picoseconds,
     pub reverse: LinkId,
     pub counters: LinkCounters,
     /// Whether TLPs pass at all.
@@ -102,6 +107,8 @@ pub(crate) struct Link {
     queue: ClassQueues<Box<Packet>>,
     credits: Credits,
     in_flight: VecDeque<Flying>,
+    /// Malformed TLPs among them.
+    malformed: usize,
     busy_until: Picoseconds,
     last_arrival: Picoseconds,
     posted_delay: Delay,
@@ -111,6 +118,7 @@ impl Link {
     pub fn new(
         config: LinkConfig,
         receiver: Node,
+        quiet_ps: Picoseconds,
         reverse: LinkId,
         posted_delay: Delay,
         responder: Responder,
@@ -119,6 +127,7 @@ impl Link {
             credits: Credits::new(&config.credits),
             config,
             receiver,
+            quiet_ps,
             reverse,
             counters: LinkCounters::default(),
             is_up: true,
@@ -128,6 +137,7 @@ impl Link {
             has_freed: false,
             queue: ClassQueues::new(),
             in_flight: VecDeque::new(),
+            malformed: 0,
             busy_until: 0,
             last_arrival: 0,
             posted_delay,
@@ -144,23 +154,30 @@ impl Link {
         self.queue.push(packet.tlp.class(), packet);
     }
 
-    /// Starts to send the next TLP, if the link is free and one has credit.
-    pub fn start(&mut self, now: Picoseconds) -> bool {
-        if now < self.busy_until || self.queue.is_empty() {
-            return false;
+    /// Starts to send, as far as the link is free and a TLP has credit.
+    #[inline]
+    pub fn transmit(&mut self, now: Picoseconds) {
+        while now >= self.busy_until && !self.queue.is_empty() {
+            if !self.start(now) {
+                break;
+            }
         }
+    }
+
+    /// Starts to send the next TLP on the free link, if one has credit.
+    fn start(&mut self, now: Picoseconds) -> bool {
         self.credits.collect(now);
         let credits = &self.credits;
-        let class = self
-            .queue
-            .find(|_, packet| credits.cover(credits.cost(&packet.tlp)));
-        let Some(class) = class else {
+        let mut cost = None;
+        let class = self.queue.find(|class, packet| {
+            let of_this = credits.cost(class, packet.tlp.payload_len());
+            cost = Some(of_this);
+            credits.cover(of_this)
+        });
+        let packet = class.and_then(|class| self.queue.pop(class));
+        let (Some(packet), Some(cost)) = (packet, cost) else {
             return false;
         };
-        let Some(packet) = self.queue.pop(class) else {
-            return false;
-        };
-        let cost = self.credits.cost(&packet.tlp);
         self.credits.take(cost);
         let wire_len = packet.tlp.wire_len();
         let occupancy = self.config.occupancy(wire_len);
@@ -177,23 +194,34 @@ impl Link {
         // The data link layer delivers in order, so what is behind a delayed write waits for it.
         let arrives_at = (self.busy_until + self.config.latency_ps + delay).max(self.last_arrival);
         self.last_arrival = arrives_at;
+        let memory = packet.tlp.memory();
+        let checked = memory.map(|tlp| tlp_check::check(tlp, self.config.max_payload));
+        let malformed = checked.and_then(Result::err);
+        self.malformed += usize::from(malformed.is_some());
         self.in_flight.push_back(Flying {
             arrives_at,
             packet,
             cost,
+            malformed,
         });
         self.has_freed = true;
         true
     }
 
+    /// Whether TLPs may land later than they arrive.
+    pub const fn lands_late(&self) -> bool {
+        self.quiet_ps > 0
+    }
+
     /// The next TLP that has arrived by `now`.
-    pub fn land(&mut self, now: Picoseconds) -> Option<(Box<Packet>, Cost)> {
-        let next = self.in_flight.front()?;
-        if next.arrives_at > now {
+    #[inline]
+    pub fn land(&mut self, now: Picoseconds) -> Option<Flying> {
+        if self.in_flight.front()?.arrives_at > now {
             return None;
         }
-        let Flying { packet, cost, .. } = self.in_flight.pop_front()?;
-        Some((packet, cost))
+        let landed = self.in_flight.pop_front()?;
+        self.malformed -= usize::from(landed.malformed.is_some());
+        Some(landed)
     }
 
     /// The receiver has emptied the buffer of a TLP.
@@ -207,11 +235,15 @@ impl Link {
         self.queue.drain().map(|packet| *packet).collect()
     }
 
-    /// Removes the TLPs that have not arrived.
+    /// Removes the TLPs that have not arrived. Those that have must have landed.
     pub fn drop_flying(&mut self) -> Vec<Packet> {
         let Self {
-            in_flight, credits, ..
+            in_flight,
+            malformed,
+            credits,
+            ..
         } = self;
+        *malformed = 0;
         let lost = in_flight.drain(..).map(|flying| {
             credits.put(flying.cost);
             *flying.packet
@@ -224,8 +256,16 @@ impl Link {
         if self.has_freed && !self.waiters.is_empty() {
             return now;
         }
-        let flight = self.in_flight.front();
-        let mut next = flight.map_or(Picoseconds::MAX, |flying| flying.arrives_at);
+        let mut next = Picoseconds::MAX;
+        if let Some(flying) = self.in_flight.front() {
+            // What lies in front of a malformed TLP lands in time, so that this one does.
+            let quiet = if self.malformed == 0 {
+                self.quiet_ps
+            } else {
+                0
+            };
+            next = (flying.arrives_at + quiet).max(now);
+        }
         if !self.queue.is_empty() {
             next = next.min(if self.busy_until > now {
                 self.busy_until
@@ -233,7 +273,9 @@ impl Link {
                 self.credits.next_arrival().max(now)
             });
         }
-        next = next.min(self.responder.next_time(now));
+        if !self.responder.is_idle() {
+            next = next.min(self.responder.next_time(now));
+        }
         self.held.find(|_, held| {
             if held.ready_at > now {
                 next = next.min(held.ready_at);

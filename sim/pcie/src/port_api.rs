@@ -133,6 +133,7 @@ impl<M: Memories> Fabric<M> {
         };
         let (up, down, function) = device.ok_or(FabricError::NotADevice)?;
         for direction in [up, down] {
+            self.arrive(direction);
             let state = &mut self.links[direction.0];
             state.is_up = is_up;
             if !is_up {

@@ -35,10 +35,10 @@ pub(crate) struct Responder {
     /// Reads by the time at which each can be answered.
     reads: VecDeque<Waiting>,
     most_reads: usize,
-    interleave: bool,
     posted_delay: Delay,
     read_delay: Delay,
-    rng: ChaCha8Rng,
+    /// Chooses among the reads that can be answered, if their completions interleave.
+    interleave: Option<Box<ChaCha8Rng>>,
     /// Time at which the youngest write is visible.
     visible_at: Picoseconds,
 }
@@ -50,10 +50,9 @@ impl Responder {
             writes: VecDeque::new(),
             reads: VecDeque::new(),
             most_reads: config.outstanding_reads,
-            interleave: config.interleave,
             posted_delay: Delay::new(config.posted_delay, stream(0)),
             read_delay: Delay::new(config.read_delay, stream(1)),
-            rng: stream(2),
+            interleave: config.interleave.then(|| Box::new(stream(2))),
             visible_at: 0,
         }
     }
@@ -120,14 +119,12 @@ impl Responder {
     /// Index of the read to which the next completion belongs.
     pub fn next_read(&mut self, now: Picoseconds) -> Option<usize> {
         let ready = |read: &Waiting| read.ready_at <= now;
-        if !ready(self.reads.front()?) {
-            return None;
-        }
-        if !self.interleave {
+        self.reads.front().filter(|read| ready(read))?;
+        let Some(rng) = &mut self.interleave else {
             return Some(0);
-        }
+        };
         let count = self.reads.iter().take_while(|read| ready(read)).count();
-        Some(self.rng.random_range(0..count))
+        Some(rng.random_range(0..count))
     }
 
     /// The state of a read.

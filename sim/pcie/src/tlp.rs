@@ -91,6 +91,11 @@ pub enum FlowClass {
     Completion,
 }
 
+impl FlowClass {
+    /// All classes, in the order of their numbers.
+    pub(crate) const ALL: [Self; 3] = [Self::Posted, Self::NonPosted, Self::Completion];
+}
+
 impl MemWrite {
     /// A write of `bytes` to byte address `address` (any alignment), padded to whole DWs with the byte enables
     /// that make it exact. Fails if the bytes cross a 4 KiB boundary; the maximum payload size is up to the caller.

@@ -71,7 +71,8 @@ impl Topology {
             let upper = (Node::RootComplex, root);
             let lower = (Node::SwitchUpstream(index), &port);
             let delay = DelayConfig::default();
-            let (up, down) = cables.connect(&switch.uplink, upper, lower, delay);
+            let quiet = [0, switch.latency_ps];
+            let (up, down) = cables.connect(&switch.uplink, upper, lower, quiet, delay);
             switches.push(Switch {
                 bdf: switch.bdf,
                 latency_ps: switch.latency_ps,
@@ -84,7 +85,8 @@ impl Topology {
             let index = devices.len();
             let upper = (Node::SwitchDownstream(index), &port);
             let lower = (Node::Device(index), &port);
-            let (up, down) = cables.connect(&nic.link, upper, lower, nic.posted_delay);
+            let quiet = [switches[nic.switch].latency_ps, 0];
+            let (up, down) = cables.connect(&nic.link, upper, lower, quiet, nic.posted_delay);
             devices.push(Device {
                 kind: Kind::Nic(n),
                 bdf: nic.bdf,
@@ -99,7 +101,9 @@ impl Topology {
             let index = devices.len();
             let upper = (Node::SwitchDownstream(index), &port);
             let lower = (Node::Device(index), &gpu.completer);
-            let (up, down) = cables.connect(&gpu.link, upper, lower, DelayConfig::default());
+            let quiet = [switches[gpu.switch].latency_ps, 0];
+            let delay = DelayConfig::default();
+            let (up, down) = cables.connect(&gpu.link, upper, lower, quiet, delay);
             devices.push(Device {
                 kind: Kind::Gpu(n),
                 bdf: gpu.bdf,
@@ -132,6 +136,7 @@ impl Topology {
         self.devices.iter().find(|device| device.bdf == bdf)
     }
 
+    #[inline]
     pub fn nic(&self, index: usize) -> Option<&Device> {
         self.devices[..self.nics].get(index)
     }
@@ -157,18 +162,19 @@ struct Cables {
 }
 
 impl Cables {
-    /// Adds both directions of a link: the one that ends at `upper`, then the one that ends at `lower`. Posted writes to the former have `delay` on the
-    /// link.
+    /// Adds both directions of a link: the one that ends at `upper`, then the one that ends at `lower`. `quiet` are the latencies of the switches at these
+    /// ends, 0 where there is none. Posted writes to the former have `delay` on the link.
     fn connect(
         &mut self,
         config: &LinkConfig,
         upper: (Node, &CompleterConfig),
         lower: (Node, &CompleterConfig),
+        quiet: [Picoseconds; 2],
         delay: DelayConfig,
     ) -> (LinkId, LinkId) {
         let (up, down) = (LinkId(self.links.len()), LinkId(self.links.len() + 1));
-        self.add(config, upper, down, delay);
-        self.add(config, lower, up, DelayConfig::default());
+        self.add(config, upper, quiet[0], down, delay);
+        self.add(config, lower, quiet[1], up, DelayConfig::default());
         (up, down)
     }
 
@@ -176,13 +182,15 @@ impl Cables {
         &mut self,
         config: &LinkConfig,
         (receiver, completer): (Node, &CompleterConfig),
+        quiet: Picoseconds,
         reverse: LinkId,
         delay: DelayConfig,
     ) {
         let (seed, first) = (self.seed, 1 + 4 * self.links.len() as u64);
         let posted_delay = Delay::new(delay, stream(seed, first));
         let responder = Responder::new(completer, |n| stream(seed, first + 1 + n));
-        let link = Link::new(config.clone(), receiver, reverse, posted_delay, responder);
+        let config = config.clone();
+        let link = Link::new(config, receiver, quiet, reverse, posted_delay, responder);
         self.links.push(link);
     }
 }

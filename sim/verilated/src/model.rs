@@ -151,6 +151,12 @@ impl Model {
         }
     }
 
+    /// Returns bit 0 of a port of any width.
+    #[inline]
+    pub fn get_bit(&self, port: PortId) -> bool {
+        self.ports[port.0].lowest_bit()
+    }
+
     /// Copies the value of a port into `out` as 32-bit words, lowest first. Words of `out` beyond the port are set to zero.
     ///
     /// # Panics

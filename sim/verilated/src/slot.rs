@@ -12,6 +12,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    #[inline]
     pub fn words(&self) -> usize {
         self.width.div_ceil(32)
     }
@@ -36,6 +37,14 @@ impl Slot {
         }
     }
 
+    /// Returns the lowest bit of a port.
+    #[inline]
+    pub fn lowest_bit(&self) -> bool {
+        // SAFETY: as in `narrow` and `wide`, in memory with the lowest byte first: the first byte of a port of any width has its lowest bits.
+        let byte = unsafe { self.address.cast::<u8>().read() };
+        byte & 1 != 0
+    }
+
     /// Sets a port of at most 64 bits. Higher bits of `value` are dropped. Returns whether its value has changed.
     #[inline]
     pub fn set_narrow(&self, value: u64) -> bool {
@@ -56,6 +65,7 @@ impl Slot {
     }
 
     /// Returns the words of a port of more than 64 bits.
+    #[inline]
     pub fn wide(&self) -> &[u32] {
         // SAFETY: Verilator keeps wider ports in an array of 32-bit words, lowest first (VlWide in verilated_types.h).
         unsafe { std::slice::from_raw_parts(self.address.cast::<u32>().as_ptr(), self.words()) }
@@ -88,6 +98,7 @@ pub enum Words<'a> {
 impl Deref for Words<'_> {
     type Target = [u32];
 
+    #[inline]
     fn deref(&self) -> &[u32] {
         match self {
             Words::Wide(words) => words,

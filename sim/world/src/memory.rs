@@ -77,12 +77,39 @@ pub struct HostMemory {
     changes: Option<Vec<MappingChange>>,
 }
 
-/// Eight pattern bytes: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-fn pattern(seed: u64, word: u64) -> [u8; 8] {
-    let mut z = seed.wrapping_add(word.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+/// What splitmix64 adds to its state for each word (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Its state for a word of an address space.
+fn state(seed: u64, word: u64) -> u64 {
+    seed.wrapping_add(word.wrapping_mul(STEP))
+}
+
+/// Eight pattern bytes: its output in a state.
+fn pattern(state: u64) -> [u8; 8] {
+    let mut z = state;
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     (z ^ z >> 31).to_le_bytes()
+}
+
+/// Fills `into` with the pattern of the bytes from `address` on.
+fn fill_pattern(seed: u64, address: u64, into: &mut [u8]) {
+    // Bytes before the first whole word of the pattern, and behind the last one.
+    let before = ((8 - address % 8) % 8).min(into.len() as u64) as usize;
+    let (head, rest) = into.split_at_mut(before);
+    let lead = (address % 8) as usize;
+    let mut state = state(seed, address / 8);
+    if lead > 0 {
+        head.copy_from_slice(&pattern(state)[lead..lead + before]);
+        state = state.wrapping_add(STEP);
+    }
+    let (words, tail) = rest.as_chunks_mut::<8>();
+    for eight in words {
+        *eight = pattern(state);
+        state = state.wrapping_add(STEP);
+    }
+    tail.copy_from_slice(&pattern(state)[..tail.len()]);
 }
 
 /// The runs of bytes that a write TLP enables, from its address on.
@@ -141,32 +168,16 @@ impl Space {
         }
     }
 
-    fn is_mapped(&self, address: u64, length: u64) -> bool {
-        let range = self.mapped.range(..=address).next_back();
-        range.is_some_and(|(_, &end)| address.checked_add(length).is_some_and(|last| last <= end))
+    /// Start of the mapping that holds all of these bytes, if there is one.
+    fn mapping(&self, address: u64, length: u64) -> Option<u64> {
+        let (&start, &end) = self.mapped.range(..=address).next_back()?;
+        let holds = address.checked_add(length).is_some_and(|last| last <= end);
+        holds.then_some(start)
     }
 
-    /// The other memory behind a mapped address, with the offset in it, if there is one.
-    fn backing(&self, address: u64) -> Option<(&dyn Backing, u64)> {
-        let (start, _) = self.mapped.range(..=address).next_back()?;
-        Some((&**self.backed.get(start)?, address - start))
-    }
-
-    fn fill_pattern(&self, address: u64, into: &mut [u8]) {
-        // Bytes before the first whole word of the pattern, and behind the last one.
-        let before = ((8 - address % 8) % 8).min(into.len() as u64) as usize;
-        let (head, rest) = into.split_at_mut(before);
-        let lead = (address % 8) as usize;
-        let word = address / 8;
-        head.copy_from_slice(&pattern(self.seed, word)[lead..lead + before]);
-        let mut word = word + u64::from(lead > 0);
-        let mut words = rest.chunks_exact_mut(8);
-        for eight in &mut words {
-            eight.copy_from_slice(&pattern(self.seed, word));
-            word += 1;
-        }
-        let tail = words.into_remainder();
-        tail.copy_from_slice(&pattern(self.seed, word)[..tail.len()]);
+    /// The other memory behind the mapping that begins at `start`, if there is one.
+    fn backing(&self, start: u64) -> Option<&dyn Backing> {
+        self.backed.get(&start).map(|backing| &**backing)
     }
 
     fn read(&self, address: u64, into: &mut [u8]) {
@@ -179,19 +190,19 @@ impl Space {
             let part = &mut into[bytes];
             match self.pages.get(&page) {
                 Some(page) => part.copy_from_slice(&page.bytes[offset..offset + part.len()]),
-                None => self.fill_pattern(page * PAGE + offset as u64, part),
+                None => fill_pattern(self.seed, page * PAGE + offset as u64, part),
             }
         }
     }
 
     fn page_mut(&mut self, number: u64) -> &mut Page {
-        if !self.pages.contains_key(&number) {
+        let seed = self.seed;
+        self.pages.entry(number).or_insert_with(|| {
             let mut bytes = Box::new([0; PAGE as usize]);
-            self.fill_pattern(number * PAGE, &mut bytes[..]);
+            fill_pattern(seed, number * PAGE, &mut bytes[..]);
             let written = Box::new([0; PAGE as usize / 64]);
-            self.pages.insert(number, Page { bytes, written });
-        }
-        self.pages.get_mut(&number).expect("it was just put there")
+            Page { bytes, written }
+        })
     }
 
     fn store(&mut self, address: u64, from: &[u8]) {
@@ -298,6 +309,7 @@ impl HostMemory {
     #[inline]
     pub fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
         match &mut self.changes {
+            Some(changes) if changes.is_empty() => Vec::new(),
             Some(changes) => std::mem::take(changes),
             None => {
                 self.changes = Some(Vec::new());
@@ -359,7 +371,7 @@ impl HostMemory {
 impl Memory for HostMemory {
     fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
         let space = self.space(Self::owner(translated));
-        if !space.is_mapped(address, into.len() as u64) {
+        let Some(start) = space.mapping(address, into.len() as u64) else {
             let length = into.len();
             self.bad_accesses.push(BadAccess {
                 address,
@@ -367,9 +379,9 @@ impl Memory for HostMemory {
                 write: false,
             });
             return Err(MemoryFault { address, length });
-        }
-        match space.backing(address) {
-            Some((backing, offset)) => backing.read(offset, into),
+        };
+        match space.backing(start) {
+            Some(backing) => backing.read(address - start, into),
             None => space.read(address, into),
         }
         Ok(())
@@ -379,11 +391,12 @@ impl Memory for HostMemory {
         let translated = tlp.at == 0b10;
         let space = self.space_mut(Self::owner(translated));
         let length = tlp.data.len() as u64;
-        if space.is_mapped(tlp.address, length) {
-            match space.backing(tlp.address) {
-                Some((backing, offset)) => {
+        if let Some(start) = space.mapping(tlp.address, length) {
+            match space.backing(start) {
+                Some(backing) => {
                     for range in written_ranges(tlp) {
-                        backing.write(offset + range.start as u64, &tlp.data[range]);
+                        let offset = tlp.address - start + range.start as u64;
+                        backing.write(offset, &tlp.data[range]);
                     }
                 }
                 None => space.write_tlp(tlp),

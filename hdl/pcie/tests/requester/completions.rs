@@ -54,9 +54,7 @@ fn transfer(
     dut.reset(2);
     let mut writer = CompletionWriter::new(8 * bytes);
     for sent in completions {
-        let mut stream = sent.descriptor.to_bytes();
-        stream.extend(&sent.payload);
-        writer.push(stream, sent.discontinue);
+        writer.push(&sent.descriptor, sent.payload.clone(), sent.discontinue);
     }
     let mut all = Transfer {
         received: vec![],

@@ -1,7 +1,6 @@
 //! A PCIe endpoint of the card: AMD's block between the requester streams at the card's pins and a port of the fabric.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use sim_bfm::{CompletionBeat, CompletionWriter, Request, RequestReader, BEAT};
@@ -12,7 +11,6 @@ use stellar_wire::host::registers::MAX_PAYLOAD;
 use stellar_wire::pcie::descriptor::{InvalidateCompletion, RequestType, RequesterCompletion};
 use stellar_wire::pcie::sideband::{completion, request};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
-use stellar_wire::Header;
 
 use super::invalidations::Messages;
 use super::{HostPcie, HostSide};
@@ -35,6 +33,14 @@ const BAD_STATUS: u8 = 2;
 pub struct RcBeat {
     pub beat: CompletionBeat,
     pub translated: ArrayVec<bool, RC_PLACES>,
+}
+
+impl RcBeat {
+    /// A beat without completions.
+    const EMPTY: Self = Self {
+        beat: CompletionBeat::EMPTY,
+        translated: ArrayVec::new_const(),
+    };
 }
 
 /// What a beat of requests adds.
@@ -87,8 +93,9 @@ pub struct Endpoint {
     completions: CompletionWriter,
     /// The same of the completions that wait.
     waiting: VecDeque<bool>,
-    /// The beat on offer.
-    offered: Option<Arc<RcBeat>>,
+    /// The latest beat of completions, and whether it is on offer.
+    beat: RcBeat,
+    is_offered: bool,
     messages: Messages,
     in_reset: bool,
     link_is_down: bool,
@@ -110,7 +117,8 @@ impl Endpoint {
             translated: vec![false; TAGS],
             completions: CompletionWriter::new(width),
             waiting: VecDeque::new(),
-            offered: None,
+            beat: RcBeat::EMPTY,
+            is_offered: false,
             messages: Messages::default(),
             in_reset: false,
             link_is_down: false,
@@ -132,7 +140,7 @@ impl Endpoint {
         self.translated.fill(false);
         self.completions = CompletionWriter::new(self.width);
         self.waiting.clear();
-        self.offered = None;
+        self.is_offered = false;
         self.messages.clear();
     }
 
@@ -188,27 +196,27 @@ impl Endpoint {
     }
 
     /// The beat of completions that is on offer in this cycle.
-    pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<Arc<RcBeat>> {
+    pub fn completion<M: HostSide>(&mut self, pcie: &mut HostPcie<M>) -> Option<&RcBeat> {
         while let Some(completion) = pcie.take_completion(self.port) {
             if completion.poisoned {
                 let header = HeaderLog::of_completion(&completion.header());
                 pcie.log(self.port, Uncorrectable::PoisonedTlp, header);
             }
-            self.complete(&completion);
+            self.complete(completion);
         }
-        if self.offered.is_none() {
-            let beat = self.completions.next_beat(usize::MAX);
-            self.offered = beat.map(|beat| {
-                let translated = self.waiting.drain(..beat.ended).collect();
-                Arc::new(RcBeat { beat, translated })
-            });
+        let RcBeat { beat, translated } = &mut self.beat;
+        if !self.is_offered && self.completions.fill(usize::MAX, beat) {
+            self.is_offered = true;
+            translated.clear();
+            translated.extend(self.waiting.drain(..beat.ended));
         }
-        self.offered.clone()
+        self.is_offered.then_some(&self.beat)
     }
 
-    /// The card has taken the beat of completions, which this returns.
-    pub fn completion_taken(&mut self) -> Option<Arc<RcBeat>> {
-        self.offered.take()
+    /// The card has taken the beat of completions that was on offer, which this returns.
+    pub fn completion_taken(&mut self) -> &RcBeat {
+        self.is_offered = false;
+        &self.beat
     }
 
     /// The message that is on offer in this cycle, at the completer request stream.
@@ -226,7 +234,7 @@ impl Endpoint {
         self.held.push_back(Held::Message(message));
     }
 
-    fn complete(&mut self, completion: &Completion) {
+    fn complete(&mut self, completion: Completion) {
         let tag = completion.tag as u8;
         // Of a completion without data the lower address may lie anywhere in its double word.
         let unread = u16::from(completion.lower_address & 3);
@@ -251,10 +259,8 @@ impl Endpoint {
             traffic_class: 0,
             attributes: Attributes::from_bits(0),
         };
-        let mut stream = Vec::with_capacity(RequesterCompletion::LEN + completion.data.len());
-        descriptor.emit(&mut stream);
-        stream.extend_from_slice(&completion.data);
-        self.completions.push(stream, completion.damaged);
+        self.completions
+            .push(&descriptor, completion.data, completion.damaged);
         self.waiting.push_back(self.translated[usize::from(tag)]);
     }
 
@@ -351,7 +357,7 @@ impl Endpoint {
         };
         self.translated[usize::from(descriptor.tag)] = read.at == AddressType::Translated;
         if pcie.answers_flushes_at_once && read.dwords == 1 && read.first_be == 0 {
-            self.complete(&flushed(&read));
+            self.complete(flushed(&read));
         } else {
             self.held.push_back(Held::Tlp(Tlp::Read(read)));
         }

@@ -9,7 +9,6 @@ use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::read::ReadTlpHeader;
 use stellar_wire::pcie::descriptor::{RequestType, RequesterCompletion};
 use stellar_wire::pcie::{Attributes, CompletionStatus};
-use stellar_wire::Header;
 
 use crate::NicError;
 
@@ -177,11 +176,9 @@ fn completions(payload: usize) -> Result<usize, NicError> {
         traffic_class: 0,
         attributes: Attributes::from_bits(0),
     };
-    let mut stream = descriptor.to_bytes();
-    stream.resize(stream.len() + payload, 0x5a);
     let mut writer = CompletionWriter::new(8 * BEAT);
     for _ in 0..TOTAL / payload {
-        writer.push(stream.clone(), false);
+        writer.push(&descriptor, vec![0x5a; payload], false);
     }
     let mut cycle = 0;
     while let Some(beat) = writer.next_beat(usize::MAX) {

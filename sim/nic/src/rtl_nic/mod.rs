@@ -235,8 +235,7 @@ impl RtlNic {
                 port.tx.push(beat);
             }
             if moved.rc_taken {
-                let taken = port.endpoint.completion_taken();
-                for translated in taken.iter().flat_map(|taken| &taken.translated) {
+                for translated in &port.endpoint.completion_taken().translated {
                     self.times.data(*translated).see(seen);
                 }
             }

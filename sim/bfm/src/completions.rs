@@ -119,8 +119,9 @@ impl CompletionWriter {
 
     fn put(&mut self, most: usize, beat: &mut CompletionBeat) {
         let width = self.width;
-        *beat = CompletionBeat::EMPTY;
         let CompletionBeat { data, user, ended } = beat;
+        user.fill(0);
+        *ended = 0;
         let mut begun = 0;
         // Words of the beat up to the end of the last completion.
         let mut filled = 0_usize;
@@ -136,6 +137,7 @@ impl CompletionWriter {
                 set_field(user, place, bits, (start / SLOT) as u64);
                 begun += 1;
             }
+            data[filled..start / 4].fill(UNUSED);
             filled = start / 4;
             if begins {
                 data[filled..filled + DESCRIPTOR].copy_from_slice(&completion.descriptor);
@@ -161,5 +163,6 @@ impl CompletionWriter {
             self.sent = 0;
             self.waiting.pop_front();
         }
+        data[filled..].fill(UNUSED);
     }
 }

@@ -61,8 +61,16 @@ impl MacRx {
     }
 
     /// The beat of this cycle, if one is due. Call it once per cycle.
+    #[inline]
     pub fn clock(&mut self) -> Option<MacBeat> {
         self.pacer.tick();
+        if self.frames.is_empty() {
+            return None;
+        }
+        self.next_beat()
+    }
+
+    fn next_beat(&mut self) -> Option<MacBeat> {
         let (frame, error) = self.frames.front()?;
         let end = (self.sent + self.beat_bytes).min(frame.len());
         let last = end == frame.len();

@@ -134,7 +134,7 @@ impl RequestReader {
                         descriptor,
                         first_be: field(user, sideband::first_be(begun), 4) as u8,
                         last_be: field(user, sideband::last_be(width, begun), 4) as u8,
-                        payload: Vec::with_capacity(4 * usize::from(descriptor.dword_count)),
+                        payload: Vec::with_capacity(4 * payload_dwords(&descriptor)),
                     };
                     requests.begun.push(descriptor);
                     begun += 1;
@@ -142,7 +142,7 @@ impl RequestReader {
                     request
                 }
             };
-            let missing = payload_dwords(&request) - request.payload.len() / 4;
+            let missing = payload_dwords(&request.descriptor) - request.payload.len() / 4;
             let end = at + missing;
             let here = end.min(data.len());
             append_bytes(&data[at..here], 4 * (here - at), &mut request.payload);
@@ -167,10 +167,10 @@ impl RequestReader {
     }
 }
 
-fn payload_dwords(request: &Request) -> usize {
-    match request.descriptor.request_type {
+fn payload_dwords(descriptor: &RequesterRequest) -> usize {
+    match descriptor.request_type {
         RequestType::MemRead | RequestType::IoRead => 0,
-        _ => usize::from(request.descriptor.dword_count),
+        _ => usize::from(descriptor.dword_count),
     }
 }
 

@@ -409,10 +409,9 @@ impl NicModel {
                 let counted = outputs.counted[engine].insert((qp(engine), ArrayVec::new()));
                 copy(&words, &mut counted.1);
             }
-            let words = m.get_words(p.sampled[engine]);
             // `valid` is the first field.
-            if words[0] & 1 != 0 {
-                outputs.sampled[engine] = Some(words.to_vec());
+            if flag(p.sampled[engine]) {
+                outputs.sampled[engine] = Some(m.get_words(p.sampled[engine]).to_vec());
             }
             if out_of_range >> engine & 1 != 0 {
                 outputs.refused[engine] = Some(qp(engine));

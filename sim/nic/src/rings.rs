@@ -214,6 +214,7 @@ impl Memory for HostBus {
 }
 
 impl HostSide for HostBus {
+    #[inline]
     fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
         let mut changes = self.memory.take_mapping_changes();
         let of_rings = self.rings.memory.take_mapping_changes();

@@ -38,6 +38,12 @@ impl Calendar {
         }
     }
 
+    /// Whether something may happen by `limit`; never false if something does.
+    #[inline]
+    pub fn may_be_due(&self, limit: Picoseconds) -> bool {
+        self.earliest.is_none_or(|(time, _)| time <= limit)
+    }
+
     /// The earliest time, and its first place.
     #[inline]
     pub fn next(&mut self) -> Option<(Picoseconds, usize)> {

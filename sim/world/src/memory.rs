@@ -308,8 +308,15 @@ impl HostMemory {
     /// Changes of the mappings of host memory since the last call, for an IOMMU in front of it. The first call returns those that exist.
     #[inline]
     pub fn take_mapping_changes(&mut self) -> Vec<MappingChange> {
+        // A card asks in every cycle.
+        if self.changes.as_ref().is_some_and(Vec::is_empty) {
+            return Vec::new();
+        }
+        self.mapping_changes()
+    }
+
+    fn mapping_changes(&mut self) -> Vec<MappingChange> {
         match &mut self.changes {
-            Some(changes) if changes.is_empty() => Vec::new(),
             Some(changes) => std::mem::take(changes),
             None => {
                 self.changes = Some(Vec::new());

@@ -90,6 +90,12 @@ pub(crate) fn put_words(bytes: &[u8], to: &mut [u32]) -> usize {
 
 /// Appends the first `count` bytes of `words`, which are at most those of a beat, to `to`.
 pub(crate) fn append_bytes(words: &[u32], count: usize, to: &mut Vec<u8>) {
+    // A whole beat needs no zeros first.
+    if let Ok(words) = <[u32; WORDS]>::try_from(words) {
+        let all = words.map(u32::to_le_bytes);
+        to.extend_from_slice(&all.as_flattened()[..count]);
+        return;
+    }
     let mut all = [[0; 4]; WORDS];
     for (four, word) in all.iter_mut().zip(words) {
         *four = word.to_le_bytes();

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::bdf::Bdf;
 use crate::byte_enables::enabled_ranges;
+use crate::carried::Carried;
 use crate::completer;
 use crate::config::{CompleterConfig, FaultKind};
 use crate::counters::{Flow, Location, PlacedWrite, Refusal, Report, Route, Target};
@@ -75,8 +76,8 @@ impl<M: Memories> Fabric<M> {
     }
 
     /// Writes the enabled bytes.
-    fn write(&mut self, link: LinkId, target: Target, packet: Box<Packet>) {
-        let Some(Tlp::Write(write)) = packet.tlp.memory() else {
+    fn write(&mut self, link: LinkId, target: Target, mut packet: Box<Packet>) {
+        let Carried::Memory(Tlp::Write(write)) = &mut packet.tlp else {
             return;
         };
         if !self.memories.write(target, write) {
@@ -85,7 +86,7 @@ impl<M: Memories> Fabric<M> {
         let flow = Self::flow(target, &packet);
         self.counters
             .count_write(flow, packet.tlp.addressed_bytes());
-        if let Some(log) = &mut self.writes {
+        if let (Some(log), Some(Tlp::Write(write))) = (&mut self.writes, packet.tlp.memory()) {
             let base = match target {
                 Target::Host => 0,
                 Target::Gpu(gpu) => self.gpus[gpu].bar.base,

@@ -15,8 +15,9 @@ pub trait Memories {
     /// Fills `into` with the bytes at `address`; false if they are not all memory.
     fn read(&mut self, target: Target, address: u64, into: &mut [u8]) -> bool;
 
-    /// Writes the enabled bytes; false if the double words are not all memory.
-    fn write(&mut self, target: Target, write: &MemWrite) -> bool;
+    /// Writes the enabled bytes; false if the double words are not all memory. Afterwards the request is what it was: that it may be changed meanwhile spares a
+    /// memory that wants the payload as its own a copy.
+    fn write(&mut self, target: Target, write: &mut MemWrite) -> bool;
 }
 
 /// The memories of a fabric that has its own.
@@ -69,7 +70,7 @@ impl Memories for OwnMemories {
         memory.read_into(address - base, into).is_ok()
     }
 
-    fn write(&mut self, target: Target, write: &MemWrite) -> bool {
+    fn write(&mut self, target: Target, write: &mut MemWrite) -> bool {
         let (memory, base) = match target {
             Target::Host => (&mut self.host, 0),
             Target::Gpu(index) => {

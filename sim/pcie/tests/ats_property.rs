@@ -67,7 +67,7 @@ impl Memories for Checker {
         false
     }
 
-    fn write(&mut self, _target: Target, write: &MemWrite) -> bool {
+    fn write(&mut self, _target: Target, write: &mut MemWrite) -> bool {
         let mut truth = self.0.borrow_mut();
         let frame = write.address & !(PAGE - 1);
         let page = truth.owner.get(&frame).copied();

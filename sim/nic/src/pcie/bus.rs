@@ -49,20 +49,22 @@ impl<M: Memory> Memories for Bus<M> {
         self.host.read(address, translated, into).is_ok()
     }
 
-    fn write(&mut self, target: Target, write: &MemWrite) -> bool {
+    fn write(&mut self, target: Target, write: &mut MemWrite) -> bool {
         let (address, translated) = place(target, write.address);
         if !translated && (MESSAGES..MESSAGES + MESSAGES_LENGTH).contains(&address) {
             self.messages.push(write.data[0]);
             return true;
         }
-        self.host.write(&WriteTlp {
+        let tlp = WriteTlp {
             address,
             at: if translated { 0b10 } else { 0 },
             length_dw: write.data.len() / 4,
             first_be: write.first_be,
             last_be: write.last_be,
-            data: write.data.clone(),
-        });
+            data: std::mem::take(&mut write.data),
+        };
+        self.host.write(&tlp);
+        write.data = tlp.data;
         true
     }
 }

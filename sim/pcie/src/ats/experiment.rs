@@ -94,7 +94,7 @@ impl Memories for Sink {
         false
     }
 
-    fn write(&mut self, _target: Target, write: &MemWrite) -> bool {
+    fn write(&mut self, _target: Target, write: &mut MemWrite) -> bool {
         let label = write.data[..8].try_into().map(u64::from_le_bytes);
         let iova = label.expect("a slice of 8 bytes");
         let expected = frame(iova, self.seed) + iova % PAGE;

@@ -174,6 +174,41 @@ fn a_link_that_goes_down_loses_what_is_on_it() {
 }
 
 #[test]
+fn what_has_reached_a_switch_is_lost_with_the_link_no_more() {
+    let link = LinkConfig::default();
+    let tlp = write(NICS[0], 0x1000, AT, &[1; 64]);
+    let arrives_at = link.occupancy(tlp.wire_len()) + link.latency_ps;
+    for (down_at, written) in [(arrives_at - 1, 0), (arrives_at, 64)] {
+        let mut fabric = fabric();
+        fabric.submit(0, PORT, tlp.clone()).unwrap();
+        fabric.set_link(down_at, LinkOf::Nic(PORT), false).unwrap();
+        fabric.run_until_idle();
+        assert_eq!(fabric.host().touched_bytes(), written, "{down_at}");
+    }
+}
+
+#[test]
+fn a_switch_finds_a_malformed_write_when_it_arrives() {
+    let mut fabric = fabric();
+    let Tlp::Write(mut bad) = write(NICS[0], 0x1000, AT, &[1; 64]) else {
+        unreachable!("it is a write");
+    };
+    bad.address += 2;
+    let tlps = [read(0, 0, 0x1000), Tlp::Write(bad)];
+    let link = LinkConfig::default();
+    let occupancies = tlps.each_ref().map(|tlp| link.occupancy(tlp.wire_len()));
+    for tlp in tlps {
+        fabric.submit(0, PORT, tlp).unwrap();
+    }
+    fabric.run_until_idle();
+    let reports = fabric.take_reports();
+    let times: Vec<_> = reports.iter().map(|report| report.time).collect();
+    // It passes the read, which has not left the switch.
+    assert_eq!(times, [occupancies.iter().sum::<u64>() + link.latency_ps]);
+    assert_eq!(received(&mut fabric, PORT), 1);
+}
+
+#[test]
 fn completions_to_a_link_that_is_down_are_discarded() {
     let mut fabric = fabric();
     fabric.submit(0, PORT, read(0, 7, 0x1000)).unwrap();

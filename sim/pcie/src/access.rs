@@ -1,6 +1,7 @@
 //! Accesses to memory, and refusals.
 
 use std::collections::VecDeque;
+use std::iter::repeat_n;
 
 use crate::bdf::Bdf;
 use crate::byte_enables::enabled_ranges;
@@ -131,9 +132,8 @@ impl<M: Memories> Fabric<M> {
         let Some(Tlp::Read(read)) = packet.tlp.memory() else {
             return VecDeque::new();
         };
-        let mut data = Vec::new();
         // Not by `vec!`: memory that the allocator has to clear costs it more than this.
-        data.resize(usize::from(read.dwords) * 4, 0);
+        let mut data: Vec<u8> = repeat_n(0, usize::from(read.dwords) * 4).collect();
         let enabled = completer::enabled_bytes(read);
         let first = read.address + enabled.start as u64;
         // A flush reads nothing: it only comes behind the writes.

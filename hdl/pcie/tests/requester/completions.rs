@@ -12,7 +12,6 @@ use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::read::CompletionHeader;
 use stellar_wire::pcie::descriptor::RequesterCompletion;
 use stellar_wire::pcie::{Attributes, CompletionStatus};
-use stellar_wire::Header;
 
 /// An input completion.
 #[derive(Clone, Debug)]

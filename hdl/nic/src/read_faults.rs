@@ -1,7 +1,7 @@
 //! Reads by PCIe that failed: what becomes an event, and what fails a message.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{PayloadFaultSnk, ReadFaultSrc, RoundRobin, Snk, Src, StreamSkid};
+use hdl_primitives::{PayloadFaultSnk, ReadFaultSrc, RoundRobin, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::read::FailedRead;
@@ -30,7 +30,8 @@ pub struct ReadFaults {
     pub report: Src<FailedRead>,
 
     turns: RoundRobin<6, 3>,
-    held: StreamSkid<FailedRead>,
+    /// That an event is accepted is decided late in a cycle, so this moves a pointer and enables no wide register.
+    held: SyncFifo<FailedRead, 1, 2>,
     /// Bit p: the event of the payload at port p was accepted, and its message has not failed yet.
     told: DFF<Bits<2>>,
 }

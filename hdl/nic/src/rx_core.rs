@@ -4,7 +4,7 @@ use hdl_emtt::{emtt_lookup, mr_check, EmttLookup, FaultReport, MrCheck};
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::receive::TokenSnk;
 use hdl_primitives::{
-    FenceSnk, FlowSrc, PageFaultSrc, QpSnk, Src, StreamSkid, SyncFifo, TableWriteSnk, VerdictSrc,
+    FenceSnk, FlowSrc, PageFaultSrc, QpSnk, Src, SyncFifo, TableWriteSnk, VerdictSrc,
 };
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
@@ -66,8 +66,9 @@ pub struct RxCore {
     pub fault: PageFaultSrc,
 
     /// Rows that wait for their turn, so that no path leads from the configuration through the choice of a token, in either direction. A row takes a cycle more,
-    /// and a list still one cycle for each row. A fence that comes after an accepted row finds it here, and stays behind it.
-    rows: StreamSkid<TableWrite>,
+    /// and a list still one cycle for each row. A fence that comes after an accepted row finds it here, and stays behind it. That a row
+    /// goes is decided late in a cycle, so this moves a pointer and enables no wide register.
+    rows: SyncFifo<TableWrite, 1, 2>,
     core_issue: CoreIssue<NEAR_BITS>,
     qp_fetch: QpFetch,
     rc_track: RcTrack,

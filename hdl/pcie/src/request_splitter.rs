@@ -1,8 +1,8 @@
 //! Splits segments into memory requests at multiples of the largest request: the maximum payload size for writes, the maximum read request size for
 //! reads (PCIe base specification, section 2.2.7).
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{Checked, Parameters, Snk, Src};
+use hdl_macros::{clock_reset, hdl, hdl_fn, join};
+use hdl_primitives::{Checked, Parameters, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::mtu::LENGTH_BITS;
@@ -90,8 +90,8 @@ pub struct RequestSplitter<const LARGEST: usize> {
     prepared: DFF<PreparedSegment>,
     running_valid: DFF<Bit>,
     running: DFF<RunningSegment>,
-    sent_valid: DFF<Bit>,
-    sent: DFF<RequestChunk>,
+    /// Chunks in front of the receiver. It decides late in a cycle whether it takes one, so this moves a pointer and enables no wide register.
+    sent: SyncFifo<RequestChunk, 1, 2>,
 }
 
 impl<const LARGEST: usize> Parameters for RequestSplitter<LARGEST> {
@@ -113,10 +113,9 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
             prepared_valid,
             prepared,
             running_valid,
-            running,
-            sent_valid,
-            sent
+            running
         );
+        clock_reset!(self, sent);
         let code = self.size_code.val();
         let known = if code > (LARGEST as u64) {
             bits::<3>(LARGEST as u64)
@@ -126,7 +125,7 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
         self.max_dwords.d.next = bits::<11>(32) << bit_cast::<11, 3>(known);
         let max_dwords = self.max_dwords.q.val();
 
-        let header_room = !self.sent_valid.q.val() | self.chunk.ready.val();
+        let header_room = self.sent.in_.ready.val();
         let step = self.running_valid.q.val() & header_room;
         let load = !self.running_valid.q.val() | (step & self.running.q.val().last);
         let accept = !self.prepared_valid.q.val() | load;
@@ -201,41 +200,42 @@ impl<const LARGEST: usize> Logic for RequestSplitter<LARGEST> {
             running.segment.frame
         };
         let ends = running.segment.end.free & running.last;
-        if header_room {
-            self.sent_valid.d.next = self.running_valid.q.val();
-            self.sent.d.next = RequestChunk {
-                place: running.segment.place,
-                end: CommandEnd {
-                    fence: running.segment.end.fence,
-                    free: ends,
-                    free_beats: running.segment.end.free_beats,
-                },
-                header: WriteTlpHeader {
-                    address_dw: (bit_cast::<62, 52>(frame) << 10)
-                        | bit_cast::<62, 10>(running.dword.get_bits::<10>(0)),
-                    at: bit_cast::<2, 1>(running.segment.translated.into()) << 1,
-                    length_dw: running.count,
-                    first_be: if single { from & below } else { from },
-                    last_be: if single { bits(0) } else { below },
-                    ends,
-                    flush: running.segment.flush,
-                    device: running.segment.device,
-                    of_host_queue: false,
-                    message: false,
-                    vector: bits(0),
-                },
-                position: running.position,
-            };
-        }
+        self.sent.in_.valid.next = self.running_valid.q.val();
+        self.sent.in_.data.next = RequestChunk {
+            place: running.segment.place,
+            end: CommandEnd {
+                fence: running.segment.end.fence,
+                free: ends,
+                free_beats: running.segment.end.free_beats,
+            },
+            header: WriteTlpHeader {
+                address_dw: (bit_cast::<62, 52>(frame) << 10)
+                    | bit_cast::<62, 10>(running.dword.get_bits::<10>(0)),
+                at: bit_cast::<2, 1>(running.segment.translated.into()) << 1,
+                length_dw: running.count,
+                first_be: if single { from & below } else { from },
+                last_be: if single { bits(0) } else { below },
+                ends,
+                flush: running.segment.flush,
+                device: running.segment.device,
+                of_host_queue: false,
+                message: false,
+                vector: bits(0),
+            },
+            position: running.position,
+        };
 
         self.segment.ready.next = accept;
-        self.chunk.valid.next = self.sent_valid.q.val();
-        self.chunk.record.next = self.sent.q.val();
+        join!(
+            self,
+            sent.out.valid => chunk.valid,
+            sent.out.data => chunk.record,
+            chunk.ready => sent.out.ready,
+        );
 
         if self.reset.val() {
             self.prepared_valid.d.next = false;
             self.running_valid.d.next = false;
-            self.sent_valid.d.next = false;
         }
     }
 }

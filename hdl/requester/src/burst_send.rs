@@ -104,7 +104,7 @@ pub struct BurstSend {
     pub located: Signal<Out, Bit>,
     /// A payload of the burst cannot be read. Valid with `located`, until the next `start`.
     pub faulty: Signal<Out, Bit>,
-    /// A packet was sent, at the latest in this cycle. Valid until the next `start`.
+    /// A packet was sent, at the latest in this cycle, or with `faulty` before it. Valid until the next `start`.
     pub any: Signal<Out, Bit>,
     /// RC: PSN after the last packet that was sent, and number of packets since the last one that requested an acknowledgement.
     pub next_psn: Signal<Out, Psn>,
@@ -351,29 +351,40 @@ impl Logic for BurstSend {
             self.to_leave.d.next = to_leave - 1;
             self.ended.d.next = self.ended.q.val() | ends;
         }
-        let any = self.any_left.q.val() | leaves;
-        let next_psn = if leaves {
-            leaving.psn + 1
-        } else {
-            self.psn_after.q.val()
-        };
-        let since_ack_req = if !leaves {
-            self.since_ack_req.q.val()
-        } else if ack_req {
+        // Whether a packet leaves comes late. As long as no payload of the burst is known that cannot be read, each packet that moves leaves.
+        let faulty = self.fault_located.q.val();
+        assert!(
+            faulty | !moves | leaves,
+            "a packet does not leave, but every payload can be read"
+        );
+        let leaves_surely = moves & !faulty;
+        let any = self.any_left.q.val() | leaves_surely;
+        let psn_behind = leaving.psn + 1;
+        let since_leaving = if ack_req {
             bits::<16>(0)
         } else {
             pkts_since_ack_req
         };
-        self.any_left.d.next = any;
-        self.psn_after.d.next = next_psn;
-        self.since_ack_req.d.next = since_ack_req;
+        if leaves {
+            self.any_left.d.next = true;
+            self.psn_after.d.next = psn_behind;
+            self.since_ack_req.d.next = since_leaving;
+        }
         self.done.next = moves & is_last;
         self.left.next = to_leave;
         self.located.next = !to_locate.any() & !self.locations_due.q.val().any();
-        self.faulty.next = self.fault_located.q.val();
+        self.faulty.next = faulty;
         self.any.next = any;
-        self.next_psn.next = next_psn;
-        self.pkts_since_ack_req.next = since_ack_req;
+        self.next_psn.next = if leaves_surely {
+            psn_behind
+        } else {
+            self.psn_after.q.val()
+        };
+        self.pkts_since_ack_req.next = if leaves_surely {
+            since_leaving
+        } else {
+            self.since_ack_req.q.val()
+        };
         self.paths_pending.next = self.paths_awaited.q.val();
         let is_last_path = path_arrives & (!new_path.found | (paths_due == 1));
         self.paths_follow.next = self.paths_awaited.q.val() & !is_last_path;

@@ -48,7 +48,7 @@ pub struct Bursts {
     /// Both are stable from `start` until the burst begins.
     pub kind: Signal<In, BurstKind>,
     pub op: Signal<In, Op>,
-    // High for one cycle: there is no path; the burst begins; the last packet of a burst that is waited for is sent.
+    // High for one cycle: there is no path; the burst begins; the last packet of a burst that is waited for is sent, or was sent a cycle before if a payload cannot be read.
     pub no_path: Signal<Out, Bit>,
     pub begins: Signal<Out, Bit>,
     pub ends: Signal<Out, Bit>,
@@ -72,6 +72,7 @@ pub struct Bursts {
     pub qp: Signal<Out, Qpn>,
     pub port: Signal<Out, Bit>,
     pub first_psn: Signal<Out, Psn>,
+    // As they were a cycle before, because much follows from them in this one.
     /// A message of `op.qp` cannot be read, so it sends nothing; all payloads of its burst in the background have been located.
     pub is_stopped: Signal<Out, Bit>,
     pub may_follow: Signal<Out, Bit>,
@@ -111,6 +112,9 @@ pub struct Bursts {
     qp_held: DFF<Qpn>,
     port_held: DFF<Bit>,
     first_psn_held: DFF<Psn>,
+    done_faulty: DFF<Bit>,
+    stopped_held: DFF<Bit>,
+    may_follow_held: DFF<Bit>,
     near_end: DFF<Bit>,
     /// Messages that were added to the burst, at most one more than [`FEW_MESSAGES`].
     messages_added: DFF<Bits<3>>,
@@ -130,6 +134,7 @@ impl Logic for Bursts {
             first_psn_held
         );
         dff_setup!(self, clock, near_end, messages_added);
+        dff_setup!(self, clock, done_faulty, stopped_held, may_follow_held);
         clock_reset!(self, collect, send);
         let op = self.op.val();
         let kind = self.kind.val();
@@ -197,7 +202,10 @@ impl Logic for Bursts {
             send.next_psn => next_psn,
             send.pkts_since_ack_req => pkts_since_ack_req,
         );
-        self.ends.next = self.send.done.val() & !active;
+        let done = self.send.done.val() & !active;
+        let faulty = self.send.faulty.val();
+        self.done_faulty.d.next = done & faulty;
+        self.ends.next = (done & !faulty) | self.done_faulty.q.val();
         self.sent.next = self.send.sent.record.val();
         self.sent_packet.valid.next = self.send.sent.valid.val() & active;
         self.sent_packet.record.next = self.send.sent.record.val();
@@ -219,16 +227,19 @@ impl Logic for Bursts {
         self.port.next = self.port_held.q.val();
         self.first_psn.next = self.first_psn_held.q.val();
 
-        // A message that cannot be read stops its queue pair.
+        // A message that cannot be read stops its queue pair. Both registers load at once: when all payloads have been located, it is known whether one cannot be read.
         let follows_own = active & (self.qp_held.q.val() == op.qp);
         let unreadable = self.send.unreadable.record.val();
-        self.is_stopped.next = (self.send.unreadable.valid.val() & (unreadable.qp == op.qp))
+        self.stopped_held.d.next = (self.send.unreadable.valid.val() & (unreadable.qp == op.qp))
             | (follows_own & self.send.faulty.val());
-        self.may_follow.next = !follows_own | self.send.located.val();
+        self.may_follow_held.d.next = !follows_own | self.send.located.val();
+        self.is_stopped.next = self.stopped_held.q.val();
+        self.may_follow.next = self.may_follow_held.q.val();
 
         if self.reset.val() {
             self.active_held.d.next = false;
             self.starts.d.next = false;
+            self.done_faulty.d.next = false;
         }
     }
 }

@@ -542,6 +542,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             self.admin.spray.request.val()
         };
         self.transmit.spray.busy.next = spray_busy;
+        self.transmit.spray_asked.next = self.spray.busy.val();
         let spray_responds = self.spray_response.valid.val();
         self.transmit.spray_frees.next = !(self.spray.busy.val() & !spray_responds)
             & !self.transmit.paths_follow.val()

@@ -116,6 +116,8 @@ pub struct TransmitFlow {
     /// The spray engine still has to return paths; if none are requested in this cycle, it has to in the next one.
     pub paths_pending: Signal<Out, Bit>,
     pub paths_follow: Signal<Out, Bit>,
+    /// The spray engine has not answered the query of this flow. Other than its `busy`, this does not depend on paths of a burst that it has to return.
+    pub spray_asked: Signal<In, Bit>,
     /// The spray engine is free in the next cycle, if this flow does not use it in this one.
     pub spray_frees: Signal<In, Bit>,
 
@@ -216,7 +218,13 @@ impl Logic for TransmitFlow {
         let needs_spray_query = !spray_requested & window.lost.any();
         let units_ready = !self.window.busy.val()
             & !needs_spray_query
-            & !(spray_requested & self.spray.busy.val());
+            & !(spray_requested & self.spray_asked.val());
+        assert!(
+            (step != Step::Select)
+                | !spray_requested
+                | (self.spray.busy.val() == self.spray_asked.val()),
+            "the spray engine has paths to return while it is queried"
+        );
         let changes_cwnd =
             spray_requested & (spray.window != WindowChange::Keep) & !self.cwnd_changed.q.val();
         let empty = window.una == window.next_psn;

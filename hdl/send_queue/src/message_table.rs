@@ -281,7 +281,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B
         let max_wimm = self.max_wimm.q.val();
         let taken = take(asked, row, entry, at, lookup.left, want, max_wimm);
         let begins = is_next & taken.starts;
-        let take_waits = taken.misses & !asks_ready;
+        let take_waits = taken.may_miss & !asks_ready;
         let next_slot = self.cursor.next_slot.val();
         let second_slot = self.cursor.second_slot.val();
         let crosses = self.cursor.crosses.val();

@@ -190,6 +190,8 @@ pub struct Taken {
     /// The queue pair needs a wake-up for this entry, or with `misses_next` for the next one.
     pub misses: Bit,
     pub misses_next: Bit,
+    /// `misses` may be set: it is, unless the message fills what is wanted. That comes late.
+    pub may_miss: Bit,
 }
 
 /// Decision on the oldest message, which completes.

@@ -36,7 +36,10 @@ pub fn take(
     let ends = !is_take | (carries & is_last) | (!carries & !starts);
     let misses = !at.is_started & !at.present;
     let starts_nop = starts & !carries & !is_faulty(entry);
-    let misses_next = (is_take & carries & !fills & !at.next_present) | (!is_take & starts_nop);
+    let ends_nop = !is_take & starts_nop;
+    let runs_out = is_take & carries & !at.next_present;
+    let misses_next = (runs_out & !fills) | ends_nop;
+    let may_miss_next = runs_out | ends_nop;
     Taken {
         starts,
         blocks: can & !starts,
@@ -52,6 +55,7 @@ pub fn take(
         ends,
         misses: !row.stopped & ((misses & at.posted) | (misses_next & at.next_posted)),
         misses_next,
+        may_miss: !row.stopped & ((misses & at.posted) | (may_miss_next & at.next_posted)),
     }
 }
 

@@ -24,6 +24,8 @@ pub enum PrefetchStep {
     Act,
     /// An entry arrived behind a full block: its block is the one behind that.
     Follow,
+    /// A doorbell, with an entry that it may have carried: stores the entry, if it may.
+    Push,
     /// Doorbell, visit, or entries that were taken: starts a read, if it may.
     Read,
 }
@@ -57,8 +59,10 @@ pub const WAKE_CYCLES: usize = 5;
 /// there is a block for it.
 ///
 /// An entry that arrives takes 2 cycles, or 1 if it comes right behind one of the same queue pair, and one more if it begins a block that is not the first of
-/// its chain; a visit takes 3, requests 3, but those that return blocks 2. Requests have priority; visits and entries of a queue pair take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3. LUT levels: 8 (place
-/// of a pushed entry).
+/// its chain; a visit takes 3, requests 3, but those that return blocks 2, and a doorbell with a pushed entry 1 more if another entry is to be read. Requests have priority; visits and entries of a queue pair take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3.
+///
+/// What the row decides comes late in `Act`, behind its memory. So each field of the next row is chosen by the work in progress, and then only between what differs; and
+/// a push, of which everything depends on the row, has a step of its own. LUT levels: 8.
 #[derive(LogicBlock, Default)]
 pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     pub clock: Signal<In, Clock>,
@@ -140,8 +144,8 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     offer_valid: DFF<Bit>,
     offer: DFF<WqeFetched>,
     row: DFF<PrefetchState>,
-    /// The entry follows another one of its queue pair, whose row is in `row`.
-    continues: DFF<Bit>,
+    /// The row is in `row`: an entry follows another one of its queue pair, or a push its doorbell.
+    row_held: DFF<Bit>,
     /// The request took or returned blocks. The pool is used again two cycles later.
     took: DFF<Bit>,
     written_row: Signal<Local, PrefetchState>,
@@ -174,7 +178,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             offer,
             row,
             took,
-            continues
+            row_held
         );
         clock_reset!(self, pool, visits, fetches);
         clock!(self, clock, rows, looks, entries, wakes);
@@ -182,6 +186,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let takes = step == PrefetchStep::Take;
         let acts = step == PrefetchStep::Act;
         let follows = step == PrefetchStep::Follow;
+        let pushing = step == PrefetchStep::Push;
         let reads = step == PrefetchStep::Read;
         let work = self.work.q.val();
         let asked = self.asked.q.val();
@@ -205,19 +210,23 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let visits = takes & !held & !asks & visit_due;
         self.ask.ready.next = !held;
         let asked_row = self.rows.read_data.val();
-        let row = if self.continues.q.val() {
+        let row = if self.row_held.q.val() {
             self.row.q.val()
         } else {
             asked_row
         };
         let is_arrival = work == Work::Arrival;
-        let is_stale = row.stale.any();
+        // Both are compared before one is chosen: the row that was read comes late.
+        let is_stale = if self.row_held.q.val() {
+            self.row.q.val().stale.any()
+        } else {
+            asked_row.stale.any()
+        };
         let crosses = is_arrival & !is_stale & row.filled;
         let is_next = acts & is_arrival & !crosses & (fetched.qp == self.qp.q.val());
         let may_arrive = !held & !asks & !visit_due;
         self.fetched.ready.next = (takes | is_next) & may_arrive;
         let continues = is_next & may_arrive & self.fetched.valid.val();
-        self.continues.d.next = continues;
         self.popped.d.next = visits & !again;
         self.visits.out.ready.next = self.popped.q.val();
         self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))
@@ -278,48 +287,47 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         let is_ask = work == Work::Ask;
         let effect = after_ask(asked_row, asked);
         let rings = is_ask & (asked.kind == AskKind::Rings);
-        let push_needs_block = needs_block(asked_row);
-        let push_may =
-            !push_needs_block | !scarce | (!asked_row.owned.any() & spare & nobody_waits);
-        let pushes =
-            acts & rings & self.offers.q.val() & is_next_read(asked_row, asked, offered) & push_may;
+        let may_push = acts & rings & self.offers.q.val() & (offered.qp == asked.qp);
+        self.row_held.d.next = continues | may_push;
+        let push_needs_block = needs_block(known);
+        let push_may = !push_needs_block | !scarce | (!known.owned.any() & spare & nobody_waits);
+        let pushes = pushing & is_next_read(known, asked, offered) & push_may;
         let push_takes = pushes & push_needs_block;
+        let is_last_posted = (known.producer - known.reading) == 1;
         let head = self.pool.spare.val();
-        let base = if is_arrival {
-            row
-        } else if push_takes {
-            after_take(effect.row, head)
+        let base = if push_needs_block {
+            after_take(known, head)
         } else {
-            effect.row
+            known
         };
+        let arrives = (acts & is_arrival & !is_stale & !row.filled) | follows;
+        let comes = arrives | pushes;
+        let mut pushed = after_arrival(base, base.last);
+        pushed.reading = known.reading + 1;
+        pushed.missed = false;
         let block = if follows {
             self.pool.followed_arriving.val()
-        } else if is_arrival {
-            row.filling
-        } else {
+        } else if pushing {
             base.last
+        } else {
+            row.filling
         };
-        let comes = (acts & is_arrival & !is_stale & !row.filled) | follows | pushes;
-        let came = after_arrival(base, block);
-        let mut pushed = came;
-        pushed.reading = asked_row.reading + 1;
-        pushed.missed = false;
+        let came = after_arrival(row, block);
         let mut dropped = row;
         dropped.stale = row.stale - 1;
         let mut visited = asked_row;
         visited.queued = false;
-        let acted = if pushes {
-            pushed
-        } else if comes {
-            came
-        } else if is_arrival & is_stale {
-            dropped
-        } else if is_ask {
-            effect.row
-        } else if work == Work::Visit {
-            visited
-        } else {
-            row
+        // An entry that crosses into another block changes the row in `Follow`.
+        let acted = match work {
+            Work::Ask => effect.row,
+            Work::Visit => visited,
+            Work::Arrival => {
+                if is_stale {
+                    dropped
+                } else {
+                    came
+                }
+            }
         };
         self.pool.follow_arriving.next = row.filling;
 
@@ -327,9 +335,14 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
         self.entries.write_enable.next = comes;
         self.entries.write_address.next =
             (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(row.arriving.get_bits::<3>(0));
-        // Only a restart changes the path MTU, and none comes within a run of entries, so the row that was read has it.
+        // Only a restart changes the path MTU, and none comes within a run of entries, so the row that was read has it. That of a doorbell is written while it is read again.
         let written_entry = if is_ask { offered } else { answer };
-        self.entries.write_data.next = decode(written_entry, row.arriving, asked_row.mtu_log2);
+        let mtu_log2 = if is_ask {
+            known.mtu_log2
+        } else {
+            asked_row.mtu_log2
+        };
+        self.entries.write_data.next = decode(written_entry, row.arriving, mtu_log2);
         self.arrived.next = Wake { valid: comes, qp };
 
         // push
@@ -399,12 +412,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
 
         // blocks
         self.pool.take.next = push_takes | (begins & needs);
-        self.pool.append.next = if acts {
-            row.owned.any()
-        } else {
-            known.owned.any()
-        };
-        self.pool.append_to.next = if acts { row.last } else { known.last };
+        self.pool.append.next = known.owned.any();
+        self.pool.append_to.next = known.last;
         self.pool.give.next = gives;
         self.pool.give_first.next = effect.first;
         self.pool.give_last.next = effect.last;
@@ -418,11 +427,13 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             PrefetchStep::Take => {}
             PrefetchStep::Act => {
                 self.row.d.next = acted;
-                self.took.d.next = push_takes | gives;
+                self.took.d.next = gives;
                 self.step.d.next = if crosses {
                     PrefetchStep::Follow
                 } else if continues {
                     PrefetchStep::Act
+                } else if may_push {
+                    PrefetchStep::Push
                 } else if (is_ask & effect.may_read) | (work == Work::Visit) {
                     PrefetchStep::Read
                 } else {
@@ -431,6 +442,19 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             }
             PrefetchStep::Follow => {
                 self.step.d.next = PrefetchStep::Take;
+            }
+            PrefetchStep::Push => {
+                self.took.d.next = push_takes;
+                if pushes {
+                    self.row.d.next = pushed;
+                }
+                self.written_row.next = pushed;
+                self.writes.next = pushes;
+                self.step.d.next = if pushes & is_last_posted {
+                    PrefetchStep::Take
+                } else {
+                    PrefetchStep::Read
+                };
             }
             PrefetchStep::Read => {
                 self.step.d.next = PrefetchStep::Take;
@@ -495,7 +519,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
 
         if self.reset.val() {
             self.step.d.next = PrefetchStep::Take;
-            self.continues.d.next = false;
+            self.row_held.d.next = false;
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
             self.again.d.next = false;

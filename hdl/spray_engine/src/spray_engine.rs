@@ -357,11 +357,6 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let forgets = may_drain | hop.forgets;
         let may_probe = if may_drain { question.held } else { !in_hold };
 
-        let policy = if step == Step::Fetch {
-            stored.pair.policy
-        } else {
-            pair.policy
-        };
         let conditions = StepConditions {
             can_choose: offered.own_any | (single & offered.any),
             recalls: may_recycle & may_have(own.ring, pair.recycled),
@@ -378,7 +373,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             extrapolated: self.computed.q.val() == bits::<4>(DELAY_BITS as u64 - 1),
             has_probes: pair.hop.to_probe.any() & may_probe,
         };
-        self.step.d.next = step_after(step, asked.op, policy, conditions);
+        self.step.d.next = step_after(step, asked.op, pair.policy, conditions);
 
         match step {
             Step::Idle => {

@@ -15,6 +15,8 @@ pub enum Step {
     Fetch,
     /// `Choose`: determines the candidates.
     Select,
+    /// `Probe` and `Query`: what they do depends on the policy, which the row has.
+    Decide,
     /// Hopper and HP3, `Probe` and `Query`: finds whether the delay or the pause of a change of path is over, and ends it.
     HoldFirst,
     HoldSecond,
@@ -114,7 +116,6 @@ pub fn step_after(
     policy: SprayPolicy,
     conditions: StepConditions,
 ) -> Step {
-    let fetched = after_fetch(op, policy);
     let found = after_found(op, policy, conditions.more);
     let not_found = after_not_found(op, conditions.wrapped);
     let searches = if (op == SprayOp::Choose) & is_permuted(policy) {
@@ -126,7 +127,8 @@ pub fn step_after(
     let hears = probes_paths(policy);
     match step {
         Step::Idle | Step::Respond => Step::Idle,
-        Step::Fetch => fetched,
+        Step::Fetch => after_fetch(op),
+        Step::Decide => decided(op, policy),
         Step::Select => {
             if !conditions.can_choose {
                 Step::Respond
@@ -227,26 +229,26 @@ pub fn step_after(
     }
 }
 
-/// Returns the step after `Fetch`. A policy with states has values to probe; Hopper has other paths, if its delay is over, and HP3 in a pause.
+/// Returns the step after `Fetch`. The row is not known yet: its memory is slow.
 #[hdl_fn]
-fn after_fetch(op: SprayOp, policy: SprayPolicy) -> Step {
-    let answered = if probes_paths(policy) {
-        Step::HoldFirst
-    } else {
-        Step::WaitUsable
-    };
+fn after_fetch(op: SprayOp) -> Step {
     match op {
         SprayOp::Choose => Step::Select,
-        SprayOp::Probe => {
-            if has_states(policy) {
-                Step::CollectProbes
-            } else {
-                answered
-            }
-        }
+        SprayOp::Probe | SprayOp::Query => Step::Decide,
         SprayOp::Ack => Step::SubtractBase,
-        SprayOp::Query => answered,
         _ => Step::ClassifyChange,
+    }
+}
+
+/// Returns the step after `Decide`. A policy with states has values to probe; Hopper has other paths, if its delay is over, and HP3 in a pause.
+#[hdl_fn]
+fn decided(op: SprayOp, policy: SprayPolicy) -> Step {
+    if (op == SprayOp::Probe) & has_states(policy) {
+        Step::CollectProbes
+    } else if probes_paths(policy) {
+        Step::HoldFirst
+    } else {
+        Step::Respond
     }
 }
 

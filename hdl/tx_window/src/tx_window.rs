@@ -254,6 +254,11 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let advances = (step == Step::Visit) & visited & (!is_sack | taken);
         let loads = (step == Step::CheckSack) | (advances & more);
         let moves = loads | (step == Step::Seek);
+        // Whether the list goes on comes late, and `visit` is wide. So it loads whenever its block is done, unless the packet that was found is read from it.
+        let is_done = self.sent.last.val() & (!answers_here | !walks);
+        let may_load = (step == Step::CheckSack)
+            | ((step == Step::Visit) & is_done & (!is_sack | taken) & !(is_next & any_wanted));
+        assert!(!loads | may_load, "the next block is not visited");
         let read_block = if step == Step::Fetch {
             start
         } else if moves {
@@ -291,8 +296,10 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             },
         };
         self.changed.d.next = false;
-        if loads {
+        if may_load {
             self.visit.d.next = next_visit;
+        }
+        if loads {
             self.changed.d.next = is_sack;
         }
         let reads_answered = loads & answers_here & index.any();

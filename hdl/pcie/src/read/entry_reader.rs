@@ -1,7 +1,9 @@
 //! Reads send queue entries through a DMA read engine.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
-use hdl_primitives::{BlockFifo, Credit, OfferSnk, ReadDataSnk, Src, StreamSkid, SyncFifo};
+use hdl_primitives::{
+    BlockFifo, Credit, CutThroughFifo, OfferSnk, ReadDataSnk, Src, StreamSkid, SyncFifo,
+};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::core::DmaSegments;
@@ -55,7 +57,8 @@ pub struct EntryReader<const W: usize> {
     commands: StreamSkid<ReadCommand>,
     fetch_credit: Credit<FETCHES_BITS>,
     beats: BlockFifo<Bits<W>, BEAT_ADDRESS, BEAT_COUNT>,
-    of_beats: BlockFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
+    /// What the engine says of each beat. Its head is a register, because much follows from it; the data come from the memory.
+    of_beats: CutThroughFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
     /// Addresses of the outstanding reads.
     addresses: SyncFifo<Bits<64>, FETCHES_LOG2, FETCHES_BITS>,
     /// The failure of the oldest read was reported.
@@ -138,7 +141,7 @@ impl<const W: usize> Logic for EntryReader<W> {
         // report
         let front = self.of_beats.out.data.val();
         let qp = front.user.get_bits::<10>(read_user::QP);
-        let waits = self.of_beats.out.valid.val();
+        let waits = self.of_beats.out.valid.val() & self.beats.out.valid.val();
         let fails = waits & front.error;
         let reported = self.reported.q.val();
         self.fault.valid.next = fails & !reported;

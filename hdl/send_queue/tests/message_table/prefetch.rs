@@ -200,13 +200,13 @@ fn an_entry_pushed_with_its_doorbell_is_not_read() {
 }
 
 #[test]
-fn a_pushed_entry_is_seen_six_cycles_after_its_doorbell() {
+fn a_pushed_entry_is_seen_seven_cycles_after_its_doorbell() {
     let mut server = quick(7);
     server.push(0, 0, write(0));
     server.post(0, vec![write(0)]);
     // The next request is accepted in the cycle after the response.
     let accepted = server.now - server.took - 1;
-    assert_eq!(server.pairs[0].handed, [accepted + 3]);
+    assert_eq!(server.pairs[0].handed, [accepted + 4]);
     assert!(server.current(0, 8));
     server.drain();
 }

@@ -120,6 +120,8 @@ pub struct EventQueues<const Q: usize = 10> {
     indices: LutRam<Bits<24>, EVENT_QUEUE_BITS>,
     waiting: DFF<Bits<QUEUES>>,
     arming: DFF<Bits<QUEUES>>,
+    /// One waits. A register of its own, because the sources of events are behind long paths.
+    any_waiting: DFF<Bit>,
     index_turns: RoundRobin<QUEUES, EVENT_QUEUE_BITS>,
 
     writer: RingWriter<128>,
@@ -132,7 +134,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, state, swept, consumes, event, queue, update, checked);
-        dff_setup!(self, clock, waiting, arming);
+        dff_setup!(self, clock, waiting, arming, any_waiting);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
         clock_reset!(self, sources, index_turns, writer);
         clock!(self, clock, rows, queue_of, indices);
@@ -151,7 +153,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         let idle = state == State::Idle;
         let waiting = self.waiting.q.val();
         let free = idle & !self.settings.valid.val();
-        let consumes = waiting.any();
+        let consumes = self.any_waiting.q.val();
         let takes = free & !consumes;
         join!(
             self,
@@ -294,13 +296,25 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         } else {
             bits::<QUEUES>(0)
         };
+        let configured = one << bit_cast::<QUEUES, EVENT_QUEUE_BITS>(self.settings.queue.val());
         let replaced = if configures {
-            one << bit_cast::<QUEUES, EVENT_QUEUE_BITS>(self.settings.queue.val())
+            configured
         } else {
             bits::<QUEUES>(0)
         };
         let stays = waiting & !executed & !replaced;
         self.waiting.d.next = stays | given;
+        // The same, with what comes late at the end.
+        let any_stays = if configures {
+            (waiting & !configured).any()
+        } else {
+            (waiting & !executed).any()
+        };
+        self.any_waiting.d.next = any_stays | self.consumer.valid.val();
+        assert!(
+            self.any_waiting.q.val() == waiting.any(),
+            "whether a consumer index waits is not known"
+        );
         let arms = if self.consumer.arm.val() {
             given
         } else {
@@ -342,6 +356,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
             self.state.d.next = State::Sweep;
             self.swept.d.next = bits::<EVENT_QUEUE_BITS>(0);
             self.waiting.d.next = bits::<QUEUES>(0);
+            self.any_waiting.d.next = false;
         }
     }
 }

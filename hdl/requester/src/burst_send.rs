@@ -104,7 +104,8 @@ pub struct BurstSend {
     pub located: Signal<Out, Bit>,
     /// A payload of the burst cannot be read. Valid with `located`, until the next `start`.
     pub faulty: Signal<Out, Bit>,
-    /// A packet was sent, at the latest in this cycle, or with `faulty` before it. Valid until the next `start`.
+    // Of the whole burst: valid with `done`, or with `faulty` a cycle later.
+    /// A packet was sent.
     pub any: Signal<Out, Bit>,
     /// RC: PSN after the last packet that was sent, and number of packets since the last one that requested an acknowledgement.
     pub next_psn: Signal<Out, Psn>,
@@ -351,14 +352,12 @@ impl Logic for BurstSend {
             self.to_leave.d.next = to_leave - 1;
             self.ended.d.next = self.ended.q.val() | ends;
         }
-        // Whether a packet leaves comes late. As long as no payload of the burst is known that cannot be read, each packet that moves leaves.
+        // Whether a packet leaves comes late, and even whether one moves. As long as no payload of the burst is known that cannot be read, each packet that moves leaves.
         let faulty = self.fault_located.q.val();
         assert!(
             faulty | !moves | leaves,
             "a packet does not leave, but every payload can be read"
         );
-        let leaves_surely = moves & !faulty;
-        let any = self.any_left.q.val() | leaves_surely;
         let psn_behind = leaving.psn + 1;
         let since_leaving = if ack_req {
             bits::<16>(0)
@@ -374,16 +373,16 @@ impl Logic for BurstSend {
         self.left.next = to_leave;
         self.located.next = !to_locate.any() & !self.locations_due.q.val().any();
         self.faulty.next = faulty;
-        self.any.next = any;
-        self.next_psn.next = if leaves_surely {
-            psn_behind
-        } else {
+        self.any.next = !faulty | self.any_left.q.val();
+        self.next_psn.next = if faulty {
             self.psn_after.q.val()
-        };
-        self.pkts_since_ack_req.next = if leaves_surely {
-            since_leaving
         } else {
+            psn_behind
+        };
+        self.pkts_since_ack_req.next = if faulty {
             self.since_ack_req.q.val()
+        } else {
+            since_leaving
         };
         self.paths_pending.next = self.paths_awaited.q.val();
         let is_last_path = path_arrives & (!new_path.found | (paths_due == 1));

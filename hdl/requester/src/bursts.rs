@@ -57,8 +57,8 @@ pub struct Bursts {
     pub payload: Signal<Out, Bits<24>>,
     /// Valid with `begins`: NOPs have started, which may be complete.
     pub nops: Signal<Out, Bit>,
-    // Of the last burst.
-    /// A packet was sent, at the latest in this cycle.
+    // Of the burst, valid with `ends`.
+    /// A packet was sent.
     pub any: Signal<Out, Bit>,
     /// RC: PSN after the last packet that was sent, and number of packets since the last one that requested an acknowledgement.
     pub next_psn: Signal<Out, Psn>,

@@ -85,7 +85,14 @@ impl Logic for PlaceSearch {
             self.current.d.next.reach = search.reach & !(Bits::<72>::mask() << place);
         }
 
-        self.found.next = reached.any();
+        // Both are compared before one is chosen.
+        let left_any = self.left.q.val().any();
+        let within_any = (within & search.reach).any();
+        self.found.next = if self.find_next.val() {
+            left_any
+        } else {
+            within_any
+        };
         self.place.next = place;
         self.search.next = search;
         self.located.next = self.slot_order.located.val();

@@ -15,9 +15,7 @@ pub enum Step {
     Fetch,
     /// `Choose`: determines the candidates.
     Select,
-    /// `Probe` and `Query`: what they do depends on the policy, which the row has.
-    Decide,
-    /// Hopper and HP3, `Probe` and `Query`: finds whether the delay or the pause of a change of path is over, and ends it.
+    /// `Probe` and `Query`: what they do depends on the policy. Hopper and HP3: finds whether the delay or the pause of a change of path is over, and ends it.
     HoldFirst,
     HoldSecond,
     EndHold,
@@ -128,7 +126,6 @@ pub fn step_after(
     match step {
         Step::Idle | Step::Respond => Step::Idle,
         Step::Fetch => after_fetch(op),
-        Step::Decide => decided(op, policy),
         Step::Select => {
             if !conditions.can_choose {
                 Step::Respond
@@ -207,7 +204,7 @@ pub fn step_after(
         }
         Step::AddDelay => Step::LimitDelay,
         Step::LimitDelay => Step::SetDelay,
-        Step::HoldFirst => Step::HoldSecond,
+        Step::HoldFirst => after_hold_first(op, policy),
         Step::HoldSecond => Step::EndHold,
         Step::MapPaths => Step::CollectProbes,
         Step::EndHold => {
@@ -234,19 +231,19 @@ pub fn step_after(
 fn after_fetch(op: SprayOp) -> Step {
     match op {
         SprayOp::Choose => Step::Select,
-        SprayOp::Probe | SprayOp::Query => Step::Decide,
+        SprayOp::Probe | SprayOp::Query => Step::HoldFirst,
         SprayOp::Ack => Step::SubtractBase,
         _ => Step::ClassifyChange,
     }
 }
 
-/// Returns the step after `Decide`. A policy with states has values to probe; Hopper has other paths, if its delay is over, and HP3 in a pause.
+/// Returns the step after `HoldFirst`. A policy with states has values to probe; Hopper has other paths, if its delay is over, and HP3 in a pause.
 #[hdl_fn]
-fn decided(op: SprayOp, policy: SprayPolicy) -> Step {
+fn after_hold_first(op: SprayOp, policy: SprayPolicy) -> Step {
     if (op == SprayOp::Probe) & has_states(policy) {
         Step::CollectProbes
     } else if probes_paths(policy) {
-        Step::HoldFirst
+        Step::HoldSecond
     } else {
         Step::Respond
     }

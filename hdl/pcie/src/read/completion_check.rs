@@ -234,7 +234,8 @@ impl Logic for CompletionCheck {
         let forgotten =
             claim.scan & quarantined & compared.overdue & (compared.since >= self.timeout.val());
         let ends = fulfils | refused | forgotten;
-        self.progress.write_enable.next = sweeping | ends | goes_on | malformed | expired;
+        // Each answer ends its request, goes on, or is malformed. Which of them comes late.
+        self.progress.write_enable.next = sweeping | answers | expired | forgotten;
         self.progress.write_address.next = if sweeping {
             self.sweep_tag.val()
         } else {

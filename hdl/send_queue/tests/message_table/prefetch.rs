@@ -206,6 +206,7 @@ fn a_pushed_entry_is_seen_seven_cycles_after_its_doorbell() {
     server.post(0, vec![write(0)]);
     // The next request is accepted in the cycle after the response.
     let accepted = server.now - server.took - 1;
+    server.rest(1);
     assert_eq!(server.pairs[0].handed, [accepted + 4]);
     assert!(server.current(0, 8));
     server.drain();

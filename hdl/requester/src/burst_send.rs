@@ -31,7 +31,7 @@ struct Sender {
     rc: Bit,
     mtu_log2: Bits<4>,
     pd: Bits<20>,
-    udp_sport: Bits<16>,
+    rc_entropy: Bits<32>,
     ack_every: Bits<16>,
 }
 
@@ -92,6 +92,8 @@ pub struct BurstSend {
     /// The payloads of the next burst may be located: this number of packets, on behalf of `op`. The burst starts in this cycle or the next one.
     pub locate: Signal<In, Bit>,
     pub locate_count: Signal<In, Bits<6>>,
+    /// RC: entropy value of the path.
+    pub rc_entropy: Signal<In, Bits<32>>,
     pub start: Signal<In, Bit>,
     /// Both are valid with `start`.
     pub burst: Signal<In, Burst>,
@@ -110,6 +112,9 @@ pub struct BurstSend {
     /// RC: PSN after the last packet that was sent, and number of packets since the last one that requested an acknowledgement.
     pub next_psn: Signal<Out, Psn>,
     pub pkts_since_ack_req: Signal<Out, Bits<16>>,
+    /// A packet that was sent requests an acknowledgement; the PSN of the first one.
+    pub asks: Signal<Out, Bit>,
+    pub asking_psn: Signal<Out, Psn>,
     /// Messages whose payload cannot be read.
     pub unreadable: Src<UnreadableMessage>,
     /// The spray engine still has to return paths; if none are requested in this cycle, it has to in the next one.
@@ -149,6 +154,8 @@ pub struct BurstSend {
     any_left: DFF<Bit>,
     psn_after: DFF<Psn>,
     since_ack_req: DFF<Bits<16>>,
+    asked: DFF<Bit>,
+    asked_psn: DFF<Psn>,
 }
 
 impl Logic for BurstSend {
@@ -172,7 +179,9 @@ impl Logic for BurstSend {
             paths_awaited,
             any_left,
             psn_after,
-            since_ack_req
+            since_ack_req,
+            asked,
+            asked_psn
         );
         clock_reset!(self, messages, buffers, paths, locations, faults);
         let op = self.op.val();
@@ -327,11 +336,7 @@ impl Logic for BurstSend {
             },
             immediate: message.immediate,
             probe_id: bits::<16>(0),
-            entropy: if rc {
-                bit_cast::<32, 16>(sender.udp_sport)
-            } else {
-                path.entropy
-            },
+            entropy: if rc { sender.rc_entropy } else { path.entropy },
             length,
             segments: location.segments,
             inline: message.inline,
@@ -369,6 +374,18 @@ impl Logic for BurstSend {
             self.psn_after.d.next = psn_behind;
             self.since_ack_req.d.next = since_leaving;
         }
+        // The PSN does not wait for whether the packet leaves.
+        let asked = self.asked.q.val();
+        let asks = asked | (leaves & ack_req);
+        let asking_psn = if asked {
+            self.asked_psn.q.val()
+        } else {
+            leaving.psn
+        };
+        self.asked.d.next = asks;
+        self.asked_psn.d.next = asking_psn;
+        self.asks.next = asks;
+        self.asking_psn.next = asking_psn;
         self.done.next = moves & is_last;
         self.left.next = to_leave;
         self.located.next = !to_locate.any() & !self.locations_due.q.val().any();
@@ -396,7 +413,7 @@ impl Logic for BurstSend {
                 rc: op.settings.rc,
                 mtu_log2: op.settings.mtu_log2,
                 pd: op.settings.pd,
-                udp_sport: op.settings.udp_sport,
+                rc_entropy: self.rc_entropy.val(),
                 ack_every: op.settings.ack_every,
             };
             self.to_locate.d.next = self.locate_count.val();
@@ -405,6 +422,7 @@ impl Logic for BurstSend {
             self.fault_located.d.next = false;
             self.ended.d.next = false;
             self.any_left.d.next = false;
+            self.asked.d.next = false;
         }
         if self.start.val() {
             self.burst_held.d.next = self.burst.val();

@@ -32,6 +32,8 @@ pub struct BurstKind {
     pub window_space: Bits<6>,
     /// MRC: the number of retries of the packet that is retransmitted.
     pub retries: Bits<8>,
+    /// RC: entropy value of the path.
+    pub rc_entropy: Bits<32>,
 }
 
 /// Collects and sends bursts. A burst of new packets over MRC is sent in the background: the transmit window has all of its packets when it begins. Other bursts
@@ -63,6 +65,9 @@ pub struct Bursts {
     /// RC: PSN after the last packet that was sent, and number of packets since the last one that requested an acknowledgement.
     pub next_psn: Signal<Out, Psn>,
     pub pkts_since_ack_req: Signal<Out, Bits<16>>,
+    /// A packet that was sent requests an acknowledgement; the PSN of the first one.
+    pub asks: Signal<Out, Bit>,
+    pub asking_psn: Signal<Out, Psn>,
 
     // The burst in the background.
     pub active: Signal<Out, Bit>,
@@ -184,6 +189,7 @@ impl Logic for Bursts {
         self.burst.d.next = burst;
         let starts = self.starts.q.val();
         self.send.locate.next = begins;
+        self.send.rc_entropy.next = kind.rc_entropy;
         self.send.start.next = starts | (begins & !kind.is_new);
         self.send.burst.next = if starts { self.burst.q.val() } else { burst };
         join!(
@@ -201,6 +207,8 @@ impl Logic for Bursts {
             send.any => any,
             send.next_psn => next_psn,
             send.pkts_since_ack_req => pkts_since_ack_req,
+            send.asks => asks,
+            send.asking_psn => asking_psn,
         );
         let done = self.send.done.val() & !active;
         let faulty = self.send.faulty.val();

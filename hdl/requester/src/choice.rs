@@ -33,10 +33,10 @@ pub struct Choice {
     pub starves: Bit,
 }
 
-/// Returns the probe that was selected. Levels: 2 and a carry chain.
+/// Returns the probe of `state`. It names the PSN before `next_psn`. Levels: 2 and a carry chain.
 #[hdl_fn]
-pub fn probe_packet(op: Op, window: WindowResponse, choice: Choice) -> TxRequest {
-    let tail = if choice.probe_is_tail {
+pub fn probe_packet(op: Op, next_psn: Psn, state: RequesterState) -> TxRequest {
+    let tail = if state.probe_is_tail {
         bits::<16>(Peth::TAIL_PROBE as u64)
     } else {
         bits::<16>(0)
@@ -45,10 +45,10 @@ pub fn probe_packet(op: Op, window: WindowResponse, choice: Choice) -> TxRequest
         qp: op.qp,
         port: op.port,
         opcode: bits::<8>(Opcode::MrcProbe.code() as u64),
-        psn: window.next_psn - 1,
+        psn: next_psn - 1,
         timestamp: op.now.get_bits::<16>(0),
-        probe_id: bit_cast::<16, 8>(choice.probe_index) | tail,
-        entropy: choice.probe_entropy,
+        probe_id: bit_cast::<16, 8>(state.probe_index) | tail,
+        entropy: state.probe_entropy,
         ..TxRequest::default()
     }
 }

@@ -13,7 +13,7 @@ use stellar_wire::hw::{Psn, SqIndex};
 use crate::bundles::CallSrc;
 use crate::deadline::longest_tail;
 use crate::records::{
-    ConfigureKind, DelayState, NextAction, Op, OpKind, OpResult, PathPolicy, RcState,
+    ConfigureKind, DelayState, NextAction, Op, OpKind, OpResult, PathPolicy, RcPathState, RcState,
     RequesterState,
 };
 use crate::silent_plane::PlaneLosses;
@@ -255,6 +255,7 @@ impl Logic for QpAdminFlow {
                                     rnr_retries: bits(0),
                                     waits: false,
                                     pkts_since_ack_req: bits(0),
+                                    paths: RcPathState::default(),
                                 },
                             };
                         }
@@ -339,6 +340,7 @@ impl Logic for QpAdminFlow {
                 self.messages.start.next = true;
                 self.state_after.d.next.failed = true;
                 self.state_after.d.next.armed = false;
+                self.state_after.d.next.rc.paths.held = false;
                 self.failed.next = !state_after.failed;
                 self.step.d.next = Step::WaitFlushed;
             }

@@ -1,14 +1,20 @@
-//! Processes an acknowledgement or an expired timer of an RC queue pair (reference: `RcRequester::on_ack`, `on_timer`).
+//! Processes an acknowledgement, the answer to a probe, or an expired timer of an RC queue pair (reference: `RcRequester::on_ack`, `on_probe_answer`, `on_timer`).
 
 use hdl_macros::{hdl, hdl_fn};
+use hdl_primitives::Src;
 use rust_hdl::prelude::*;
 use stellar_wire::aeth::RNR_UNIT;
 use stellar_wire::config::RNR_RETRY_FOREVER;
 use stellar_wire::host::WcStatus;
+use stellar_wire::hw::spray::{NamedBy, PathAckRecord, SprayFeedback, SprayOp, SprayRequest};
 use stellar_wire::NakCode;
 
 use crate::deadline::reached;
-use crate::records::{NextAction, Op, OpKind, OpResult, RcState, RequesterState, StatPulses};
+use crate::probe_answer::probe_answer;
+use crate::rc_turn::has_paths;
+use crate::records::{
+    NextAction, Op, OpKind, OpResult, RcPathState, RcState, RequesterState, StatPulses,
+};
 
 /// AETH syndromes: bits 7:5 of an ACK, of an RNR NAK and of a NAK. Bits 4:0 of a NAK are its code, those of an RNR NAK the code of a time.
 const ACK: u64 = 0b000;
@@ -23,7 +29,11 @@ enum Step {
     Idle,
     /// Determines what is acknowledged, and whether to retransmit or to fail.
     Classify,
-    /// Moves the window, or goes back.
+    /// Reports that a path that was probed works, once the queue of feedback has space.
+    ReportProbe,
+    /// The probe was marked: reports that too.
+    ReportProbeMark,
+    /// Moves the window, or goes back. Reports to the path policy, once the queue of feedback has space.
     UpdateWindow,
 }
 
@@ -46,6 +56,14 @@ struct AckVerdict {
     /// The peer refused the packet after those acknowledged. Its message fails with `status`.
     refused: Bit,
     status: Bits<8>,
+    /// A packet behind those acknowledged was lost; there was no progress for the timeout.
+    lost: Bit,
+    timed_out: Bit,
+    /// It is the acknowledgement of the packet that is timed. The round trip is that of a congested path.
+    sampled: Bit,
+    is_slow: Bit,
+    /// The packet that is timed is among those acknowledged.
+    ends_timing: Bit,
 }
 
 /// Returns the completion status of a message that was refused with a NAK. Levels: 1.
@@ -76,7 +94,8 @@ fn rnr_wait(code: Bits<5>) -> Bits<32> {
     base << bit_cast::<32, 5>(halves)
 }
 
-/// Processes the ACK or NAK `op.control`, or goes back if there was no progress within the timeout. It uses no functional unit.
+/// Processes the ACK or NAK `op.control`, or goes back if there was no progress within the timeout. It uses no functional unit. What it tells the path policy of a
+/// queue pair that has one goes through the queue of feedback. An ACK names no path, so it is about that of the packet that is timed, or about the path in use.
 #[derive(LogicBlock, Default)]
 pub struct RcFlow {
     pub clock: Signal<In, Clock>,
@@ -88,11 +107,20 @@ pub struct RcFlow {
     pub result: Signal<Out, OpResult>,
     pub stats: Signal<Out, StatPulses>,
 
+    /// Path feedback. It is accepted when valid and ready are high.
+    pub feedback: Src<SprayRequest>,
+
     step: DFF<Step>,
     /// Distances from `una`: to the PSN of the acknowledgement, to the next PSN to send, and to the next new PSN.
     acked_offset: DFF<Bits<24>>,
     to_send_offset: DFF<Bits<24>>,
     outstanding: DFF<Bits<24>>,
+    /// Distance from `una` to the packet that is timed, and the time since it was sent.
+    timed_offset: DFF<Bits<24>>,
+    flight: DFF<Bits<32>>,
+    /// The pause of the path policy has not ended.
+    held: DFF<Bit>,
+    round_trip: DFF<Bits<16>>,
     /// The deadline has passed.
     late: DFF<Bit>,
     verdict: DFF<AckVerdict>,
@@ -114,9 +142,13 @@ impl Logic for RcFlow {
             verdict,
             resumes_at
         );
+        dff_setup!(self, clock, timed_offset, flight, held, round_trip);
         let op = self.op.val();
         let state = op.state;
         let timer = op.kind == OpKind::Timer;
+        let answers_probe = op.kind == OpKind::Sack;
+        let seth = op.control.seth;
+        let paths = state.rc.paths;
         let step = self.step.q.val();
 
         // classify
@@ -125,9 +157,10 @@ impl Logic for RcFlow {
         let known = !timer & (acked_offset < outstanding);
         let syndrome = op.control.aeth.syndrome;
         let code = syndrome.get_bits::<5>(0);
-        let ack = known & (syndrome.get_bits::<3>(5) == ACK);
-        let nak = known & (syndrome.get_bits::<3>(5) == NAK) & (code <= LAST_CODE);
-        let rnr = known & (syndrome.get_bits::<3>(5) == RNR_NAK);
+        let answers_packet = known & !answers_probe;
+        let ack = answers_packet & (syndrome.get_bits::<3>(5) == ACK);
+        let nak = answers_packet & (syndrome.get_bits::<3>(5) == NAK) & (code <= LAST_CODE);
+        let rnr = answers_packet & (syndrome.get_bits::<3>(5) == RNR_NAK);
         let sequence = nak & (code == (NakCode::PsnSequenceError.code() as u64));
         let late = timer & self.late.q.val();
         // Progress ends a wait. Without it, what the peer says of the packet `una` is about a transmission before the wait.
@@ -135,7 +168,8 @@ impl Logic for RcFlow {
         let goes_back_n = (sequence & !waits) | (late & !state.rc.waits);
         let not_ready = rnr & !waits;
         // Progress restores both budgets.
-        let progresses = ack | ((nak | rnr) & acked_offset.any());
+        let arrives = ack | (known & answers_probe);
+        let progresses = arrives | ((nak | rnr) & acked_offset.any());
         let retries_spent = if progresses {
             !op.settings.retry_budget.any()
         } else {
@@ -146,6 +180,15 @@ impl Logic for RcFlow {
         } else {
             state.rc.rnr_retries >= op.settings.rnr_retry
         };
+        let timed_offset = self.timed_offset.q.val();
+        let flight = self.flight.q.val();
+        let round_trip = if flight.get_bits::<16>(16).any() {
+            bits::<16>(0xffff)
+        } else {
+            flight.get_bits::<16>(0)
+        };
+        let is_timed = timed_offset == acked_offset;
+        let is_before = timed_offset < acked_offset;
         let rnr_is_bounded = op.settings.rnr_retry != (RNR_RETRY_FOREVER as u64);
 
         // update the window
@@ -168,7 +211,67 @@ impl Logic for RcFlow {
         let overtaken = self.to_send_offset.q.val() < verdict.acknowledged;
         let restarts_timer = progress | retransmits | verdict.resumes;
 
-        self.done.next = step == Step::UpdateWindow;
+        // tell the path policy
+        let slow = if verdict.timed_out {
+            false
+        } else if verdict.sampled {
+            verdict.is_slow
+        } else {
+            paths.slow
+        };
+        let probe = probe_answer(seth);
+        let reports_probe = (step == Step::ReportProbe) | (step == Step::ReportProbeMark);
+        let tells = has_paths(op.settings) & (progress | verdict.timed_out);
+        let flight_time = op.now.get_bits::<16>(0) - op.control.cc_state.timestamp;
+        self.feedback.valid.next = reports_probe | ((step == Step::UpdateWindow) & tells);
+        self.feedback.record.next = SprayRequest {
+            op: if reports_probe | verdict.timed_out {
+                SprayOp::Feedback
+            } else {
+                SprayOp::Ack
+            },
+            qp: op.qp,
+            named_by: if reports_probe | verdict.sampled {
+                NamedBy::Index
+            } else {
+                NamedBy::Home
+            },
+            index: if reports_probe {
+                probe.index
+            } else {
+                paths.timed_index
+            },
+            feedback: if step == Step::ReportProbe {
+                SprayFeedback::ProbeAnswered
+            } else if step == Step::ReportProbeMark {
+                SprayFeedback::Skip
+            } else {
+                SprayFeedback::Timeout
+            },
+            ack: PathAckRecord {
+                entropy: bits::<32>(0),
+                hint: if slow | verdict.lost {
+                    SprayFeedback::Skip
+                } else {
+                    SprayFeedback::Good
+                },
+                sampled: verdict.sampled,
+                round_trip: if reports_probe {
+                    flight_time
+                } else {
+                    self.round_trip.q.val()
+                },
+                packets: verdict.acknowledged.get_bits::<13>(0),
+                una,
+                next_psn: state.rc.sent,
+                in_flight: bits::<24>(0),
+            },
+            now: op.now,
+            ..SprayRequest::default()
+        };
+
+        let told = !tells | self.feedback.ready.val();
+        self.done.next = (step == Step::UpdateWindow) & told;
         self.result.next = OpResult {
             state: RequesterState {
                 una,
@@ -199,6 +302,12 @@ impl Logic for RcFlow {
                         rnr_retries
                     },
                     waits: waits_now | (state.rc.waits & !progress & !verdict.resumes),
+                    paths: RcPathState {
+                        held: self.held.q.val(),
+                        timed: paths.timed & !verdict.ends_timing & !goes_back,
+                        slow,
+                        ..paths
+                    },
                     ..state.rc
                 },
                 ..state
@@ -227,7 +336,14 @@ impl Logic for RcFlow {
 
         match step {
             Step::Idle => {
-                self.acked_offset.d.next = op.control.psn - state.una;
+                self.acked_offset.d.next = if answers_probe {
+                    seth.cack_psn - state.una
+                } else {
+                    op.control.psn - state.una
+                };
+                self.timed_offset.d.next = paths.timed_psn - state.una;
+                self.flight.d.next = op.now - paths.timed_at;
+                self.held.d.next = paths.held & !(timer & reached(op.now, paths.held_until));
                 self.to_send_offset.d.next = state.rc.to_send - state.una;
                 self.outstanding.d.next = state.rc.sent - state.una;
                 self.late.d.next = state.armed & reached(op.now, state.deadline);
@@ -237,7 +353,7 @@ impl Logic for RcFlow {
             }
             Step::Classify => {
                 self.verdict.d.next = AckVerdict {
-                    acknowledged: if ack {
+                    acknowledged: if arrives {
                         acked_offset + 1
                     } else if nak | rnr {
                         acked_offset
@@ -252,16 +368,38 @@ impl Logic for RcFlow {
                     resumes: late & state.rc.waits,
                     refused: nak & !sequence,
                     status: refusal(code),
+                    lost: sequence,
+                    timed_out: late & !state.rc.waits,
+                    sampled: ack & paths.timed & is_timed,
+                    is_slow: round_trip > op.settings.slow_rtt,
+                    ends_timing: progresses & (is_before | (arrives & is_timed)),
                 };
                 self.stats.next.ack = ack;
                 self.resumes_at.d.next = op.now + rnr_wait(code);
                 self.stats.next.nak = nak | rnr;
-                self.stats.next.ack_ignored = !timer & !ack & !nak & !rnr;
+                self.stats.next.ack_ignored = !timer & !answers_probe & !ack & !nak & !rnr;
+                self.stats.next.probe_answer = answers_probe;
+                self.round_trip.d.next = round_trip;
                 self.stats.next.timeout = late & !state.rc.waits;
-                self.step.d.next = Step::UpdateWindow;
+                self.step.d.next = if answers_probe & probe.works & probe.known {
+                    Step::ReportProbe
+                } else {
+                    Step::UpdateWindow
+                };
+            }
+            Step::ReportProbe | Step::ReportProbeMark => {
+                if self.feedback.ready.val() {
+                    self.step.d.next = if (step == Step::ReportProbe) & probe.marked {
+                        Step::ReportProbeMark
+                    } else {
+                        Step::UpdateWindow
+                    };
+                }
             }
             Step::UpdateWindow => {
-                self.step.d.next = Step::Idle;
+                if told {
+                    self.step.d.next = Step::Idle;
+                }
             }
         }
         if self.reset.val() {

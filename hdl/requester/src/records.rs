@@ -58,6 +58,22 @@ pub struct RcState {
     pub waits: Bit,
     /// Packets sent since the last one that requested an acknowledgement.
     pub pkts_since_ack_req: Bits<16>,
+    pub paths: RcPathState,
+}
+
+/// The paths of an RC queue pair with a path policy, as far as the spray engine does not keep them (reference: `RcPaths`).
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct RcPathState {
+    /// The policy lets no data leave before this time, as it told last. Ticks of 8 ns.
+    pub held: Bit,
+    pub held_until: Bits<32>,
+    /// A packet is timed: its acknowledgement tells a round trip. Its PSN, its time of transmission and its path.
+    pub timed: Bit,
+    pub timed_psn: Psn,
+    pub timed_at: Bits<32>,
+    pub timed_index: Bits<8>,
+    /// The last round trip was that of a congested path.
+    pub slow: Bit,
 }
 
 /// What the sequencer has to know of a queue pair's path policy.
@@ -138,15 +154,6 @@ pub struct Pick {
     pub configure: ConfigureKind,
     /// `Fault`: a burst found that it cannot read a payload.
     pub is_unreadable: Bit,
-}
-
-/// The timer of a queue pair after an operation.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct TimerState {
-    pub qp: Qpn,
-    pub armed: Bit,
-    /// Ticks of 8 ns.
-    pub deadline: Bits<32>,
 }
 
 /// One operation, and the queue pair: its registers, and its state as it was written last.

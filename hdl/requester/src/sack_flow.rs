@@ -13,12 +13,13 @@ use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
 use stellar_wire::hw::Psn;
-use stellar_wire::mrc::{PathHint, Peth};
+use stellar_wire::mrc::PathHint;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::bundles::CallSrc;
 use crate::deadline::reached;
 use crate::delay_estimate::{DelayEstimate, REORDERING_BITS};
+use crate::probe_answer::probe_answer;
 use crate::records::{NextAction, Op, OpResult, RequesterState, StatPulses};
 use crate::silent_plane::{heard, lost};
 
@@ -46,11 +47,6 @@ enum Step {
 
 /// log2 of the unit of the MPR field: 128 packets.
 const MPR_SHIFT: u64 = 7;
-/// Bit of a probe's identifier that tail probes have. The index is below, and nothing is above.
-const TAIL_PROBE_BIT: usize = Peth::TAIL_PROBE.trailing_zeros() as usize;
-const _: () = assert!(TAIL_PROBE_BIT == 8);
-/// Number of entropy value indices.
-const EV_INDICES: u64 = 144;
 
 /// Adds a signed offset to a PSN. Levels: a carry chain.
 #[hdl_fn]
@@ -198,10 +194,8 @@ impl Logic for SackFlow {
             SprayFeedback::AlwaysSkip
         };
         let accepted = self.accepted.q.val();
-        let probe_works = seth.probe_response & (good | marked) & accepted;
-        let probe_index = seth.ack_psn_offset.get_bits::<8>(0);
-        let is_tail = seth.ack_psn_offset.get_bit(TAIL_PROBE_BIT);
-        let probe_known = !seth.ack_psn_offset.get_bits::<7>(9).any() & (probe_index < EV_INDICES);
+        let probe = probe_answer(seth);
+        let probe_works = seth.probe_response & probe.works & accepted;
 
         // limit the MPR
         let sack_mpr = bit_cast::<16, 8>(seth.mpr) << MPR_SHIFT;
@@ -242,7 +236,7 @@ impl Logic for SackFlow {
         self.base.d.next = offset(seth.cack_psn, seth.sack_offset);
         // If nothing before the packet is outstanding, what is in flight left after it. That holds for a first transmission.
         let tells = (self.answered.q.val() & (self.is_retransmit.q.val() | self.is_ahead.q.val()))
-            | (accepted & seth.probe_response & is_tail);
+            | (accepted & seth.probe_response & probe.is_tail);
         let checks_early_loss = tells & threshold.any() & state.delays.known;
         let burst_distance = window.psn - self.burst_first.q.val();
         let is_told = window.found & !(self.beside_burst.q.val() & !burst_distance.get_bit(23));
@@ -264,7 +258,7 @@ impl Logic for SackFlow {
                 SprayOp::Ack
             },
             qp: op.qp,
-            index: probe_index,
+            index: probe.index,
             feedback: if step == Step::ReportProbe {
                 SprayFeedback::ProbeAnswered
             } else {
@@ -460,8 +454,8 @@ impl Logic for SackFlow {
                     self.reverse_ev.valid.next =
                         accepted & (good | (marked & !seth.probe_response));
                     self.nscc.start.next = accepted;
-                    if probe_works & probe_known {
-                        self.state.d.next.losses = heard(state.losses, probe_index.get_bit(0));
+                    if probe_works & probe.known {
+                        self.state.d.next.losses = heard(state.losses, probe.index.get_bit(0));
                         self.step.d.next = Step::ReportProbe;
                     } else if checks_early_loss {
                         self.step.d.next = Step::FindInFlight;

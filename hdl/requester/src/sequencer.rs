@@ -17,14 +17,15 @@ use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
 use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, ProducerSnk, ScheduleSrc};
+use crate::deadline::earlier;
 use crate::loss_flow::LossFlow;
 use crate::op_pick::OpPick;
 use crate::ports::pair;
 use crate::qp_admin_flow::QpAdminFlow;
 use crate::rc_flow::RcFlow;
+use crate::rc_turn::has_paths;
 use crate::records::{
     ConfigureKind, NextAction, Op, OpKind, OpResult, PathPolicy, RequesterState, StatPulses,
-    TimerState,
 };
 use crate::sack_flow::SackFlow;
 use crate::spray_feedback_fifo::SprayFeedbackFifo;
@@ -156,7 +157,6 @@ pub struct Sequencer<const Q: usize = 10> {
     rotate_held: DFF<Bits<2>>,
     deactivate_held: DFF<Bits<2>>,
     arms: DFF<Bit>,
-    timer: DFF<TimerState>,
     /// The message table processes the completions of the SACK `current`.
     completing: DFF<Bit>,
     /// The last request to congestion control was about this queue pair, so the unit's client holds its window.
@@ -178,7 +178,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             rotate_held,
             deactivate_held,
             arms,
-            timer,
             completing
         );
         dff_setup!(self, clock, cwnd_cache_valid, cwnd_cache_qp);
@@ -289,7 +288,9 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let rc = op.settings.rc;
         let runs_sack = is_sack & !rc;
         let runs_loss = (is_nack | is_timer) & !rc;
-        let runs_rc = (is_ack | is_timer) & rc;
+        // A queue pair with paths also gets answers to its probes.
+        let answers_probe = is_sack & has_paths(op.settings) & op.control.seth.probe_response;
+        let runs_rc = (is_ack | is_timer | answers_probe) & rc;
         // The window may still process a request of the previous operation.
         let starts = (step == Step::StartFlow) & !self.window.busy.val();
         // A queue pair ignores acknowledgements of the other transport. In the error state it ignores all of them; its message table still accepts doorbells,
@@ -307,7 +308,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let admin_done = self.admin.done.val();
         let event_result = if runs_sack {
             self.sack.result.val()
-        } else if runs_rc {
+        } else if rc {
             self.rc.result.val()
         } else {
             self.loss.result.val()
@@ -363,16 +364,16 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.configs.write_data.next = current.settings;
         self.configure.ready.next = admin_done & (current.kind == OpKind::Configure);
         self.arms.d.next = writes;
-        self.timer.d.next = TimerState {
-            qp: current.qp,
-            armed: state.armed,
-            deadline: state.deadline,
-        };
-        let timer = self.timer.q.val();
+        // One cycle later the state is that of `op`. A pause of the path policy has a deadline of its own.
+        let pause = op.state.rc.paths;
         self.deadline.valid.next = self.arms.q.val();
-        self.deadline.qp.next = timer.qp;
-        self.deadline.armed.next = timer.armed;
-        self.deadline.record.next = timer.deadline;
+        self.deadline.qp.next = current.qp;
+        self.deadline.armed.next = op.state.armed | pause.held;
+        self.deadline.record.next = if pause.held {
+            earlier(op.state.armed, op.state.deadline, pause.held_until)
+        } else {
+            op.state.deadline
+        };
 
         // report
         let rotate = sent & sent_result.packet_sent;
@@ -405,7 +406,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             self.transmit.stats.val()
         } else if runs_sack {
             self.sack.stats.val()
-        } else if runs_rc {
+        } else if rc {
             self.rc.stats.val()
         } else {
             self.loss.stats.val()
@@ -526,7 +527,16 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         );
         let spray_in_use = self.spray.busy.val() | self.transmit.paths_pending.val();
         let spray_busy = spray_in_use | self.spray_feedback_fifo.pending.val();
-        join!(self, sack.feedback => spray_feedback_fifo.feedback);
+        self.spray_feedback_fifo.feedback.valid.next =
+            self.sack.feedback.valid.val() | self.rc.feedback.valid.val();
+        self.spray_feedback_fifo.feedback.record.next = if rc {
+            self.rc.feedback.record.val()
+        } else {
+            self.sack.feedback.record.val()
+        };
+        let feedback_ready = self.spray_feedback_fifo.feedback.ready.val();
+        self.sack.feedback.ready.next = feedback_ready;
+        self.rc.feedback.ready.next = feedback_ready;
         self.spray_feedback_fifo.spray.busy.next = spray_in_use;
         self.spray.start.next = self.transmit.spray.start.val()
             | self.spray_feedback_fifo.spray.start.val()

@@ -10,7 +10,7 @@ use crate::bundles::CallSrc;
 /// log2 of the depth. A burst of 32 packets occupies the spray engine for 41 cycles, and a SACK takes at least 14, so at most 3 entries are queued meanwhile.
 const FIFO_BITS: usize = 2;
 
-/// Keeps path feedback of SACKs in order, and issues it as soon as the spray engine is free. Levels: 2 behind the unit client.
+/// Keeps path feedback of acknowledgements in order, and issues it as soon as the spray engine is free. Levels: 2 behind the unit client.
 #[derive(LogicBlock, Default)]
 pub struct SprayFeedbackFifo {
     pub clock: Signal<In, Clock>,

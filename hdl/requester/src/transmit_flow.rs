@@ -1,4 +1,4 @@
-//! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: the packets to retransmit after go-back-N, or new ones (reference:
+//! Transmits for a queue pair. MRC: a probe, the lowest lost packet, or new packets. RC: a probe, the packets to retransmit after go-back-N, or new ones (reference:
 //! `MrcRequester::transmit_each`, `RcRequester::transmit_each`).
 
 use hdl_macros::{clock, clock_reset, hdl, join};
@@ -25,7 +25,8 @@ use crate::deadline::earlier;
 use crate::packet_queue::Run;
 use crate::ports::of_port;
 use crate::rc_space::rc_space;
-use crate::records::{NextAction, Op, OpResult, RcState, RequesterState, StatPulses};
+use crate::rc_turn::{has_paths, rc_turn};
+use crate::records::{NextAction, Op, OpResult, RcPathState, RcState, RequesterState, StatPulses};
 use crate::segment::bytes_of;
 
 /// log2 of the bytes that a packet counts beside its payload.
@@ -36,8 +37,12 @@ const OVERHEAD_BITS: usize = PACKET_OVERHEAD.ilog2() as usize;
 enum Step {
     Idle,
     /// MRC: waits for the spray engine, which may still execute a request of the previous operation, then queries it and the window. RC: waits until the
-    /// previous burst has been sent.
+    /// previous burst has been sent, and with a path policy for the spray engine.
     WaitForUnits,
+    /// RC with a path policy: waits for what it tells. Tells it if nothing is in flight while it holds the queue pair. Then sends a probe, or requests a path.
+    AskPolicy,
+    /// RC with a path policy: waits for the path.
+    AwaitPath,
     /// Does to the congestion window what the path policy tells, and tells it if nothing is in flight while it holds the queue pair. Then selects a probe, a lost packet, or
     /// new packets.
     Select,
@@ -60,7 +65,8 @@ enum Step {
 }
 
 /// Transmits a probe, a lost packet or a burst of new packets of `op.qp` on `op.port`, which has space for a burst. For an RC queue pair it transmits a
-/// burst, new or retransmitted. RC starts at `LookupMessage`, because it uses neither spray engine nor congestion control nor transmit window.
+/// burst, new or retransmitted. RC starts at `LookupMessage`, because it uses neither congestion control nor transmit window, and the spray engine only with a path policy.
+/// Then the spray engine gives the path of the whole burst before the message is looked up, and its response stays until the burst has left.
 ///
 /// A burst of new MRC packets is sent in the background: the window allocates all of its packets, and the flow is done. Until the burst has been sent, no
 /// operation starts that reads the records of its packets. Meanwhile the next burst of the other port may be prepared. If it is of the same queue pair, all
@@ -231,7 +237,10 @@ impl Logic for TransmitFlow {
         let tells_empty = held & spray.drains & empty & !self.told_empty.q.val();
         let choice = choose(state, self.plane_up.val(), port, query_response, window);
         let rc_space = rc_space(op.settings, op.state);
-        let sends_nothing = rc & ((op.settings.plane != port) | op.state.rc.waits);
+        let rc_paths = has_paths(op.settings);
+        let sends_nothing = rc & (((op.settings.plane != port) & !rc_paths) | op.state.rc.waits);
+        let asks_policy = step == Step::AskPolicy;
+        let turn = rc_turn(state, spray, is_retransmit, self.told_empty.q.val(), port);
 
         // measure, admit
         let cwnd_known = rc | (self.cwnd_requested.q.val() & !self.nscc.busy.val());
@@ -306,6 +315,11 @@ impl Logic for TransmitFlow {
             fills_window: self.fills_window.q.val(),
             window_space,
             retries,
+            rc_entropy: if rc_paths {
+                spray.entropy
+            } else {
+                bit_cast::<32, 16>(op.settings.udp_sport)
+            },
         };
         self.bursts.spray.busy.next = self.spray.busy.val();
         self.bursts.window.busy.next = self.window.busy.val();
@@ -332,6 +346,14 @@ impl Logic for TransmitFlow {
         let leaves = self.bursts.tx.valid.val();
         let any = self.bursts.any.val();
         let next_psn = self.bursts.next_psn.val();
+        // One packet at a time is timed: a new one that requests an acknowledgement.
+        let timed = RcPathState {
+            timed: rc_paths & !is_retransmit & self.bursts.asks.val(),
+            timed_psn: self.bursts.asking_psn.val(),
+            timed_at: op.now,
+            timed_index: spray.index,
+            ..state.rc.paths
+        };
         let rc_sent = RcState {
             to_send: next_psn,
             sent: if is_retransmit {
@@ -342,6 +364,11 @@ impl Logic for TransmitFlow {
             rnr_retries: state.rc.rnr_retries,
             waits: state.rc.waits,
             pkts_since_ack_req: self.bursts.pkts_since_ack_req.val(),
+            paths: if state.rc.paths.timed {
+                state.rc.paths
+            } else {
+                timed
+            },
         };
 
         // Requests. Whether they are issued is decided below.
@@ -358,13 +385,17 @@ impl Logic for TransmitFlow {
             self.bursts.spray.request.val()
         } else {
             SprayRequest {
-                op: if (step == Step::Select) | probe_waits {
+                op: if asks_policy & !turn.tells_empty {
+                    SprayOp::Choose
+                } else if (step == Step::Select) | asks_policy | probe_waits {
                     SprayOp::Query
                 } else {
                     SprayOp::Probe
                 },
                 qp: op.qp,
-                empty: empty & (step == Step::Select),
+                plane: port,
+                count: bits::<6>(1),
+                empty: asks_policy | (empty & (step == Step::Select)),
                 now: op.now,
                 ..SprayRequest::default()
             }
@@ -413,7 +444,7 @@ impl Logic for TransmitFlow {
         } else {
             MessageRequest {
                 op: match step {
-                    Step::Idle | Step::WaitForUnits => {
+                    Step::Idle | Step::WaitForUnits | Step::AwaitPath => {
                         if rc_space.is_retransmit {
                             MessageOp::LookupByPsn
                         } else {
@@ -427,7 +458,7 @@ impl Logic for TransmitFlow {
                 },
                 qp: op.qp,
                 psn: match step {
-                    Step::Idle | Step::WaitForUnits => op.state.rc.to_send,
+                    Step::Idle | Step::WaitForUnits | Step::AwaitPath => op.state.rc.to_send,
                     Step::Select => window.next_psn,
                     _ => self.una.q.val(),
                 },
@@ -437,9 +468,16 @@ impl Logic for TransmitFlow {
         };
 
         // Packets.
+        let mut selected = state;
+        selected.probe = choice.probe;
+        selected.probe_index = choice.probe_index;
+        selected.probe_is_tail = choice.probe_is_tail;
+        selected.probe_entropy = choice.probe_entropy;
         self.tx.valid.next = leaves;
-        self.tx.record.next = if (step == Step::Select) & !bg_active {
-            probe_packet(op, window, choice)
+        let probe_after = if rc { state.rc.sent } else { window.next_psn };
+        let probing = if rc { turn.state } else { selected };
+        self.tx.record.next = if ((step == Step::Select) & !bg_active) | asks_policy {
+            probe_packet(op, probe_after, probing)
         } else {
             self.bursts.tx.record.val()
         };
@@ -453,15 +491,11 @@ impl Logic for TransmitFlow {
         };
         let mut sent = if any { armed_state } else { state };
         sent.rc = rc_sent;
-        let mut selected = state;
-        selected.probe = choice.probe;
-        selected.probe_index = choice.probe_index;
-        selected.probe_is_tail = choice.probe_is_tail;
-        selected.probe_entropy = choice.probe_entropy;
         // By the step alone. Only an operation that is done has a result, and whether it is done comes late.
         let state_after = match step {
             Step::Idle => op.state,
             Step::Select => selected,
+            Step::AskPolicy => turn.state,
             Step::Admit => {
                 if collects {
                     armed_state
@@ -533,9 +567,12 @@ impl Logic for TransmitFlow {
                     if op.state.failed | !op.settings.valid | sends_nothing {
                         self.done.next = true;
                         self.result.next.next_action = NextAction::Nothing;
-                    } else if rc & !bg_active {
+                    } else if rc & !rc_paths & !bg_active {
                         self.messages.start.next = true;
                         self.step.d.next = Step::LookupMessage;
+                    } else if rc_paths & !bg_active & !self.spray.busy.val() {
+                        self.spray.start.next = true;
+                        self.step.d.next = Step::AskPolicy;
                     } else if rc | (op.state.path_policy.probes & self.spray.busy.val()) {
                         self.step.d.next = Step::WaitForUnits;
                     } else {
@@ -546,7 +583,12 @@ impl Logic for TransmitFlow {
                 }
             }
             Step::WaitForUnits => {
-                if rc {
+                if rc_paths {
+                    if !bg_active & !self.spray.busy.val() {
+                        self.spray.start.next = true;
+                        self.step.d.next = Step::AskPolicy;
+                    }
+                } else if rc {
                     if !bg_active {
                         self.messages.start.next = true;
                         self.step.d.next = Step::LookupMessage;
@@ -555,6 +597,45 @@ impl Logic for TransmitFlow {
                     self.spray.start.next = true;
                     self.window.start.next = true;
                     self.step.d.next = Step::Select;
+                }
+            }
+            Step::AskPolicy => {
+                if !self.spray.busy.val() {
+                    self.state.d.next = turn.state;
+                    if turn.tells_empty {
+                        self.spray.start.next = true;
+                        self.told_empty.d.next = true;
+                    } else if turn.probes {
+                        self.tx.valid.next = true;
+                        self.done.next = true;
+                        self.stats.next.probe = true;
+                        self.result.next.state.probe = false;
+                        self.result.next.packet_sent = true;
+                        self.result.next.next_action = NextAction::Nothing;
+                        self.sent_payload.d.next = bits::<COST_BITS>(0);
+                        self.sent_packets.d.next = bits::<6>(1);
+                        self.step.d.next = Step::Idle;
+                    } else if turn.held_back {
+                        // The timer schedules the queue pair again.
+                        self.done.next = true;
+                        self.result.next.next_action = NextAction::Nothing;
+                        self.step.d.next = Step::Idle;
+                    } else {
+                        self.spray.start.next = true;
+                        self.step.d.next = Step::AwaitPath;
+                    }
+                }
+            }
+            Step::AwaitPath => {
+                if !self.spray.busy.val() {
+                    if spray.found {
+                        self.messages.start.next = true;
+                        self.step.d.next = Step::LookupMessage;
+                    } else {
+                        self.done.next = true;
+                        self.result.next.next_action = NextAction::Nothing;
+                        self.step.d.next = Step::Idle;
+                    }
                 }
             }
             Step::Select => {

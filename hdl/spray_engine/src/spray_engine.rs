@@ -5,7 +5,7 @@ use hdl_primitives::ram::{BlockRam, LutRam};
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
-    EntropyProfileEntry, SprayConfig, SprayOp, SprayRequest, SprayResponse, WindowChange,
+    EntropyProfileEntry, NamedBy, SprayConfig, SprayOp, SprayRequest, SprayResponse, WindowChange,
     PROFILE_BITS,
 };
 use stellar_wire::rows::DRAIN_PROBES;
@@ -263,7 +263,12 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         // fetch
         let stored = self.rows.read_data.val();
-        let plane_1 = begins_with_plane_1(asked, stored.pair.policy);
+        let named_index = if asked.named_by == NamedBy::Home {
+            bit_cast::<8, 7>(stored.pair.home)
+        } else {
+            asked.index
+        };
+        let plane_1 = begins_with_plane_1(asked, named_index, stored.pair.policy);
 
         // select
         let offered = candidates(planes, exchange, up, self.avoid.q.val());
@@ -300,7 +305,9 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let other_port = chooses & (index.get_bit(0) != asked.plane);
 
         // take the index, classify the change
+        let by_value = asked.named_by == NamedBy::Value;
         let indexed = self.entropy_index.indexed.val();
+        let ack_index = if by_value { indexed.index } else { asked.index };
         self.ev_change.request.next = asked;
         self.ev_change.policy.next = pair.policy;
         self.ev_change.row.next = own;
@@ -399,6 +406,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 }
             }
             Step::Fetch => {
+                self.asked.d.next.index = named_index;
                 self.pair.d.next = stored.pair;
                 self.planes.d.next = swap_planes(stored.planes, plane_1);
                 self.planes_swapped.d.next = plane_1;
@@ -476,10 +484,10 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 }
             }
             Step::TakeIndex => {
-                self.found.d.next = indexed.known;
-                self.asked.d.next.index = indexed.index;
-                self.planes.d.next = swap_planes(planes, indexed.index.get_bit(0));
-                self.planes_swapped.d.next = indexed.index.get_bit(0);
+                self.found.d.next = indexed.known | !by_value;
+                self.asked.d.next.index = ack_index;
+                self.planes.d.next = swap_planes(planes, ack_index.get_bit(0));
+                self.planes_swapped.d.next = ack_index.get_bit(0);
             }
             Step::ClassifyChange => {
                 if !self.ev_change.exists.val() {

@@ -285,12 +285,13 @@ fn after_not_found(op: SprayOp, wrapped: Bit) -> Step {
     }
 }
 
-/// Returns whether the own plane is plane 1. One path at a time is searched in both planes, starting with plane 0.
+/// Returns whether the own plane is plane 1. One path at a time is searched in both planes, starting with plane 0. `index` is that of the value which the request
+/// names, unless it names an entropy value.
 #[hdl_fn]
-pub fn begins_with_plane_1(request: SprayRequest, policy: SprayPolicy) -> Bit {
+pub fn begins_with_plane_1(request: SprayRequest, index: Bits<8>, policy: SprayPolicy) -> Bit {
     match request.op {
         SprayOp::Choose => request.plane & !has_one_path(policy),
-        SprayOp::Feedback | SprayOp::Deny | SprayOp::Allow => request.index.get_bit(0),
+        SprayOp::Feedback | SprayOp::Deny | SprayOp::Allow => index.get_bit(0),
         _ => false,
     }
 }

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::coalescing::NO_COALESCING;
 use super::{NsccParams, SprayConfig, DEFAULT_MPR, MAX_MPR, RC_WINDOW};
+use crate::rows::slow_round_trip;
 use crate::time::Ticks;
 
 /// The threshold of early loss detection is below this number of packets.
@@ -180,6 +181,12 @@ impl RcConfig {
             }
         }
         check_rto(self.rto)
+    }
+
+    /// Round trip in ticks above which a path is congested; 0 without a path policy.
+    pub fn slow_rtt(&self) -> u16 {
+        let paths = self.paths.as_ref();
+        paths.map_or(0, |paths| slow_round_trip(paths.base_rtt.0) as u16)
     }
 }
 

@@ -155,6 +155,7 @@ impl RcConfig {
             ack_every: self.ack_every,
             udp_sport: self.udp_sport,
             plane: self.plane == 1,
+            slow_rtt: self.slow_rtt(),
             ..common(qp, page, first)
         }
     }

@@ -32,6 +32,17 @@ pub enum SprayOp {
     Configure,
 }
 
+/// How `Ack` and `Feedback` name the path that they are about.
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+pub enum NamedBy {
+    /// `Ack`: the entropy value of its record. `Feedback`: `index`.
+    Value,
+    /// `index`.
+    Index,
+    /// It is the path in use. Only for policies with one path at a time.
+    Home,
+}
+
 /// A request. Fields that the operation does not use are ignored.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SprayRequest {
@@ -42,6 +53,7 @@ pub struct SprayRequest {
     pub count: Bits<6>,
     pub avoid_valid: Bit,
     pub avoid: Bits<8>,
+    pub named_by: NamedBy,
     pub index: Bits<8>,
     pub feedback: SprayFeedback,
     pub ack: PathAckRecord,

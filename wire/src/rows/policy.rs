@@ -172,6 +172,12 @@ pub const BEND_ONE_IN: u32 = 20;
 pub const HOP_PROBE_HALVES: u32 = 3;
 /// The path may be left if the round trip exceeds this number of halves of the base round trip (Hopper, Table 1: 2.5).
 pub const HOP_SWITCH_HALVES: u32 = 5;
+
+/// The round trip in ticks above which a path is congested, for a queue pair that gets no marks: RC. It is that of [`HOP_SWITCH_HALVES`], and fits 16 bits.
+pub const fn slow_round_trip(base_rtt: u32) -> u32 {
+    HOP_SWITCH_HALVES * base_rtt / 2
+}
+
 /// Base round trips for which the round trip of a probe counts, and epochs for which no path is probed twice (Hopper, Table 1: `ttl_prob` = 4).
 pub const HOP_EPOCHS: u32 = 4;
 /// Another path is better if this many of its round trips are shorter than one less of those of the path in use: 80 % (Hopper, Table 1).

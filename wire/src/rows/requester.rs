@@ -42,13 +42,15 @@ row! {
         coalesce_from: u32 => Bits<24>,
         /// RC: an acknowledgement is requested once in this number of packets, 1 or more.
         ack_every: u16 => Bits<16>,
-        /// RC: UDP source port, and port of the card, of its only path.
+        /// RC: UDP source port, and port of the card, of its only path. With a path policy they are not used.
         udp_sport: u16 => Bits<16>,
         plane: bool => Bit,
         /// Doorbell page that owns the queue pair.
         page: u32 => Bits<16>,
         /// First PSN sent.
         first_psn: Psn => Bits<24>,
+        /// RC with a path policy: round trip in ticks of 8 ns above which a path is congested ([`super::policy::slow_round_trip`]). It is 0 for a queue pair with one path.
+        slow_rtt: u16 => Bits<16>,
     }
 }
 

@@ -349,10 +349,8 @@ impl Bench {
             .dut
             .set("plane_up", u64::from(up(0)) | u64::from(up(1)) << 1);
         for pair in &mut self.pairs {
-            if let Requester::Mrc(mrc) = &mut pair.reference {
-                for plane in 0..2 {
-                    mrc.set_plane(plane, self.planes.contains(plane));
-                }
+            for plane in 0..2 {
+                pair.reference.set_plane(plane, self.planes.contains(plane));
             }
         }
     }

@@ -81,11 +81,7 @@ impl Bench {
     pub fn next_sack(&mut self, qp: usize, dice: u64) -> Option<(Seth, CcState)> {
         let pair = &mut self.pairs[qp];
         let packet = pair.arriving(dice)?;
-        let hint = match dice >> 28 & 31 {
-            0..4 => PathHint::SkipOnce,
-            4 => PathHint::AlwaysSkip,
-            _ => PathHint::Good,
-        };
+        let hint = random_hint(dice);
         let mpr = if dice >> 33 & 15 == 0 {
             (dice >> 37 & 7) as u8
         } else {
@@ -158,6 +154,15 @@ impl Bench {
             Requester::Rc(_) => {}
         });
         self.compare(qp, &mut observed, was_failed);
+    }
+}
+
+/// Returns what an answer says of the path of its packet.
+pub fn random_hint(dice: u64) -> PathHint {
+    match dice >> 28 & 31 {
+        0..4 => PathHint::SkipOnce,
+        4 => PathHint::AlwaysSkip,
+        _ => PathHint::Good,
     }
 }
 

@@ -138,6 +138,22 @@ impl RcReceiver {
         self.expected
     }
 
+    /// Answers the probe with this identifier and time stamp.
+    pub fn answer_probe(&self, id: u16, stamp: u16, hint: PathHint) -> (Seth, CcState) {
+        let seth = Seth {
+            path_hint: hint,
+            probe_response: true,
+            ack_psn_offset: id as i16,
+            cack_psn: self.expected.previous().value(),
+            ..Seth::default()
+        };
+        let cc = CcState {
+            tx_timestamp: stamp,
+            ..CcState::default()
+        };
+        (seth, cc)
+    }
+
     /// Receives a packet. Returns the PSN of its acknowledgement, if there is one, and whether it is an ACK rather than a NAK.
     pub fn answer(&mut self, packet: &InFlight) -> Option<(Psn, bool)> {
         if packet.psn == self.expected {

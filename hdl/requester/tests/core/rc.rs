@@ -1,13 +1,15 @@
 //! Peer of an RC queue pair.
 
 use rust_hdl::prelude::*;
-use stellar_transport::requester::Requester;
+use stellar_transport::requester::{Requester, Sack};
 use stellar_transport::rx::Psn;
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::TxAeth;
+use stellar_wire::mrc::{CcState, Peth, Seth};
 use stellar_wire::{Aeth, Syndrome};
 
 use crate::core::lockstep::Bench;
+use crate::core::mrc::{random_hint, sack_record};
 
 pub const ACK: u8 = 0x1f;
 /// NAK for a PSN out of order. The next four codes are fatal NAKs.
@@ -50,22 +52,54 @@ impl Bench {
         self.compare(qp, &mut observed, was_failed);
     }
 
+    /// Whether an RC queue pair has a path policy.
+    fn has_paths(&self, qp: usize) -> bool {
+        matches!(&self.pairs[qp].reference, Requester::Rc(rc) if rc.has_paths())
+    }
+
+    /// Processes the answer to a probe.
+    fn answer_probe(&mut self, qp: usize, seth: &Seth, cc: &CcState) {
+        let was_failed = self.pairs[qp].reference.error().is_some();
+        let now = self.now;
+        let mut observed = self.rig.control(sack_record(qp, seth, cc), now.0);
+        self.reference(qp, |reference, card| match reference {
+            Requester::Rc(rc) => rc.on_probe_answer(Sack { seth, cc }, now, card),
+            Requester::Mrc(_) => {}
+        });
+        self.compare(qp, &mut observed, was_failed);
+    }
+
     /// Delivers some packets, and most of their acknowledgements.
     pub fn deliver_rc(&mut self, qp: usize, dice: u64) {
         for i in 0..dice >> 58 & 7 {
             let dice = dice.rotate_left(7 * i as u32);
             let pair = &mut self.pairs[qp];
-            let answer = pair
-                .arriving(dice)
-                .and_then(|packet| pair.rc_receiver.answer(&packet));
+            let packet = pair.arriving(dice);
+            if let Some(id) = packet.and_then(|packet| packet.probe_id) {
+                let stamp = packet.map_or(0, |packet| packet.stamp);
+                let (seth, cc) = pair.rc_receiver.answer_probe(id, stamp, random_hint(dice));
+                self.answer_probe(qp, &seth, &cc);
+                continue;
+            }
+            let answer = packet.and_then(|packet| pair.rc_receiver.answer(&packet));
             if let Some((psn, in_order)) = answer.filter(|_| dice >> 30 & 7 != 0) {
                 self.ack(qp, psn, if in_order { ACK } else { SEQUENCE_NAK });
             }
         }
     }
 
-    /// Processes an acknowledgement with a random PSN near the window.
+    /// Processes an acknowledgement with a random PSN near the window, or the answer to a probe with a random path.
     pub fn garble_ack(&mut self, qp: usize, dice: u64) {
+        if dice >> 52 & 1 == 1 && self.has_paths(qp) {
+            let id = (dice >> 14) as u16 % 200 | ((dice >> 22) as u16) << 8 & Peth::TAIL_PROBE;
+            let receiver = &self.pairs[qp].rc_receiver;
+            let (mut seth, cc) = receiver.answer_probe(id, dice as u16, random_hint(dice));
+            seth.cack_psn = Psn::new(seth.cack_psn)
+                .plus(0xff_fff8 + (dice >> 40 & 15) as u32)
+                .value();
+            self.answer_probe(qp, &seth, &cc);
+            return;
+        }
         let rnr = RNR_NAK | (dice >> 40 & 31) as u8;
         let syndromes = [ACK, 0, SEQUENCE_NAK, rnr, 0x65, 0x40, 0x80, 0xff];
         let psn = self.pairs[qp]

@@ -141,22 +141,7 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
         (1, 2) => Policy::Hp3,
         (second, _) => policies[second as usize][(dice % 4) as usize],
     };
-    let spray = SprayConfig {
-        policy,
-        paths: if policy == Policy::SinglePath { 1 } else { 16 },
-        planes_up: PlaneMask::BOTH,
-        seed: (dice >> 32) as u32 | 1,
-        profile: Arc::new(profile(profile_number(dice))),
-        rotation: (dice >> 8) as u8 % 8,
-        skip: if dice >> 16 & 1 == 0 {
-            SkipScope::RestOfRotation
-        } else {
-            SkipScope::NextTurn
-        },
-        probe_interval: Ticks::from_us(5),
-        base_rtt: Ticks(BASE_RTT),
-        bend_after: 1 + (dice >> 36 & 1) as u8,
-    };
+    let spray = spray_config(dice, policy);
     MrcConfig {
         mpr: [12, 1024, 1024, 4096][(dice >> 17 & 3) as usize],
         backoff: if dice >> 19 & 1 == 0 {
@@ -172,7 +157,27 @@ fn mrc_config(dice: u64, mtu: u32) -> MrcConfig {
     }
 }
 
-/// Returns the registers of an RC queue pair, decided by `dice`.
+/// Returns the registers of a path choice, decided by `dice`.
+fn spray_config(dice: u64, policy: Policy) -> SprayConfig {
+    SprayConfig {
+        policy,
+        paths: if policy == Policy::SinglePath { 1 } else { 16 },
+        planes_up: PlaneMask::BOTH,
+        seed: (dice >> 32) as u32 | 1,
+        profile: Arc::new(profile(profile_number(dice))),
+        rotation: (dice >> 8) as u8 % 8,
+        skip: if dice >> 16 & 1 == 0 {
+            SkipScope::RestOfRotation
+        } else {
+            SkipScope::NextTurn
+        },
+        probe_interval: Ticks::from_us(5),
+        base_rtt: Ticks(BASE_RTT),
+        bend_after: 1 + (dice >> 36 & 1) as u8,
+    }
+}
+
+/// Returns the registers of an RC queue pair, decided by `dice`. Three of four have a path policy.
 fn rc_config(dice: u64) -> RcConfig {
     RcConfig {
         window: [1, 5, 40, 1024][(dice >> 17 & 3) as usize],
@@ -182,12 +187,29 @@ fn rc_config(dice: u64) -> RcConfig {
         ack_every: [1, 4, 16, 1000][(dice >> 22 & 3) as usize],
         udp_sport: 0xc000 | (dice >> 24) as u16,
         plane: (dice >> 27 & 1) as u8,
-        paths: None,
+        paths: [
+            None,
+            Some(Policy::Hopper),
+            Some(Policy::Hp3),
+            Some(Policy::Hp3),
+        ][(dice >> 45 & 3) as usize]
+            .map(|policy| spray_config(dice, policy)),
     }
 }
 
 /// A table row: its kind, its port, and its words.
 type Row = (ConfigureKind, &'static str, Vec<u32>);
+
+/// Writes the entropy profile of a queue pair, and returns its row of path selection.
+fn spray_row(dice: u64, config: &SprayConfig, rig: &mut Rig) -> Row {
+    let number = profile_number(dice);
+    rig.profile(number, &config.profile.rows().expect("a key"));
+    (
+        ConfigureKind::Spray,
+        "settings_spray",
+        config.row(number).pack(),
+    )
+}
 
 /// Returns the reference of an MRC queue pair, and its rows.
 fn mrc(
@@ -199,19 +221,13 @@ fn mrc(
     rig: &mut Rig,
 ) -> (Requester, Vec<Row>) {
     let config = mrc_config(dice, qp.mtu);
-    let number = profile_number(dice);
-    rig.profile(number, &config.spray.profile.rows().expect("a key"));
     let rows = vec![
         (
             ConfigureKind::Requester,
             "settings_requester",
             config.row(&qp, 3, first).pack(),
         ),
-        (
-            ConfigureKind::Spray,
-            "settings_spray",
-            config.spray.row(number).pack(),
-        ),
+        spray_row(dice, &config.spray, rig),
         (
             ConfigureKind::Nscc,
             "settings_nscc",
@@ -222,16 +238,25 @@ fn mrc(
     (Requester::Mrc(Box::new(requester)), rows)
 }
 
-/// Returns the reference of an RC queue pair, and its row.
-fn rc(dice: u64, qp: QpIdentity, messages: Messages, first: Psn) -> (Requester, Vec<Row>) {
+/// Returns the reference of an RC queue pair, and its rows.
+fn rc(
+    dice: u64,
+    qp: QpIdentity,
+    messages: Messages,
+    first: Psn,
+    rig: &mut Rig,
+) -> (Requester, Vec<Row>) {
     let config = rc_config(dice);
     let row = (
         ConfigureKind::Requester,
         "settings_requester",
         config.row(&qp, 3, first).pack(),
     );
-    let requester = RcRequester::new(qp, config, messages, first).expect("one path");
-    (Requester::Rc(Box::new(requester)), vec![row])
+    let paths = config.paths.as_ref();
+    let paths = paths.map(|paths| spray_row(dice, paths, rig));
+    let rows = [Some(row), paths].into_iter().flatten().collect();
+    let requester = RcRequester::new(qp, config, messages, first).expect("paths");
+    (Requester::Rc(Box::new(requester)), rows)
 }
 
 /// Path MTUs. Bits 30 and up of the dice choose one.
@@ -267,7 +292,7 @@ impl Pair {
         let messages = Messages::new(queue, number, max_wimm);
         rig.dut.set("now", now.0.into());
         let (reference, rows) = if over_rc {
-            rc(dice, qp, messages, first)
+            rc(dice, qp, messages, first, rig)
         } else {
             mrc(dice, qp, messages, first, now, rig)
         };

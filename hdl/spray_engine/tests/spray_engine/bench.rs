@@ -10,7 +10,8 @@ use stellar_transport::spray::{
     SprayConfig,
 };
 use stellar_transport::time::Ticks;
-use stellar_wire::hw::spray::{SprayOp, SprayRequest};
+use stellar_wire::hw::spray::{NamedBy, SprayOp, SprayRequest};
+use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::RECYCLED_BITS;
 use stellar_wire::Psn;
 
@@ -254,10 +255,17 @@ impl Bench {
         if hears_all && EvIndex::new(index).is_none() {
             return;
         }
+        // The path in use can be named as such.
+        let is_home = self.has_one_path(qp) && index == self.home(qp) && now.0 & 1 == 1;
         let response = self.ask(
             qp,
             SprayRequest {
-                index: u64::from(index).to_bits(),
+                named_by: if is_home {
+                    NamedBy::Home
+                } else {
+                    NamedBy::Value
+                },
+                index: u64::from(if is_home { !index } else { index }).to_bits(),
                 feedback,
                 ack: PathAck {
                     round_trip,
@@ -301,10 +309,29 @@ impl Bench {
             next_psn: pair.una.plus(news.ahead.into()),
             in_flight: u32::from(news.ahead) << 8,
         };
+        // A value of the queue pair can be named by its index, and that of the path in use as such.
+        let spray = &self.pair(qp).spray;
+        let index = spray.index_of(Entropy(entropy)).map(EvIndex::value);
+        let is_home = self.has_one_path(qp) && index == Some(self.home(qp));
+        let named_by = match now.0 % 3 {
+            1 if index.is_some() => NamedBy::Index,
+            2 if is_home => NamedBy::Home,
+            _ => NamedBy::Value,
+        };
+        let mut told = ack;
+        let mut index = index.unwrap_or(0x55);
+        if named_by != NamedBy::Value {
+            told.entropy ^= now.0;
+        }
+        if named_by != NamedBy::Index {
+            index ^= 0x3f;
+        }
         let response = self.ask(
             qp,
             SprayRequest {
-                ack: ack.to_hw(),
+                named_by,
+                index: u64::from(index).to_bits(),
+                ack: told.to_hw(),
                 now: u64::from(now.0).to_bits(),
                 ..request(SprayOp::Ack)
             },
@@ -405,6 +432,12 @@ impl Bench {
         let drains = held.is_some() && spray.resends_while_held();
         assert_eq!(response.drains, drains);
         held
+    }
+
+    /// Whether the queue pair's policy has one path at a time.
+    fn has_one_path(&self, qp: usize) -> bool {
+        let pair = self.pairs[qp].as_ref().expect("configured");
+        pair.registers.policy.traits().one_path
     }
 
     /// Returns the index of the path in use, with one path at a time.

@@ -7,8 +7,8 @@ use hdl_testkit::tools;
 use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
-    EntropyBucket, EntropyProfileEntry, ExplicitEntropy, PathAckRecord, SprayConfig, SprayFeedback,
-    SprayOp, SprayPolicy, SprayRequest,
+    EntropyBucket, EntropyProfileEntry, ExplicitEntropy, NamedBy, PathAckRecord, SprayConfig,
+    SprayFeedback, SprayOp, SprayPolicy, SprayRequest,
 };
 
 use crate::spray_engine::engine::Q;
@@ -42,6 +42,7 @@ fn random_request(rng: &mut TestRng) -> SprayRequest {
         count: rng.random_range(1..=32_u64).to_bits(),
         avoid_valid: bool::random(rng),
         avoid: Bits::random(rng),
+        named_by: [NamedBy::Value, NamedBy::Index, NamedBy::Home][rng.random_range(0..3)],
         index: if bool::random(rng) {
             bit_cast::<8, 3>(near)
         } else {

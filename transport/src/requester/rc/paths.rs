@@ -3,7 +3,7 @@
 //! An ACK names no path and carries no mark. So one packet at a time is timed, a slow round trip stands for a mark, and probes and their answers are those of MRC.
 
 use stellar_wire::mrc::{Entropy, Seth};
-use stellar_wire::rows::HOP_SWITCH_HALVES;
+use stellar_wire::rows::slow_round_trip;
 
 use crate::requester::packet::ProbedPath;
 use crate::rx::Psn;
@@ -41,7 +41,8 @@ struct Timed {
 #[derive(Clone, Debug)]
 pub(super) struct RcPaths {
     spray: Spray,
-    base_rtt: Ticks,
+    /// A longer round trip is that of a congested path.
+    slow_rtt: u32,
     timed: Option<Timed>,
     /// The last round trip was that of a congested path.
     slow: bool,
@@ -56,7 +57,7 @@ pub(super) struct RcPaths {
 impl RcPaths {
     pub fn new(config: SprayConfig) -> Result<Self, SprayError> {
         Ok(Self {
-            base_rtt: config.base_rtt,
+            slow_rtt: slow_round_trip(config.base_rtt.0),
             spray: Spray::new(config)?,
             timed: None,
             slow: false,
@@ -130,7 +131,7 @@ impl RcPaths {
         let sample = timed.filter(|timed| told == Told::Arrived(timed.psn));
         let round_trip = sample.map(|timed| now.since(timed.at).0.min(u16::MAX.into()));
         if let Some(round_trip) = round_trip {
-            self.slow = 2 * round_trip > HOP_SWITCH_HALVES * self.base_rtt.0;
+            self.slow = round_trip > self.slow_rtt;
         }
         let entropy = match sample {
             Some(timed) => Some(timed.entropy),

@@ -79,8 +79,17 @@ impl Logic for PsnAnswer {
         let reason = counted_reason(verdict, tracked.reason, tracked.access_reason);
         // A packet behind the expected PSN may lie outside the stored window: its word is known without the memory. In the
         // word half way round, bits below the expected PSN's are not behind it but ahead.
-        let below_epsn = !(Bits::<64>::mask() << decision.epsn.get_bits::<6>(0));
-        let bitmap = if !decision.behind | decision.in_epsn_word {
+        // A probe of an RC queue pair: it has no window. What has arrived is what is before the expected PSN.
+        let rc_probe = tracked.probe & !tracked.mrc;
+        let epsn = if rc_probe {
+            tracked.rc_epsn
+        } else {
+            decision.epsn
+        };
+        let below_epsn = !(Bits::<64>::mask() << epsn.get_bits::<6>(0));
+        let bitmap = if rc_probe {
+            below_epsn
+        } else if !decision.behind | decision.in_epsn_word {
             decision.word
         } else if decision.in_opposite_word {
             !below_epsn
@@ -91,7 +100,7 @@ impl Logic for PsnAnswer {
         let answer_psn = match verdict {
             Verdict::RcGap => tracked.rc_epsn,
             Verdict::RcDuplicate => tracked.rc_epsn - 1,
-            Verdict::Probe => decision.epsn - 1,
+            Verdict::Probe => epsn - 1,
             _ => tracked.psn,
         };
         let ends = (tracked.position == Position::Last) | (tracked.position == Position::Only);
@@ -155,11 +164,7 @@ impl Logic for PsnAnswer {
             flush: placed_bytes.any() & (tracked.mrc | tracked.lane | to_peer | answered),
             device: tracked.device,
         };
-        let named_psn = if tracked.probe {
-            decision.epsn
-        } else {
-            tracked.psn
-        };
+        let named_psn = if tracked.probe { epsn } else { tracked.psn };
         let ack = AckRequest {
             kind: answer_kind(verdict),
             reason,
@@ -167,7 +172,7 @@ impl Logic for PsnAnswer {
             psn: answer_psn,
             msn: completed,
             syndrome: answer_syndrome(verdict),
-            cack_psn: decision.epsn - 1,
+            cack_psn: epsn - 1,
             bitmap_base: (named_psn >> 6) << 6,
             bitmap,
             ecn_ce: tracked.ecn_ce,

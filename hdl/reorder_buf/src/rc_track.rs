@@ -68,7 +68,7 @@ struct CompareReg {
     next_left: Bits<32>,
 }
 
-/// Tracks the packets of reliable connections, and checks the payload lengths of both modes.
+/// Tracks the packets of reliable connections, and checks the payload lengths of both modes. A probe changes nothing; it takes the expected PSN along.
 ///
 /// It takes one token per cycle. Two tokens of one queue pair are at least [`SPACING`] cycles apart, except MRC packets, which change nothing here. A
 /// token that writes a queue pair's context carries that context in `qp` (from `qp_fetch`) and initialises its state.
@@ -116,7 +116,7 @@ impl Logic for RcTrack {
         self.looked_up_valid.d.next = self.in_.valid.val();
         self.looked_up.d.next = LookupReg {
             token,
-            is_rc: takes_part & !headers.mrc,
+            is_rc: takes_part & !headers.mrc & !headers.probe,
             is_mrc: takes_part & headers.mrc & !headers.probe,
             writes_qp: writes_qp(token.token),
             row,

@@ -50,6 +50,8 @@ pub struct ControlCheckResult {
     /// `Control`, `ControlForeign` or `ControlUnknownQp`.
     pub reason: DropReason,
     pub probe: Bit,
+    /// The queue pair uses RC.
+    pub rc: Bit,
     pub probe_id: Bits<16>,
     /// Time stamp of a probe (TSETH).
     pub timestamp: Bits<16>,
@@ -173,8 +175,12 @@ impl Logic for ControlCheck {
             & (be16(ext, seth::DESTINATION_CONTEXT) == dest_qp.get_bits::<16>(0));
         let at_peer = is_at(peer.address0, decoded.ipv6, decoded.source)
             | is_at(peer.address1, decoded.ipv6, decoded.source);
+        let is_probe = decoded.kind == ControlKind::Probe;
+        let probe_response = seth_flags.get_bit(seth::PROBE_RESPONSE_BIT);
+        let concerns_probe = is_probe | (is_sack & probe_response);
+        let of_mode = (peer.mrc ^ is_ack) | (peer.probes & concerns_probe);
         let from_peer = at_peer
-            & (peer.mrc ^ is_ack)
+            & of_mode
             & pkeys_match(be16(base, bth::PKEY), peer.pkey)
             & (contexts_match | is_ack);
         let known = peer.valid & !dest_qp.get_bits::<14>(QP_BITS).any();
@@ -190,7 +196,8 @@ impl Logic for ControlCheck {
             } else {
                 DropReason::Control
             },
-            probe: decoded.kind == ControlKind::Probe,
+            probe: is_probe,
+            rc: !peer.mrc,
             probe_id,
             timestamp,
         };
@@ -208,7 +215,7 @@ impl Logic for ControlCheck {
             reflected: be32(ext, seth::ENTROPY),
             seth: TxSeth {
                 path_hint,
-                probe_response: seth_flags.get_bit(seth::PROBE_RESPONSE_BIT),
+                probe_response,
                 ack_psn_offset: be16(ext, seth::ACK_PSN_OFFSET),
                 cack_psn: be24(ext, seth::CACK_PSN),
                 mpr: byte(ext, seth::MPR),

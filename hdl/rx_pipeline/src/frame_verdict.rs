@@ -93,7 +93,7 @@ impl Logic for FrameVerdict {
             parsed
         };
         headers.probe = is_probe;
-        headers.mrc = headers.mrc | is_probe;
+        headers.mrc = if is_probe { !finding.rc } else { headers.mrc };
         headers.has_timestamp = headers.has_timestamp | is_probe;
         headers.msn = if is_probe {
             finding.probe_id

@@ -7,7 +7,7 @@ use crate::requester::{
     CompletionQueue, Messages, MrcRequester, QpIdentity, RcRequester, Requester, SendQueue,
 };
 use crate::responder::Responder;
-use crate::rx::{ControlBody, ControlPacket, ControlPeer, QpMode};
+use crate::rx::{ControlPeer, QpMode};
 use crate::spray::{ReversePaths, Srv6Template};
 use crate::time::Ticks;
 
@@ -110,29 +110,14 @@ impl QueuePair {
         self.cq.has_lost() || !self.failed && self.requester.error().is_some()
     }
 
-    /// Whether a control packet comes from its peer. An RC queue pair with a path policy has probes and their answers, which are packets of MRC.
-    pub fn is_from_peer(&self, packet: &ControlPacket) -> bool {
-        let peer = self.control_peer();
-        let probes = || {
-            let has_paths = matches!(&self.requester, Requester::Rc(rc) if rc.has_paths());
-            let is_probe = match &packet.body {
-                ControlBody::Probe(_) => true,
-                ControlBody::Sack { seth, .. } => seth.probe_response,
-                _ => false,
-            };
-            let mode = QpMode::Mrc;
-            has_paths && is_probe && ControlPeer { mode, ..peer }.sent(packet)
-        };
-        peer.sent(packet) || probes()
-    }
-
     /// Its peer as control packets name it.
-    pub const fn control_peer(&self) -> ControlPeer {
+    pub fn control_peer(&self) -> ControlPeer {
         ControlPeer {
             mode: self.mode,
             pkey: self.pkey,
             qp: self.peer.qp,
             addresses: [self.peer.planes[0].ip, self.peer.planes[1].ip],
+            probes: matches!(&self.requester, Requester::Rc(rc) if rc.has_paths()),
         }
     }
 }

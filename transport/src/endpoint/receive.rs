@@ -182,7 +182,7 @@ impl<M: Memory> Endpoint<M> {
             self.counters.control_unknown_qp += 1;
             return;
         };
-        if !qp.is_from_peer(packet) {
+        if !qp.control_peer().sent(packet) {
             self.counters.control_foreign += 1;
             return;
         }

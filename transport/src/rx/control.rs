@@ -13,14 +13,21 @@ pub struct ControlPeer {
     pub qp: u32,
     /// IP addresses of the two ports of the peer. A peer with one port has its address twice.
     pub addresses: [IpAddr; 2],
+    /// An RC queue pair has a path policy. So it accepts probes and their answers, which are packets of MRC.
+    pub probes: bool,
 }
 
 impl ControlPeer {
-    /// Whether a control packet for a queue pair comes from its peer: its mode, its partition, one of its addresses, and in MRC packets both
+    /// Whether a control packet for a queue pair comes from its peer: its mode, or a probe or its answer if it has those; its partition, one of its addresses, and in MRC packets both
     /// queue pair numbers as contexts.
     pub fn sent(&self, packet: &ControlPacket) -> bool {
         let expected = (self.qp as u16, packet.dest_qp as u16);
-        packet.body.opcode().is_mrc() == (self.mode == QpMode::Mrc)
+        let is_accepted = if packet.body.opcode().is_mrc() {
+            self.mode == QpMode::Mrc || self.probes && packet.body.concerns_probe()
+        } else {
+            self.mode == QpMode::Rc
+        };
+        is_accepted
             && pkeys_match(packet.pkey, self.pkey)
             && self.addresses.contains(&packet.source)
             && packet.body.contexts().is_none_or(|found| found == expected)

@@ -59,6 +59,15 @@ impl ControlBody {
         ext
     }
 
+    /// Whether it is a probe, or the answer to one.
+    pub const fn concerns_probe(&self) -> bool {
+        match self {
+            Self::Probe(_) => true,
+            Self::Sack { seth, .. } => seth.probe_response,
+            Self::Ack(_) | Self::Nack(_) => false,
+        }
+    }
+
     /// Source and destination context of an MRC packet.
     pub const fn contexts(&self) -> Option<(u16, u16)> {
         match self {

@@ -138,7 +138,11 @@ impl WriteTlp {
 impl ControlPeer {
     /// The table entry.
     pub fn to_hw(&self) -> control::ControlPeer {
-        ControlPeerRow::new(self.mode, self.pkey, self.qp, self.addresses).to_hw()
+        ControlPeerRow {
+            probes: self.probes,
+            ..ControlPeerRow::new(self.mode, self.pkey, self.qp, self.addresses)
+        }
+        .to_hw()
     }
 }
 

@@ -86,7 +86,10 @@ impl QpConfig {
     /// The peer whose control packets the queue pair accepts.
     pub fn control_peer_row(&self) -> ControlPeerRow {
         let addresses = self.peer.planes.map(|plane| plane.ip);
-        ControlPeerRow::new(self.mode(), self.pkey, self.peer.qp, addresses)
+        ControlPeerRow {
+            probes: self.mode() == QpMode::Rc && self.transport.spray().is_some(),
+            ..ControlPeerRow::new(self.mode(), self.pkey, self.peer.qp, addresses)
+        }
     }
 
     /// Receive side. `stash` is the first of [`ImmConfig::stash_entries`](super::ImmConfig::stash_entries) entries of the card's stash that are the queue pair's alone (MRC).

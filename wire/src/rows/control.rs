@@ -31,6 +31,8 @@ row! {
         /// Addresses of the peer's two ports; a packet comes from one of them. A peer with one port has it twice.
         address0: PeerAddressRow => PeerAddress,
         address1: PeerAddressRow => PeerAddress,
+        /// RC: it accepts probes and their answers, too, because it has a path policy.
+        probes: bool => Bit,
     }
 }
 
@@ -60,6 +62,7 @@ impl ControlPeerRow {
             qp,
             address0,
             address1,
+            probes: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rust_hdl::prelude::*;
 use stellar_transport::rx::{
     check_qp, classify_frame, parse_control, AckBody, AckRequest, Addressing, ControlFrame,
-    DropReason, FrameOutcome, PacketHeaders, QpMode, RxConfig, RxLane, TableWrite,
+    DropReason, FrameOutcome, PacketHeaders, PsnTrack, QpMode, RxConfig, RxLane, TableWrite,
 };
 use stellar_wire::hw::ack;
 use stellar_wire::hw::dma::WriteTlpHeader;
@@ -15,7 +15,7 @@ use stellar_wire::mrc::Entropy;
 use stellar_wire::Opcode;
 
 use crate::lanes::bench::{Bench, Event, Request, Tlp};
-use crate::lanes::traffic::{own, peer, DEVICE};
+use crate::lanes::traffic::{mode, own, peer, DEVICE};
 
 /// The fields that the kind of an outcome defines, each with its name.
 type Fields = Vec<(&'static str, Vec<u32>)>;
@@ -242,7 +242,7 @@ impl Reference {
             return reason;
         }
         let context = self.lane.tables().qp(qp);
-        let headers = probe_headers(control);
+        let headers = probe_headers(control, mode(qp));
         let refusal = check_qp(&headers, &context);
         let track = self.lane.psn_track(qp).expect("a known queue pair");
         if refusal != DropReason::None {
@@ -251,6 +251,11 @@ impl Reference {
         if track.in_error() {
             return DropReason::WrongState;
         }
+        let in_order = self.lane.rc_expected(qp).map(PsnTrack::new);
+        let track = match (mode(qp), &in_order) {
+            (QpMode::Rc, Some(in_order)) => in_order,
+            _ => track,
+        };
         let epsn = track.epsn();
         let (bitmap_base, bitmap) = track.bitmap_around(epsn);
         let peth = control.roce.ext.peth.expect("a probe");
@@ -341,10 +346,10 @@ impl Reference {
 }
 
 /// The fields of a probe that the checks of the queue pair use.
-fn probe_headers(control: &ControlFrame) -> PacketHeaders {
+fn probe_headers(control: &ControlFrame, mode: QpMode) -> PacketHeaders {
     let roce = &control.roce;
     PacketHeaders {
-        mode: QpMode::Mrc,
+        mode,
         refused: false,
         position: stellar_wire::Position::Only,
         reth: None,

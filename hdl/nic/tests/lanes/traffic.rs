@@ -32,6 +32,11 @@ pub fn mode(qp: u32) -> QpMode {
     }
 }
 
+/// Every second RC queue pair has a path policy.
+pub fn has_probes(qp: u32) -> bool {
+    qp & 3 == 3
+}
+
 pub fn context(qp: u32, initial: u32) -> TableWrite {
     TableWrite::Qp {
         index: qp,
@@ -84,6 +89,7 @@ pub fn peer(qp: u32) -> ControlPeer {
         pkey: 0xffff,
         qp: 0x4000 + qp,
         addresses: [address(0), address(1)],
+        probes: has_probes(qp),
     }
 }
 
@@ -200,6 +206,8 @@ impl Write {
 /// A control packet from the peer, or from another sender.
 pub fn control(qp: u32, lane: usize, probe: bool, foreign: bool, rng: &mut impl Rng) -> Vec<u8> {
     let opcode = match (mode(qp), probe, rng.random()) {
+        (QpMode::Rc, true, _) if has_probes(qp) => Opcode::MrcProbe,
+        (QpMode::Rc, false, true) if has_probes(qp) => Opcode::MrcSack,
         (QpMode::Rc, _, _) => Opcode::RcAck,
         (QpMode::Mrc, true, _) => Opcode::MrcProbe,
         (QpMode::Mrc, false, true) => Opcode::MrcSack,
@@ -232,6 +240,7 @@ pub fn control(qp: u32, lane: usize, probe: bool, foreign: bool, rng: &mut impl 
         }
         Opcode::MrcSack => {
             frame.ext.seth = Some(Seth {
+                probe_response: mode(qp) == QpMode::Rc,
                 entropy: Entropy(rng.random()),
                 src_context,
                 dst_context,

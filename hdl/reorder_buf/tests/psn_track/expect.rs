@@ -1,7 +1,9 @@
 //! The reference's result for a packet or a probe.
 
 use rust_hdl::prelude::*;
-use stellar_transport::rx::{self, AckBody, Psn, QpMode, RcClass, RcOutcome, TrackedPacket};
+use stellar_transport::rx::{
+    self, AckBody, Psn, PsnTrack, QpMode, RcClass, RcOutcome, TrackedPacket,
+};
 use stellar_wire::hw::core::{DmaSegments, TranslatedToken};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::pack::to_words;
@@ -166,7 +168,8 @@ pub fn ask(
     count: u32,
     token: &mut TranslatedToken,
 ) -> Output {
-    let headers = headers(QpMode::Mrc, pair.number, Psn::new(psn), count);
+    let mode = pair.context.mode;
+    let headers = headers(mode, pair.number, Psn::new(psn), count);
     token.token = probe(&headers, count);
     token.qp = pair.context.to_hw();
     let early = early.unwrap_or(rx::DropReason::None);
@@ -182,8 +185,15 @@ pub fn ask(
     } else {
         refusal
     };
-    let epsn = pair.track.epsn();
-    let (bitmap_base, bitmap) = pair.track.bitmap_around(epsn);
+    // RC has no window, but an expected PSN.
+    let in_order = PsnTrack::new(Psn::new((psn ^ 0x5a_5a5a) & 0xff_ffff));
+    token.rc_epsn = u64::from(in_order.epsn().value()).to_bits();
+    let track = match mode {
+        QpMode::Mrc => &pair.track,
+        QpMode::Rc => &in_order,
+    };
+    let epsn = track.epsn();
+    let (bitmap_base, bitmap) = track.bitmap_around(epsn);
     let request = rx::AckRequest {
         body: AckBody::Sack {
             psn: epsn.previous(),

@@ -155,9 +155,11 @@ pub fn scenario(
                 out.rc_msn = u64::from(pair.msn).to_bits();
             }
             Step::Probe => {
-                let headers = headers(QpMode::Mrc, pair.number, Psn::new(0), number);
+                let headers = headers(pair.mode, pair.number, Psn::new(0), number);
                 out.token = probe(&headers, number);
                 out.qp = pair.context.to_hw();
+                out.rc_epsn = u64::from(pair.epsn.value()).to_bits();
+                out.rc_msn = u64::from(pair.msn).to_bits();
             }
             Step::Error => out.token = error(pair.number),
             Step::WriteQp {

@@ -134,7 +134,6 @@ fn perform(scenario: &mut Scenario, at: usize, step: &Step) {
         Step::OutOfSequence => scenario.refuse(at, DropReason::BadSequence),
         Step::Lose => scenario.lose(at),
         Step::Visit(times) => (0..times).for_each(|_| scenario.visit(at)),
-        Step::Probe if rc => {}
         Step::Probe => scenario.probe(at),
         Step::Arm(more) => scenario.arm(at, more),
         Step::Good(plane) => scenario.good(at, plane),

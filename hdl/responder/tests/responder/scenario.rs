@@ -340,7 +340,7 @@ impl Scenario {
         self.stimuli.push(Stimulus::Outcome(to_words(RxOutcome {
             qp: bits(pair.number),
             port: port == 1,
-            mrc: true,
+            mrc: pair.setup.mode == QpMode::Mrc,
             epsn: bits(epsn.value()),
             ack_valid: true,
             ack: ack::AckRequest {

@@ -24,7 +24,7 @@ pub const OWN: PlaneAddress = PlaneAddress {
     ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
 };
 
-/// Returns the peer of a queue pair. Among the queue pairs are both modes and both address families.
+/// Returns the peer of a queue pair. Among the queue pairs are both modes, RC with and without probes, and both address families.
 pub fn peer(qp: u32) -> ControlPeer {
     let addresses = if qp % 4 == 3 {
         [1, 2].map(|n| IpAddr::V6(Ipv6Addr::new(0xfd00, 7, 0, 0, 0x8000, 0, qp as u16, n)))
@@ -40,6 +40,7 @@ pub fn peer(qp: u32) -> ControlPeer {
         pkey: 0x7abc | (qp as u16) << 15,
         qp: 0x51_0000 + qp * 3,
         addresses,
+        probes: qp == 3,
     }
 }
 
@@ -154,7 +155,8 @@ fn build(
 ) -> RoceFrame {
     let peer = peer(qp);
     let (bitmap, entropy, psn, a, b, sport, c, d) = numbers;
-    let mrc = (peer.mode == QpMode::Mrc) ^ (flaw == Flaw::OtherMode);
+    let has_packets_of_mrc = peer.mode == QpMode::Mrc || peer.probes && psn & 1 == 1;
+    let mrc = has_packets_of_mrc ^ (flaw == Flaw::OtherMode);
     let mut contexts = (peer.qp as u16, qp as u16);
     match flaw {
         Flaw::SourceContext => contexts.0 ^= 1 << (a % 16),

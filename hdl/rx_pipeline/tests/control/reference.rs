@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stellar_transport::rx::{parse_control, Addressing, ControlFrame, DropReason, RxConfig};
+use stellar_transport::rx::{
+    parse_control, Addressing, ControlFrame, DropReason, QpMode, RxConfig,
+};
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::ControlPacket;
@@ -62,8 +64,9 @@ fn check_token(words: &[u32], frame: &TestFrame, reason: DropReason, found: Opti
     };
     assert_eq!(token.variant("headers.reason"), "DropReason::None");
     let peth = probe.roce.ext.peth.expect("a probe");
+    let qp = probe.roce.bth.dest_qp;
     let expected = [
-        ("headers.mrc", 1),
+        ("headers.mrc", (peer(qp).mode == QpMode::Mrc).into()),
         ("headers.has_timestamp", 1),
         ("headers.timestamp", peth.timestamp.tx_timestamp.into()),
         ("headers.msn", peth.probe_id.into()),

@@ -134,6 +134,7 @@ pub fn finding(rng: &mut TestRng) -> ControlCheckResult {
             _ => DropReason::Control,
         },
         probe: rng.random_bool(0.3),
+        rc: rng.random(),
         probe_id: Bits::random(rng),
         timestamp: Bits::random(rng),
     }

@@ -130,7 +130,7 @@ pub struct RequesterState {
     pub next_retry: Bits<32>,
     /// MRC.
     pub losses: PlaneLosses,
-    /// MRC: a probe is due, and waits for the port of its plane.
+    /// A probe is due, and waits for the port of its plane.
     pub probe: Bit,
     pub probe_index: Bits<8>,
     /// Its answer tells early loss detection what is lost.

@@ -23,6 +23,7 @@ mod marks;
 mod rewrite;
 mod runner;
 mod source;
+mod split;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,34 +173,56 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
     let unread = unread(&bodies, &ports.flags);
     let everywhere = locals::mentions(files.values().map(String::as_str));
     let ports = source::ports(header);
-    let mut functions = Vec::new();
+    let (mut functions, mut names, mut parts_of) = (vec![], vec![], vec![]);
     for (call, body) in calls.iter().zip(bodies) {
-        let (_, definition) = definitions.get(call.function)?;
+        let (path, definition) = definitions.get(call.function)?;
         let body = without(body, &unread);
-        let usage = usage::usage(&body, &members)?;
-        let of_call = call.events.iter().map(|event| events.get(*event).copied());
-        functions.push(rewrite::Function {
-            private: locals::private(&body, &usage, &everywhere, &ports),
-            usage,
+        let private =
+            |text: &str, usage: &usage::Usage| locals::private(text, usage, &everywhere, &ports);
+        let whole = split::Whole {
+            private: private(&body, &usage::usage(&body, &members)?),
+            head: &files[*path][definition.head.clone()],
             combinational: definition.combinational,
-            wide_locals: definition
-                .wide_locals
-                .iter()
-                .map(|&name| name.to_owned())
-                .collect(),
-            body,
-            events: of_call.collect::<Option<_>>()?,
-        });
+            body: &body,
+        };
+        let of_call = call.events.iter().map(|event| events.get(*event).copied());
+        let of_call: Vec<Event> = of_call.collect::<Option<_>>()?;
+        let first = functions.len();
+        for (part, body) in split::split(&whole, &members).into_iter().enumerate() {
+            let usage = usage::usage(&body, &members)?;
+            functions.push(rewrite::Function {
+                private: private(&body, &usage),
+                usage,
+                combinational: definition.combinational,
+                wide_locals: definition
+                    .wide_locals
+                    .iter()
+                    .map(|&name| name.to_owned())
+                    .collect(),
+                body,
+                events: of_call.clone(),
+            });
+            names.push(split::name(call.function, part));
+        }
+        parts_of.push(first..functions.len());
     }
     let plan = rewrite::Plan::of(&functions, &source::inputs(header));
     let mut replaced: BTreeMap<&Path, Vec<(Range<usize>, String)>> = BTreeMap::new();
-    for (index, call) in calls.iter().enumerate() {
+    for (call, numbers) in calls.iter().zip(parts_of) {
         let (path, definition) = &definitions[call.function];
-        let body = plan.body(index, &functions[index], &members);
+        let head = &files[*path][definition.head.clone()];
+        let part = |number: usize| {
+            let body = plan.body(number, &functions[number], &members);
+            head.replace(call.function, &names[number]) + &body
+        };
+        let text: Vec<String> = numbers.map(part).collect();
         let of_file = replaced.entry(path).or_default();
-        of_file.push((definition.body.clone(), body));
+        of_file.push((
+            definition.head.start..definition.body.end,
+            text.join("}\n\n"),
+        ));
     }
-    let names: Vec<&str> = calls.iter().map(|call| call.function).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let of_file = replaced.entry(dispatcher_path).or_default();
     of_file.push((dispatcher_body, plan.runner(&names, &functions)));
     for (path, body) in parts.into_values() {

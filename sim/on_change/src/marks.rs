@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 /// Number of marks that are read at once, as one 64-bit word.
 pub(crate) const GROUP: usize = 8;
+/// Number of marks of a group that are tested together.
+pub(crate) const HALF: usize = GROUP / 2;
 /// Number of marks that a distance of one byte reaches in the code of a processor.
 pub(crate) const NEAR: usize = 256;
 

@@ -24,6 +24,13 @@ static inline uint64_t stellar_group(const uint8_t* marks) {
     return group;
 }
 
+// Four marks as one word.
+static inline uint32_t stellar_half(const uint8_t* marks) {
+    uint32_t half;
+    std::memcpy(&half, marks, sizeof half);
+    return half;
+}
+
 // Returns its argument. g++ does not know that, so it reaches the marks around this one with distances of one byte.
 static inline uint8_t* stellar_near(uint8_t* mark) {
     asm("" : "+r"(mark));

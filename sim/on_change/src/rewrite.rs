@@ -1,13 +1,13 @@
 //! Generates the new text of the functions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::ops::Range;
 
 use crate::blocks::block;
 use crate::copies::{copies, Copy, Target};
 use crate::locals::localized;
 use crate::marks::{marks, marks_if, unmarked, NEAR};
-use crate::source::{Member, Members};
+use crate::source::{units, Member, Members};
 use crate::usage::Usage;
 use crate::{with_parts, HEADER_FILE};
 
@@ -197,9 +197,10 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        let (before, after) = comparisons(by_readers, members);
-        let text = before + &with_parts(&function.body, parts) + &after;
-        localized(&text, &function.private, members)
+        // What stands at the same place keeps this order.
+        let mut all = comparisons(by_readers, function, members);
+        all.extend(parts);
+        localized(&with_parts(&function.body, all), &function.private, members)
     }
 
     /// Returns the functions that have to run again after function `number` changed `signal`. The function itself is among them only if it is code of
@@ -258,60 +259,72 @@ fn copied_only<'a>(copies: &[Copy<'a>], usage: &Usage) -> BTreeSet<&'a str> {
     words.into_keys().collect()
 }
 
-/// Returns the text before and after the statements of a function that marks the readers of changed signals. Very wide signals are compared last, and
-/// only while one of their readers is not marked.
+/// Returns what is inserted into the body of `function` so that it marks the readers of changed signals.
+///
+/// A signal's old value is read just before the first statement that writes it, and compared just behind the last one, so that g++ needs to keep it
+/// no longer than that. Very wide signals are compared only while one of their readers is not marked.
 fn comparisons(
     by_readers: BTreeMap<BTreeSet<usize>, Vec<(&str, usize)>>,
+    function: &Function,
     members: &Members,
-) -> (String, String) {
-    let (mut before, mut narrow, mut wide) = (String::new(), String::new(), String::new());
-    let mut changes: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+) -> Vec<(Range<usize>, String)> {
+    let units = units(&function.body);
+    let unit_at = |place: usize| {
+        let unit = units.partition_point(|unit| unit.end <= place);
+        units[unit].clone()
+    };
+    let (mut before, mut behind) = (vec![], vec![]);
     let mut kept = 0;
     for (group, (readers, signals)) in by_readers.into_iter().enumerate() {
-        let (mut values, mut words) = (vec![], vec![]);
+        let mut values = vec![];
         for (signal, bit) in signals {
+            let (first, last) = function.usage.places[signal];
             let old = format!("stellar_{kept}");
             kept += 1;
+            let at = unit_at(last).end;
             let kind = match &members[signal] {
                 Member::Value(kind) => {
-                    values.push(match bit {
+                    let differs = match bit {
                         0 => format!("({old} != vlSelf->{signal})"),
                         _ => format!("((({old} ^ vlSelf->{signal}) >> {bit}) != 0)"),
-                    });
+                    };
+                    values.push((at, differs));
                     kind.clone()
                 }
                 Member::Wide(count) => {
-                    let list = if *count < WORTH_ASKING {
-                        &mut values
+                    let differs = format!("stellar_differs({old}, vlSelf->{signal})");
+                    if *count < WORTH_ASKING {
+                        values.push((at, differs));
                     } else {
-                        &mut words
-                    };
-                    list.push(format!("stellar_differs({old}, vlSelf->{signal})"));
+                        let marks = marks_if("changed", &readers);
+                        let unmarked = unmarked(&readers);
+                        let text = format!(
+                            "\n    if ({unmarked}) {{ const bool changed = {differs}; {marks} }}"
+                        );
+                        behind.push((at..at, text));
+                    }
                     format!("VlWide<{count}>")
                 }
                 Member::Array(_) => unreachable!("arrays are marked where they are written"),
             };
-            let _ = writeln!(before, "    const {kind} {old} = vlSelf->{signal};");
+            let at = unit_at(first).start;
+            let keep = format!("\n    const {kind} {old} = vlSelf->{signal};");
+            before.push((at..at, keep));
         }
-        if !values.is_empty() {
-            let changed = format!("stellar_changed_{group}");
-            let _ = writeln!(narrow, "    const bool {changed} = {};", values.join(" | "));
-            for &reader in &readers {
-                changes.entry(reader).or_default().push(changed.clone());
+        values.sort_by_key(|(at, _)| *at);
+        let changed = format!("stellar_changed_{group}");
+        let count = values.len();
+        for (number, (at, differs)) in values.into_iter().enumerate() {
+            let mut text = match number {
+                0 => format!("\n    bool {changed} = {differs};"),
+                _ => format!("\n    {changed} |= {differs};"),
+            };
+            if number + 1 == count {
+                text += &format!(" {}", marks_if(&changed, &readers));
             }
-        }
-        if !words.is_empty() {
-            let _ = writeln!(
-                wide,
-                "    if ({}) {{ const bool changed = {}; {} }}",
-                unmarked(&readers),
-                words.join(" | "),
-                marks_if("changed", &readers)
-            );
+            behind.push((at..at, text));
         }
     }
-    for (reader, changes) in &changes {
-        let _ = writeln!(narrow, "    {}", marks_if(&changes.join(" | "), [reader]));
-    }
-    (before, narrow + &wide)
+    behind.extend(before);
+    behind
 }

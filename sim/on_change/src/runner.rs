@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::marks::{marks, GROUP, NEAR};
+use crate::marks::{marks, GROUP, HALF, NEAR};
 use crate::rewrite::{Event, Function, Plan, Runs};
 
 impl Plan<'_> {
@@ -126,13 +126,27 @@ fn in_turn(names: &[&str], functions: &BTreeSet<usize>) -> String {
             u64::MAX => writeln!(text, "        if ({any}) {{"),
             these => writeln!(text, "        if ({any} & {these:#x}ULL) {{"),
         };
+        // Most groups have one marked function, so half of the tests can be left out.
+        let mut halves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for number in functions {
-            let _ = writeln!(
-                text,
-                "            if (stellar_take({})) {}(vlSelf);",
-                at(number),
-                names[number]
-            );
+            halves.entry(number / HALF * HALF).or_default().push(number);
+        }
+        for (first, functions) in halves {
+            let whole = functions.len() == HALF;
+            if whole {
+                let _ = writeln!(text, "            if (stellar_half(&{})) {{", at(first));
+            }
+            for number in functions {
+                let _ = writeln!(
+                    text,
+                    "            if (stellar_take({})) {}(vlSelf);",
+                    at(number),
+                    names[number]
+                );
+            }
+            if whole {
+                text += "            }\n";
+            }
         }
         text += "        }\n";
     }
@@ -165,8 +179,8 @@ mod tests {
         let all = in_turn(&names[..16], &(0..16).collect());
         assert_eq!(
             all.matches(")) {\n").count(),
-            2,
-            "whole groups have no selection: {all}"
+            6,
+            "two groups of two halves each have no selection: {all}"
         );
         assert_eq!(all.matches("stellar_take").count(), 16);
     }

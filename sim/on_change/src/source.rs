@@ -25,6 +25,8 @@ pub(crate) struct Definition<'a> {
     pub combinational: bool,
     /// The function's local variables that have several words.
     pub wide_locals: BTreeSet<&'a str>,
+    /// The range of what comes in front of its statements: its signature and its local variables.
+    pub head: Range<usize>,
     /// The range of its statements, without the closing brace.
     pub body: Range<usize>,
 }
@@ -68,6 +70,24 @@ pub(crate) fn statements(body: &str) -> impl Iterator<Item = Statement<'_>> {
             end: body[end..].chars().next(),
         })
     })
+}
+
+/// Returns the ranges of the statements of `body` that are outside of all blocks. A block belongs to the statement at its head, and `else` to its `if`.
+pub(crate) fn units(body: &str) -> Vec<Range<usize>> {
+    let mut units = vec![];
+    let (mut start, mut depth) = (0, 0usize);
+    for (at, end) in body.match_indices([';', '{', '}']) {
+        match end {
+            "{" => depth += 1,
+            "}" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && !body[at + 1..].trim_start().starts_with("else") {
+            units.push(start..at + 1);
+            start = at + 1;
+        }
+    }
+    units
 }
 
 /// Returns the inputs of the model, which are ports in the header.
@@ -195,6 +215,7 @@ pub(crate) fn definitions(text: &str) -> Option<Vec<Definition<'_>>> {
                 "sequent" => false,
                 _ => return None,
             },
+            head: at..body.start,
             body,
         });
     }

@@ -14,6 +14,8 @@ pub(crate) struct Usage {
     pub lowest_bits: BTreeMap<String, usize>,
     /// Signals that are written, with the number of statements that write each.
     pub writes: BTreeMap<String, usize>,
+    /// For each signal that is written, the positions in the body of the first and the last statement that write it.
+    pub places: BTreeMap<String, (usize, usize)>,
     /// Positions in the body of the statements that write an array, with the name of the array.
     pub array_writes: BTreeMap<usize, String>,
 }
@@ -116,6 +118,8 @@ impl Usage {
             }
         }
         *self.writes.entry(name.to_owned()).or_default() += 1;
+        let place = self.places.entry(name.to_owned());
+        place.or_insert((start, start)).1 = start;
         Some(())
     }
 

@@ -117,6 +117,25 @@ fn upper_bits_of_counters() {
 }
 
 #[test]
+fn variables_that_verilator_makes_local() {
+    // `room` becomes a local variable with the name of a signal. What sets it stays in one part with what computes the wide value.
+    agree(
+        "assign active_1 = 1; assign active_2 = 1;
+         reg [511:0] wide = 1; reg [31:0] n = 0, m = 5; reg [7:0] room;
+         always @(edge edge_1) begin
+           n <= n + held;
+           m <= held ^ {n[15:0], n[31:16]};
+           room = n[7:0] ^ m[15:8];
+           if (room[0] | room[3]) wide <= {wide[479:0], held ^ m};
+           else wide <= {wide[510:0], room[1] & held[3]};
+         end
+         reg [31:0] other = 0; always @(edge edge_2) other <= held + n;
+         assign o = wide[511:352] ^ {other, n, m, 64'd0} ^ wide[159:0];",
+        &[],
+    );
+}
+
+#[test]
 fn shifts_of_wide_values() {
     agree(
         "assign active_1 = 1; assign active_2 = 1;

@@ -18,8 +18,11 @@ mod blocks;
 mod carried;
 mod copies;
 mod dispatch;
+mod heads;
 mod locals;
 mod marks;
+mod plan;
+mod restless;
 mod rewrite;
 mod runner;
 mod source;
@@ -33,7 +36,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use include_dir::{include_dir, Dir};
-use rewrite::Event;
+use plan::{Event, Function, Plan};
 use source::Definition;
 use thiserror::Error;
 
@@ -190,7 +193,7 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
         let first = functions.len();
         for (part, body) in split::split(&whole, &members).into_iter().enumerate() {
             let usage = usage::usage(&body, &members)?;
-            functions.push(rewrite::Function {
+            functions.push(Function {
                 private: private(&body, &usage),
                 usage,
                 combinational: definition.combinational,
@@ -206,14 +209,14 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
         }
         parts_of.push(first..functions.len());
     }
-    let plan = rewrite::Plan::of(&functions, &source::inputs(header));
+    let plan = Plan::of(&functions, &source::inputs(header), &members);
     let mut replaced: BTreeMap<&Path, Vec<(Range<usize>, String)>> = BTreeMap::new();
     for (call, numbers) in calls.iter().zip(parts_of) {
         let (path, definition) = &definitions[call.function];
         let head = &files[*path][definition.head.clone()];
         let part = |number: usize| {
             let body = plan.body(number, &functions[number], &members);
-            head.replace(call.function, &names[number]) + &body
+            heads::head(head, &body).replace(call.function, &names[number]) + &body
         };
         let text: Vec<String> = numbers.map(part).collect();
         let of_file = replaced.entry(path).or_default();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::marks::{marks, GROUP, HALF, NEAR};
-use crate::rewrite::{Event, Function, Plan, Runs};
+use crate::plan::{Event, Function, Plan, Runs};
 
 impl Plan<'_> {
     /// Returns the body of the function that runs the marked ones of the functions `names`.
@@ -50,7 +50,7 @@ impl Plan<'_> {
     }
 
     /// Returns the functions that can run without an edge: those that run at events of held inputs, and combinational code that depends on what these
-    /// write. No other combinational code is marked then, because it ran in the pass that marked it.
+    /// write. No other combinational code is marked then, because it ran in the pass that marked it, unless it marked itself to follow a restless signal.
     fn behind_inputs(&self, functions: &[Function]) -> BTreeSet<usize> {
         let mut behind = BTreeSet::new();
         for (number, function) in functions.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Plan<'_> {
                 continue;
             }
             for signal in function.usage.writes.keys() {
-                let readers = self.readers_behind(number, function, signal);
+                let readers = self.all_readers_behind(number, function, signal);
                 let now = |reader: &usize| self.runs[*reader] == Runs::OnChange;
                 behind.extend(readers.into_iter().filter(now));
             }

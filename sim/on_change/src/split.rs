@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::{self, identifier, number, statements, Members, Statement};
+use crate::heads::{declared, words};
+use crate::source::{self, number, statements, Members, Statement};
 use crate::usage::{usage, Usage};
 
 /// Statements with at least this many words of work become a part of their own. Finding and calling one more function has to be worth it.
@@ -208,7 +209,7 @@ fn order(whole: &Whole<'_>, units: &[Unit<'_>]) -> Order {
     let mut writers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut readers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut users: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut locals: BTreeSet<&str> = declared(whole.head).collect();
+    let mut locals: BTreeSet<&str> = declared(whole.head).filter(|name| *name != INDEX).collect();
     locals.extend(whole.private.iter().map(String::as_str));
     for (number, unit) in units.iter().enumerate() {
         for name in locals.intersection(&words(unit.text)) {
@@ -239,21 +240,6 @@ fn order(whole: &Whole<'_>, units: &[Unit<'_>]) -> Order {
     order
 }
 
-/// Returns the names of the local variables that `head` declares, without the index of loops.
-fn declared(head: &str) -> impl Iterator<Item = &str> {
-    let declarations = head.split(';').filter(|text| !text.contains(" = "));
-    let names = declarations.filter_map(|text| text.split_whitespace().next_back());
-    names.filter(|name| identifier(name) == name.len() && *name != INDEX)
-}
-
-/// Returns the identifiers in `text`.
-fn words(text: &str) -> BTreeSet<&str> {
-    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.split(|c| !of_name(c))
-        .filter(|word| !word.is_empty())
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,7 +253,7 @@ mod tests {
         members.extend(["d", "e", "f"].map(wide));
         let whole = Whole {
             head:
-                "VlWide<64>/*2047:0*/ __Vtemp_1; IData/*31:0*/ __Vilp; CData/*0:0*/ top__DOT__room;",
+                "VlWide<64>/*2047:0*/ __Vtemp_1;\nIData/*31:0*/ __Vilp;\nCData/*0:0*/ top__DOT__room;\n",
             body,
             combinational,
             private: private.iter().map(|&name| name.to_owned()).collect(),

@@ -104,14 +104,23 @@ fn arrays_of_narrow_values() {
 }
 
 #[test]
-fn upper_bits_of_counters() {
+fn counters_that_are_read_by_their_upper_bits_or_seldom() {
     agree(
         "assign active_1 = 1; assign active_2 = 1;
          reg [39:0] count = 40'hff_ffff_fff0; always @(edge edge_1) count <= count + {38'd0, held[1:0]};
-         reg [31:0] other = 0; always @(edge edge_2) other <= held;
+         reg [15:0] now = 16'hfff0; always @(edge edge_1) now <= now + 1;
+         wire [15:0] deadline = now + held[31:16];
+         reg [31:0] other = 0; reg [15:0] due = 0, old = 0, turns = 0;
+         always @(edge edge_2) begin
+           other <= held;
+           if (held[4]) due <= deadline;
+           if (held[5] & other[3]) old <= now;
+           if (held[6:5] == 0) turns <= turns + now[15:6];
+         end
          wire [38:0] half = held[2] ? count[39:1] : count[39:1] + 39'd5;
          wire [35:0] slow = other[2] ? count[39:4] : count[39:4] - 36'd1;
-         assign o = {held, 5'd0, half, 48'd0, slow};",
+         reg [15:0] late; always @(*) begin late = old; if (other[7]) late = now - due; end
+         assign o = {held, 5'd0, half ^ due, late, turns, 16'd0, slow};",
         &[],
     );
 }

@@ -21,6 +21,7 @@ mod dispatch;
 mod heads;
 mod locals;
 mod marks;
+mod order;
 mod plan;
 mod restless;
 mod rewrite;

@@ -118,7 +118,7 @@ fn counters_that_are_read_by_their_upper_bits_or_seldom() {
            if (held[6:5] == 0) turns <= turns + now[15:6];
          end
          wire [38:0] half = held[2] ? count[39:1] : count[39:1] + 39'd5;
-         wire [35:0] slow = other[2] ? count[39:4] : count[39:4] - 36'd1;
+         wire [35:0] slow = other[2] ? count[39:4] : count[39:4] - {26'd0, now[15:6]};
          reg [15:0] late; always @(*) begin late = old; if (other[7]) late = now - due; end
          assign o = {held, 5'd0, half ^ due, late, turns, 16'd0, slow};",
         &[],

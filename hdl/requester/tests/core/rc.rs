@@ -91,7 +91,7 @@ impl Bench {
     /// Processes an acknowledgement with a random PSN near the window, or the answer to a probe with a random path.
     pub fn garble_ack(&mut self, qp: usize, dice: u64) {
         if dice >> 52 & 1 == 1 && self.has_paths(qp) {
-            let id = (dice >> 14) as u16 % 200 | ((dice >> 22) as u16) << 8 & Peth::TAIL_PROBE;
+            let id = ((dice >> 14) as u16 % 200) | (((dice >> 22) as u16) << 8 & Peth::TAIL_PROBE);
             let receiver = &self.pairs[qp].rc_receiver;
             let (mut seth, cc) = receiver.answer_probe(id, dice as u16, random_hint(dice));
             seth.cack_psn = Psn::new(seth.cack_psn)

@@ -33,8 +33,10 @@ impl Rows<'_> {
     fn put_requester(&self) -> Result<(), DeviceError> {
         let config = self.config;
         self.put(ConfigSelect::Requester, &config.requester_row())?;
+        if let Some(paths) = config.transport.spray() {
+            self.put(ConfigSelect::Spray, &paths.row(self.profile))?;
+        }
         if let TransportConfig::Mrc(mrc) = &config.transport {
-            self.put(ConfigSelect::Spray, &mrc.spray.row(self.profile))?;
             self.put(ConfigSelect::Nscc, mrc.nscc.registers())?;
         }
         self.put_send_queue()

@@ -1,9 +1,10 @@
-//! A Verilated card whose queue pairs have one path at a time, on a fabric where their paths collide, and the reference that receives.
+//! Verilated cards whose queue pairs have one path at a time, on a fabric where their paths collide.
 
-use sim_nic::{chosen_shape, host_ports, CardSends, MixedNic};
+use sim_nic::{chosen_shape, host_ports, CardSends, MixedNic, RtlNic};
 use sim_world::pair::{FIRST_QP, SENDER};
+use sim_world::report::Report;
 use sim_world::transfer::{run, Transfer};
-use sim_world::{ArrivalOrder, MrcPlan, Nic, Plan, TransportPlan};
+use sim_world::{ArrivalOrder, MrcPlan, NicKind, Plan, TransportPlan};
 use stellar_transport::spray::Policy;
 
 /// Two spines in each plane, whose links have half of the rate of a port. Marks begin early, so queues stay short.
@@ -23,23 +24,28 @@ spine_link = { delay_ns = 250, rate_gbps = 100 }
 const QPS: u32 = 4;
 /// Packets that each of them sends.
 const PACKETS: u32 = 128;
+/// The same over RC: eight windows, which are rounds.
+const RC_PACKETS: u32 = 1024;
+/// Paths of each queue pair over RC.
+const PATHS: u8 = 16;
 
-/// Sends [`PACKETS`] packets on each queue pair, and compares every byte. Packets meet queues, paths change, and nothing is sent again. Returns the order
-/// in which packets arrived.
-fn collide(policy: Policy) -> ArrivalOrder {
+/// Sends this number of packets on each queue pair, and compares every byte. Packets meet queues, and paths change. Returns the report.
+fn collide<N: NicKind>(
+    topology: &str,
+    seed: u64,
+    transport: TransportPlan,
+    packets: u32,
+) -> Report {
     let ports = host_ports(chosen_shape());
-    let topology = ports.topology("narrow_spines", NARROW_SPINES).unwrap();
-    let mut plan = Plan::new(topology, 2).unwrap();
-    plan.transport = TransportPlan::Mrc(MrcPlan {
-        policy,
-        ..MrcPlan::default()
-    });
+    let topology = ports.topology("narrow_spines", topology).unwrap();
+    let mut plan = Plan::new(topology, seed).unwrap();
+    plan.transport = transport;
     plan.qps = QPS;
     let transfer = Transfer {
         limit: 2_000_000_000,
-        ..Transfer::whole(PACKETS << plan.mtu_log2)
+        ..Transfer::whole(packets << plan.mtu_log2)
     };
-    let run = run::<MixedNic<CardSends>>(&plan, transfer).unwrap_or_else(|error| panic!("{error}"));
+    let run = run::<N>(&plan, transfer).unwrap_or_else(|error| panic!("{error}"));
     let sender = run.world.host(SENDER).nic();
     let used = |qp| {
         sender
@@ -50,31 +56,62 @@ fn collide(policy: Policy) -> ArrivalOrder {
     };
     // Changes to a path that the queue pair did not have before.
     let moves: usize = (FIRST_QP..FIRST_QP + QPS).map(|qp| used(qp) - 1).sum();
-    let report = &run.report;
+    let report = run.report;
     println!(
-        "{}: {moves} moves, {} marks, {} ns, {:?}, {} cycles",
-        policy.name(),
-        report.requester.ecn_marks,
-        report.duration_ns,
-        report.out_of_order,
-        sender.rtl().expect("the card sends").clocks()
+        "{transport:?}: {moves} moves, {} marks, {} ns, {:?}, {:?}",
+        report.requester.ecn_marks, report.duration_ns, report.out_of_order, report.requester
     );
+    assert!(moves > 0, "no queue pair left its path");
+    report
+}
+
+/// Over MRC, from a card to the reference: nothing is sent again.
+fn collide_over_mrc(policy: Policy) -> ArrivalOrder {
+    let transport = TransportPlan::Mrc(MrcPlan {
+        policy,
+        ..MrcPlan::default()
+    });
+    let report = collide::<MixedNic<CardSends>>(NARROW_SPINES, 2, transport, PACKETS);
     assert_eq!(report.requester.packets, u64::from(QPS * PACKETS));
     assert_eq!(report.requester.retransmissions, 0);
     assert!(report.requester.ecn_marks > 0, "no two paths collide");
-    assert!(moves > 0, "no queue pair left its path");
-    run.report.out_of_order
+    report.out_of_order
+}
+
+/// Over RC, between two cards. Without a timeout, a path changes only if a probe was answered.
+fn collide_over_rc(policy: Policy) -> Report {
+    let transport = TransportPlan::rc(Some(policy), PATHS).expect("a policy of RC");
+    // RC has no congestion control: links are slower, and queues hold what windows have.
+    let slow = "rate_gbps = 50, queue_bytes = 4_000_000";
+    let topology = NARROW_SPINES.replace("rate_gbps = 100", slow);
+    let report = collide::<RtlNic>(&topology, 6, transport, RC_PACKETS);
+    assert_eq!(report.requester.timeouts, 0);
+    report
 }
 
 #[test]
 fn with_hp3_no_packet_overtakes_another_one() {
-    assert_eq!(collide(Policy::Hp3).max, 0);
+    assert_eq!(collide_over_mrc(Policy::Hp3).max, 0);
 }
 
 /// The queue of the old path may shrink more than Hopper expects while data waits, and that of the new one grow: packets overtake others by less than what the queue of a link holds
 /// at most before every packet is marked.
 #[test]
 fn with_hopper_packets_overtake_by_less_than_a_queue_of_marks() {
-    let order = collide(Policy::Hopper);
+    let order = collide_over_mrc(Policy::Hopper);
     assert!(order.max < 40, "{order:?}");
+}
+
+#[test]
+fn over_rc_with_hp3_no_packet_overtakes_another_one_and_none_is_sent_again() {
+    let report = collide_over_rc(Policy::Hp3);
+    assert_eq!(report.out_of_order.max, 0);
+    assert_eq!(report.requester.retransmissions, 0);
+}
+
+/// A path that is shared becomes slower than the longest delay, so some packets are sent again.
+#[test]
+fn over_rc_with_hopper_few_packets_are_sent_again() {
+    let sums = collide_over_rc(Policy::Hopper).requester;
+    assert!(sums.retransmissions < sums.packets / 4, "{sums:?}");
 }

@@ -66,7 +66,7 @@ pub enum TransportPlan {
     Mrc(MrcPlan),
     /// RC with go-back-N on one path.
     Rc,
-    /// RC on one path at a time, which a policy changes with packets in order. The Verilated card does not have it.
+    /// RC on one path at a time, which a policy changes with packets in order.
     RcPaths {
         /// Path policy, one that probes paths.
         policy: Policy,

@@ -157,8 +157,6 @@ pub enum ConfigError {
     Srv6OverIpv4,
     #[error("entropy value {0:#x} does not fit the UDP source port, all there is in IPv4; use a profile for IPv4")]
     EntropyWidth(u32),
-    #[error("RC with a path policy: only the reference has it; on the card an RC queue pair stays on its one path (hopper and hp3 run over MRC)")]
-    RcPathsOfCard,
     #[error(transparent)]
     Requester(#[from] RequesterConfigError),
     #[error(transparent)]

@@ -9,7 +9,7 @@ use sim_world::{
     CongestionState, HostMemory, Nic, NicKind, Outgoing, PcieReads, PcieSettings, WorldError,
 };
 use stellar_transport::endpoint::{
-    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError, TransportConfig,
+    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
 };
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_wire::config::STASH_ENTRIES;
@@ -168,9 +168,6 @@ impl Nic for RtlNic {
 
     fn create_qp(&mut self, config: QpConfig, _now: Time) -> Result<(), ConfigError> {
         config.check(self.config.planes[0].ip)?;
-        if matches!(&config.transport, TransportConfig::Rc(rc) if rc.paths.is_some()) {
-            return Err(ConfigError::RcPathsOfCard);
-        }
         let qp = config.number;
         if self.pairs.contains_key(&qp) {
             return Err(ConfigError::QpExists(qp));

@@ -26,10 +26,7 @@ pub(super) struct Pair {
 impl Pair {
     /// A queue pair that has not sent anything.
     pub(super) fn new(config: QpConfig) -> Self {
-        let paths = match config.transport {
-            TransportConfig::Mrc(_) => PATHS,
-            TransportConfig::Rc(_) => 1,
-        };
+        let paths = config.transport.spray().map_or(1, |_| PATHS);
         Self {
             config,
             producer: 0,
@@ -60,14 +57,14 @@ impl Pair {
         if !frame.bth.opcode.is_write() {
             return;
         }
-        let path = match &self.config.transport {
-            TransportConfig::Mrc(mrc) => {
+        let path = match self.config.transport.spray() {
+            Some(paths) => {
                 let entropy = stellar_wire::mrc::Entropy::of(&frame.ip, &frame.udp);
-                let index = mrc.spray.profile.index_of(entropy, mrc.spray.rotation);
+                let index = paths.profile.index_of(entropy, paths.rotation);
                 index.map(|index| usize::from(index.value()))
             }
             // It has one.
-            TransportConfig::Rc(_) => Some(0),
+            None => Some(0),
         };
         if let Some(path) = path {
             self.path_loads[path] += 1;
@@ -129,9 +126,11 @@ pub(super) fn write_rows(
     if let Some(ring) = config.sq {
         bar.write_table(ConfigSelect::SendQueue, qp, &config.send_queue_row(ring));
     }
+    if let Some(paths) = config.transport.spray() {
+        let profile = profiles.number(&paths.profile, bar);
+        bar.write_table(ConfigSelect::Spray, qp, &paths.row(profile));
+    }
     if let TransportConfig::Mrc(mrc) = &config.transport {
-        let profile = profiles.number(&mrc.spray.profile, bar);
-        bar.write_table(ConfigSelect::Spray, qp, &mrc.spray.row(profile));
         bar.write_table(ConfigSelect::Nscc, qp, mrc.nscc.registers());
     }
     bar.write_table(ConfigSelect::Qp, qp, &config.context_row());

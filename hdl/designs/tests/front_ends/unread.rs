@@ -48,6 +48,11 @@ const UNREAD: &[(&str, &str, &str)] = &[
     ),
     (
         "cut_through_fifo_",
+        "count",
+        "most users of a FIFO look at ready and valid",
+    ),
+    (
+        "cut_through_fifo_",
         "in_ready",
         "the writer has reserved space",
     ),

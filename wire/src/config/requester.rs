@@ -138,7 +138,7 @@ pub struct RcConfig {
     /// Port it uses, unless it has [`Self::paths`].
     pub plane: u8,
     /// Paths among which a policy chooses one at a time (`docs/policies.md`). The policy is one that probes paths and changes to them in order
-    /// ([`crate::rows::PolicyTraits::probes_paths`]). The peer needs paths too, or it does not answer probes.
+    /// ([`crate::rows::PolicyTraits::serves_rc`]). The peer needs paths too, or it does not answer probes.
     pub paths: Option<SprayConfig>,
 }
 

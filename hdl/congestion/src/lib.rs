@@ -18,6 +18,7 @@ mod sample;
 mod sim;
 mod step;
 
+pub use arithmetic::saturated_rtt;
 pub use dsp_multiply::DspMultiply;
 pub use multiply::Multiply;
 pub use nscc_engine::NsccEngine;

@@ -19,11 +19,6 @@ use crate::silent_plane::avoids;
 pub struct Choice {
     /// A probe is due, and its path belongs to this port's plane.
     pub probes: Bit,
-    /// The probe that remains due, if it is not sent now.
-    pub probe: Bit,
-    pub probe_index: Bits<8>,
-    pub probe_is_tail: Bit,
-    pub probe_entropy: Bits<32>,
     /// A lost packet is retransmitted.
     pub is_retransmit: Bit,
     pub lost_psn: Psn,
@@ -53,16 +48,9 @@ pub fn probe_packet(op: Op, next_psn: Psn, state: RequesterState) -> TxRequest {
     }
 }
 
-/// Selects what `port` sends. A packet lost on one plane is retransmitted on the other one, as long as that is usable. A plane that is silent gets probes only. Levels:
-/// two carry chains and 5.
+/// Returns `state` with the probe that is due. One that was due before comes before that of `spray`. Levels: 1.
 #[hdl_fn]
-pub fn choose(
-    state: RequesterState,
-    plane_up: Bits<2>,
-    port: Bit,
-    spray: SprayResponse,
-    window: WindowResponse,
-) -> Choice {
+pub fn with_due_probe(state: RequesterState, spray: SprayResponse) -> RequesterState {
     let probe_index = if state.probe {
         state.probe_index
     } else {
@@ -73,7 +61,31 @@ pub fn choose(
     } else {
         spray.entropy
     };
-    let probe = state.probe | spray.found;
+    RequesterState {
+        probe: state.probe | spray.found,
+        probe_index,
+        probe_is_tail: state.probe & state.probe_is_tail,
+        probe_entropy,
+        ..state
+    }
+}
+
+/// Returns whether the probe that is due belongs to the plane of `port`. Levels: 1.
+#[hdl_fn]
+pub fn probes_from(state: RequesterState, port: Bit) -> Bit {
+    state.probe & (state.probe_index.get_bit(0) == port)
+}
+
+/// Selects what `port` sends. `state` has the probe that is due. A packet lost on one plane is retransmitted on the other one, as long as that is usable. A plane that is silent gets probes only. Levels:
+/// two carry chains and 5.
+#[hdl_fn]
+pub fn choose(
+    state: RequesterState,
+    plane_up: Bits<2>,
+    port: Bit,
+    spray: SprayResponse,
+    window: WindowResponse,
+) -> Choice {
     let avoided = avoids(state, plane_up, port);
     let other_usable = of_port(spray.usable, !port) & !avoids(state, plane_up, !port);
     let lost_here = of_port(window.lost, port);
@@ -91,11 +103,7 @@ pub fn choose(
         at_most_63(window_left)
     };
     Choice {
-        probes: probe & (probe_index.get_bit(0) == port),
-        probe,
-        probe_index,
-        probe_is_tail: state.probe & state.probe_is_tail,
-        probe_entropy,
+        probes: probes_from(state, port),
         is_retransmit: (lost_other | (lost_here & !other_usable)) & !avoided,
         lost_psn,
         window_space,

@@ -1,5 +1,6 @@
 //! Processes an acknowledgement, the answer to a probe, or an expired timer of an RC queue pair (reference: `RcRequester::on_ack`, `on_probe_answer`, `on_timer`).
 
+use hdl_congestion::saturated_rtt;
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::Src;
 use rust_hdl::prelude::*;
@@ -181,12 +182,7 @@ impl Logic for RcFlow {
             state.rc.rnr_retries >= op.settings.rnr_retry
         };
         let timed_offset = self.timed_offset.q.val();
-        let flight = self.flight.q.val();
-        let round_trip = if flight.get_bits::<16>(16).any() {
-            bits::<16>(0xffff)
-        } else {
-            flight.get_bits::<16>(0)
-        };
+        let round_trip = saturated_rtt(self.flight.q.val());
         let is_timed = timed_offset == acked_offset;
         let is_before = timed_offset < acked_offset;
         let rnr_is_bounded = op.settings.rnr_retry != (RNR_RETRY_FOREVER as u64);

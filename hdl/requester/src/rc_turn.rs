@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::spray::SprayResponse;
 
+use crate::choice::{probes_from, with_due_probe};
 use crate::records::{RcPathState, RcState, RequesterState};
 
 /// Returns whether an RC queue pair has a path policy. Levels: 3.
@@ -36,26 +37,12 @@ pub fn rc_turn(
     port: Bit,
 ) -> RcTurn {
     let empty = state.una == state.rc.sent;
-    let probe = state.probe | spray.found;
-    let probe_index = if state.probe {
-        state.probe_index
-    } else {
-        spray.index
-    };
-    let probe_entropy = if state.probe {
-        state.probe_entropy
-    } else {
-        spray.entropy
-    };
+    let due = with_due_probe(state, spray);
     RcTurn {
         tells_empty: spray.held & spray.drains & empty & !told_empty,
-        probes: probe & (probe_index.get_bit(0) == port),
+        probes: probes_from(due, port),
         held_back: spray.held & !(spray.drains & is_retransmit),
         state: RequesterState {
-            probe,
-            probe_index,
-            probe_is_tail: false,
-            probe_entropy,
             rc: RcState {
                 paths: RcPathState {
                     held: spray.held,
@@ -64,7 +51,7 @@ pub fn rc_turn(
                 },
                 ..state.rc
             },
-            ..state
+            ..due
         },
     }
 }

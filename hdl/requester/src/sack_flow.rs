@@ -1,5 +1,6 @@
 //! Processes a SACK (reference: `MrcRequester::on_sack`).
 
+use hdl_congestion::saturated_rtt;
 use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::{FlowSrc, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
@@ -214,11 +215,7 @@ impl Logic for SackFlow {
         self.estimate.rto.next = op.settings.rto;
         let folded = self.estimate.folded.val();
         let rtt = self.rtt.q.val();
-        let sample = if rtt.get_bits::<16>(16).any() {
-            bits::<16>(0xffff)
-        } else {
-            rtt.get_bits::<16>(0)
-        };
+        let sample = saturated_rtt(rtt);
         let mut sampled = state;
         sampled.delays.sampled = self.answered.q.val();
         sampled.delays.sample = sample;

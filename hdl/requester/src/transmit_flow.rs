@@ -20,7 +20,7 @@ use crate::burst_collect::BurstHead;
 use crate::burst_measure::BurstMeasure;
 use crate::burst_send::UnreadableMessage;
 use crate::bursts::{BurstKind, Bursts};
-use crate::choice::{choose, probe_packet};
+use crate::choice::{choose, probe_packet, with_due_probe};
 use crate::deadline::earlier;
 use crate::packet_queue::Run;
 use crate::ports::of_port;
@@ -235,7 +235,8 @@ impl Logic for TransmitFlow {
             spray_requested & (spray.window != WindowChange::Keep) & !self.cwnd_changed.q.val();
         let empty = window.una == window.next_psn;
         let tells_empty = held & spray.drains & empty & !self.told_empty.q.val();
-        let choice = choose(state, self.plane_up.val(), port, query_response, window);
+        let selected = with_due_probe(state, query_response);
+        let choice = choose(selected, self.plane_up.val(), port, spray, window);
         let rc_space = rc_space(op.settings, op.state);
         let rc_paths = has_paths(op.settings);
         let sends_nothing = rc & (((op.settings.plane != port) & !rc_paths) | op.state.rc.waits);
@@ -468,11 +469,6 @@ impl Logic for TransmitFlow {
         };
 
         // Packets.
-        let mut selected = state;
-        selected.probe = choice.probe;
-        selected.probe_index = choice.probe_index;
-        selected.probe_is_tail = choice.probe_is_tail;
-        selected.probe_entropy = choice.probe_entropy;
         self.tx.valid.next = leaves;
         let probe_after = if rc { state.rc.sent } else { window.next_psn };
         let probing = if rc { turn.state } else { selected };
@@ -648,10 +644,7 @@ impl Logic for TransmitFlow {
                 }
                 let fails = self.completing.val() & messages.found;
                 if units_ready & !self.messages.busy.val() {
-                    self.state.d.next.probe = choice.probe;
-                    self.state.d.next.probe_index = choice.probe_index;
-                    self.state.d.next.probe_is_tail = choice.probe_is_tail;
-                    self.state.d.next.probe_entropy = choice.probe_entropy;
+                    self.state.d.next = selected;
                     if fails {
                         self.done.next = true;
                         self.result.next.next_action = NextAction::Fail;

@@ -256,9 +256,6 @@ impl<M: Memories> Fabric<M> {
         }
         let mut woken = std::mem::take(&mut self.woken);
         while std::mem::take(&mut self.links[link.0].has_freed) {
-            if self.links[link.0].waiters.is_empty() {
-                break;
-            }
             std::mem::swap(&mut woken, &mut self.links[link.0].waiters);
             // Those that are served stay.
             woken.retain(|&waiter| {

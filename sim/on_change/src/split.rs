@@ -131,10 +131,7 @@ fn repetitions(head: &str) -> Option<usize> {
 
 /// Determines the order of the units of `whole`.
 fn order(whole: &Whole<'_>, units: &[Unit<'_>]) -> Order {
-    let mut order = Order {
-        before: vec![BTreeSet::new(); units.len()],
-        with: (0..units.len()).collect(),
-    };
+    let mut order = Order::any(units.len());
     let mut writers: BTreeMap<&str, usize> = BTreeMap::new();
     let mut readers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut users: BTreeMap<&str, usize> = BTreeMap::new();

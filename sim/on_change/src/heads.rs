@@ -10,6 +10,9 @@ const VALUE: &str = "__Vdlyvval__";
 const ADDRESS: &str = "__Vdlyvdim";
 const WRITTEN: &str = "__Vdlyvset__";
 
+/// What Verilator writes in front of local variables.
+const INIT: &str = "// Init";
+
 /// Returns `head` for a function with this `body`: without the variables that it does not mention, and without initial values that it does not read.
 ///
 /// Verilator clears the value and the address of each write of a memory first. A function uses them only if it sets both, so that is left out: a value
@@ -19,7 +22,7 @@ pub(crate) fn head(head: &str, body: &str) -> String {
     let keeps = |line: &&str| {
         let line = line.trim();
         let Some((name, is_initial)) = local(line) else {
-            return true;
+            return line != INIT;
         };
         mentioned.contains(name) && !(is_initial && set_with_flag(name, body))
     };
@@ -104,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_a_memory_is_written_with_is_not_cleared_first() {
-        let expected = "void f(Vmodel___024root* vlSelf) {\n    // Init\n    CData/*2:0*/ __Vdlyvdim0__m__v0;\n    \
+        let expected = "void f(Vmodel___024root* vlSelf) {\n    CData/*2:0*/ __Vdlyvdim0__m__v0;\n    \
                         VlWide<22>/*689:0*/ __Vdlyvval__m__v0;\n    CData/*0:0*/ __Vdlyvset__m__v0;\n    __Vdlyvset__m__v0 = 0;\n    // Body\n";
         assert_eq!(head(HEAD, BODY), expected);
         let read = format!("{BODY} vlSelf->c = __Vdlyvval__m__v0[0U];");
@@ -121,7 +124,7 @@ mod tests {
 
     #[test]
     fn variables_that_are_not_mentioned_are_left_out() {
-        let expected = "void f(Vmodel___024root* vlSelf) {\n    // Init\n    IData/*31:0*/ other;\n    other = 0;\n    // Body\n";
+        let expected = "void f(Vmodel___024root* vlSelf) {\n    IData/*31:0*/ other;\n    other = 0;\n    // Body\n";
         assert_eq!(head(HEAD, "vlSelf->a = other;"), expected);
         let names: BTreeSet<&str> = declared(HEAD).collect();
         for name in ["__Vdlyvdim0__m__v0", "__Vdlyvval__m__v0", "other"] {

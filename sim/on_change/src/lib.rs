@@ -18,6 +18,7 @@ mod blocks;
 mod carried;
 mod copies;
 mod dispatch;
+mod flags;
 mod heads;
 mod locals;
 mod marks;
@@ -26,8 +27,11 @@ mod plan;
 mod restless;
 mod rewrite;
 mod runner;
+mod schedule;
+mod shared;
 mod source;
 mod split;
+mod twins;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,8 +42,10 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{include_dir, Dir};
 use plan::{Event, Function, Plan};
+use shared::Sharing;
 use source::Definition;
 use thiserror::Error;
+use twins::Twins;
 
 /// The version of Verilator whose C++ is known.
 pub const VERILATOR: &str = "5.006";
@@ -174,13 +180,13 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
         Some(&files[*path][definition.body.clone()])
     };
     let bodies = calls.iter().map(body).collect::<Option<Vec<&str>>>()?;
-    let unread = unread(&bodies, &ports.flags);
+    let unread = flags::unread(&bodies, &ports.flags);
     let everywhere = locals::mentions(files.values().map(String::as_str));
     let ports = source::ports(header);
-    let (mut functions, mut names, mut parts_of) = (vec![], vec![], vec![]);
+    let (mut functions, mut parts_of) = (vec![], vec![]);
     for (call, body) in calls.iter().zip(bodies) {
         let (path, definition) = definitions.get(call.function)?;
-        let body = without(body, &unread);
+        let body = flags::without(body, &unread);
         let private =
             |text: &str, usage: &usage::Usage| locals::private(text, usage, &everywhere, &ports);
         let whole = split::Whole {
@@ -194,7 +200,10 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
         let first = functions.len();
         for (part, body) in split::split(&whole, &members).into_iter().enumerate() {
             let usage = usage::usage(&body, &members)?;
+            let name = split::name(call.function, part);
             functions.push(Function {
+                head: whole.head.replace(call.function, &name),
+                name,
                 private: private(&body, &usage),
                 usage,
                 combinational: definition.combinational,
@@ -206,29 +215,30 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
                 body,
                 events: of_call.clone(),
             });
-            names.push(split::name(call.function, part));
         }
         parts_of.push(first..functions.len());
     }
+    let twins = Twins::of(header);
+    let (functions, schedule) = schedule::scheduled(functions, &twins);
     let plan = Plan::of(&functions, &source::inputs(header), &members);
+    let sharing = Sharing {
+        twins: &twins,
+        pairs: &schedule.pairs,
+    };
+    let (texts, callees) = sharing.texts(&functions, &plan, &members);
+    let mut place_of = vec![0; functions.len()];
+    for (place, &number) in schedule.order.iter().enumerate() {
+        place_of[number] = place;
+    }
     let mut replaced: BTreeMap<&Path, Vec<(Range<usize>, String)>> = BTreeMap::new();
     for (call, numbers) in calls.iter().zip(parts_of) {
         let (path, definition) = &definitions[call.function];
-        let head = &files[*path][definition.head.clone()];
-        let part = |number: usize| {
-            let body = plan.body(number, &functions[number], &members);
-            heads::head(head, &body).replace(call.function, &names[number]) + &body
-        };
-        let text: Vec<String> = numbers.map(part).collect();
+        let parts = place_of[numbers].iter().map(|&place| texts[place].as_str());
         let of_file = replaced.entry(path).or_default();
-        of_file.push((
-            definition.head.start..definition.body.end,
-            text.join("}\n\n"),
-        ));
+        of_file.push((definition.whole(), parts.collect()));
     }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let of_file = replaced.entry(dispatcher_path).or_default();
-    of_file.push((dispatcher_body, plan.runner(&names, &functions)));
+    of_file.push((dispatcher_body, plan.runner(&callees, &functions)));
     for (path, body) in parts.into_values() {
         replaced
             .entry(path)
@@ -237,7 +247,7 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
     }
     Some(Changed {
         blocks: plan.blocks().map(str::to_owned).collect(),
-        header: plan.header(header)?,
+        header: plan.header(&twins.header(header)?)?,
         files: replaced
             .into_iter()
             .map(|(path, parts)| (path.to_path_buf(), with_parts(&files[path], parts)))
@@ -253,35 +263,6 @@ fn event(clock: &str, ports: &GatePorts) -> Option<Event> {
     }
     let input = ports.events.iter().position(|event| event == clock)?;
     (ports.events.len() <= u64::BITS as usize).then_some(Event::Input(input))
-}
-
-/// Returns the `flags` that no code in `bodies` reads, apart from code that only computes other flags. These can be removed.
-fn unread<'a>(bodies: &[&str], flags: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
-    let mut unread: BTreeSet<&str> = flags.iter().map(String::as_str).collect();
-    loop {
-        let rests: Vec<String> = bodies.iter().map(|body| without(body, &unread)).collect();
-        let before = unread.len();
-        for name in rests.iter().flat_map(|rest| source::names(rest)) {
-            unread.remove(name);
-        }
-        if unread.len() == before {
-            return unread;
-        }
-    }
-}
-
-/// Returns `body` without the statements that assign to `signals`.
-fn without(body: &str, signals: &BTreeSet<&str>) -> String {
-    let assigns = |statement: &source::Statement<'_>| {
-        let target = statement.text.strip_prefix(source::STATE);
-        let name = target.and_then(|target| target.split_whitespace().next());
-        statement.end == Some(';') && name.is_some_and(|name| signals.contains(name))
-    };
-    let place = |statement: source::Statement<'_>| {
-        statement.start..statement.start + statement.text.len() + 1
-    };
-    let left_out = source::statements(body).filter(assigns).map(place);
-    with_parts(body, left_out.map(|place| (place, String::new())).collect())
 }
 
 /// Returns `text` with some of its ranges replaced by other text.
@@ -319,18 +300,6 @@ mod tests {
             let text = fs::read(&path).unwrap();
             assert_eq!(embedded, Some(text.as_slice()), "{}", path.display());
         }
-    }
-
-    #[test]
-    fn flags_that_other_code_reads_stay() {
-        let flags = ["one", "two", "three"].map(str::to_owned).into();
-        let bodies = [
-            "vlSelf->one = vlSelf->a; vlSelf->two = vlSelf->one; vlSelf->three = vlSelf->two;",
-            "if (vlSelf->two) {\n vlSelf->b = 1U;\n }",
-        ];
-        assert_eq!(unread(&bodies, &flags), ["three"].into());
-        let rest = without(bodies[0], &["three"].into());
-        assert_eq!(rest, "vlSelf->one = vlSelf->a; vlSelf->two = vlSelf->one; ");
     }
 
     #[test]

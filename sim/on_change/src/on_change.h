@@ -37,10 +37,13 @@ static inline uint8_t* stellar_near(uint8_t* mark) {
     return mark;
 }
 
-// Clears a mark. Returns whether it was set. The hint moves the call away from the test: most marks are not set, and the tests of these then lie in a
-// row without a jump.
+// Whether one of these marks is set. The hint moves what follows away from the test: the tests of all groups then lie in a row, and take a tenth of the code that
+// runs in every cycle if no group has a mark.
+static inline bool stellar_any(uint64_t marks) { return __builtin_expect(marks != 0, false); }
+
+// Clears a mark. Returns whether it was set.
 static inline bool stellar_take(uint8_t& mark) {
-    if (__builtin_expect(mark == 0, true)) return false;
+    if (mark == 0) return false;
     mark = 0;
     return true;
 }

@@ -11,6 +11,9 @@ use crate::HEADER_FILE;
 
 /// A function that Verilator runs at events.
 pub(crate) struct Function {
+    pub name: String,
+    /// What is in front of its statements.
+    pub head: String,
     pub body: String,
     /// The signals that become its local variables.
     pub private: BTreeSet<String>,

@@ -5,28 +5,31 @@ use std::fmt::Write;
 
 use crate::marks::{marks, GROUP, HALF, NEAR};
 use crate::plan::{Event, Function, Plan, Runs};
+use crate::shared::{locals, Callee};
 
 impl Plan<'_> {
-    /// Returns the body of the function that runs the marked ones of the functions `names`.
+    /// Returns the body of the function that runs the marked ones of `functions`, which are called as `callees`.
     ///
     /// It makes one pass in Verilator's order. Combinational code marks only later functions, so it needs no second pass. A function may stay marked
     /// until the next pass in two cases: it waits for an edge and this pass has none, or it comes before the function that marked it.
-    pub(crate) fn runner(&self, names: &[&str], functions: &[Function]) -> String {
+    pub(crate) fn runner(&self, callees: &[Callee], functions: &[Function]) -> String {
         let mut body = String::new();
-        for name in names {
-            let _ = writeln!(body, "    void {name}(Vmodel___024root* vlSelf);");
+        let declarations: BTreeSet<String> = callees.iter().map(Callee::declaration).collect();
+        for declaration in declarations {
+            let _ = writeln!(body, "    {declaration}");
         }
         for (condition, functions) in self.by_event(functions) {
             let _ = writeln!(body, "    if ({condition}) {{ {} }}", marks(&functions));
         }
         let _ = write!(
             body,
-            "    uint8_t* const marked = vlSelf->stellar_marked;\n    uint8_t* at;\n    \
+            "{}    uint8_t* at;\n    \
              if (vlSelf->stellar_profiled) {{\n{}    }} else if (vlSelf->stellar_edge) {{\n{}    }} else {{\n{}    }}\n    \
              vlSelf->stellar_inputs = 0;\n    vlSelf->stellar_edge = false;\n",
-            self.profiled(names),
-            in_turn(names, &(0..names.len()).collect()),
-            in_turn(names, &self.behind_inputs(functions)),
+            locals(callees.iter().any(|callee| callee.side.is_some())),
+            self.profiled(callees),
+            in_turn(callees, &(0..callees.len()).collect()),
+            in_turn(callees, &self.behind_inputs(functions)),
         );
         body
     }
@@ -70,13 +73,15 @@ impl Plan<'_> {
         behind
     }
 
-    /// Generates the pass of a profile. It calls the functions through a table, because it needs the block of each.
-    fn profiled(&self, names: &[&str]) -> String {
+    /// Generates the pass of a profile. It calls the functions one by one, because it needs the block of each.
+    fn profiled(&self, callees: &[Callee]) -> String {
         let waits = |runs: &Runs| u8::from(*runs == Runs::AtEdges).to_string();
         let waits: Vec<_> = self.runs.iter().map(waits).collect();
+        let calls = callees.iter().enumerate();
+        let calls =
+            calls.map(|(number, callee)| format!("case {number}: {} break;\n", callee.call()));
         format!(
-            "        static void (*const functions[])(Vmodel___024root*) = {{{}}};\n        \
-             // Functions that wait for an edge\n        \
+            "        // Functions that wait for an edge\n        \
              static const bool waits[] = {{{}}};\n        \
              static const uint16_t block_of[] = {{{}}};\n        \
              for (std::size_t first = 0; first < {}; first += {GROUP}) {{\n            \
@@ -85,13 +90,13 @@ impl Plan<'_> {
              if (!marked[number] || (waits[number] && !vlSelf->stellar_edge)) continue;\n                \
              marked[number] = 0;\n                \
              const uint64_t began = stellar_now();\n                \
-             functions[number](vlSelf);\n                \
+             switch (number) {{\n{}                }}\n                \
              vlSelf->stellar_ticks[block_of[number]] += stellar_now() - began;\n            \
              }}\n        }}\n",
-            names.join(",\n"),
             waits.join(", "),
             self.blocks_of_functions(),
-            names.len(),
+            callees.len(),
+            calls.collect::<String>(),
         )
     }
 }
@@ -99,7 +104,7 @@ impl Plan<'_> {
 /// Generates a test and a direct call for each of `functions` in turn. Processors predict direct calls better than calls through a table.
 ///
 /// All of this code runs in every cycle, so its size counts: the marks are reached from a pointer that moves along, with distances of one byte.
-fn in_turn(names: &[&str], functions: &BTreeSet<usize>) -> String {
+fn in_turn(callees: &[Callee], functions: &BTreeSet<usize>) -> String {
     let mut text = String::new();
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &function in functions {
@@ -123,8 +128,8 @@ fn in_turn(names: &[&str], functions: &BTreeSet<usize>) -> String {
             .iter()
             .map(|number| 0xff << (8 * (number % GROUP)));
         let _ = match bytes.sum() {
-            u64::MAX => writeln!(text, "        if ({any}) {{"),
-            these => writeln!(text, "        if ({any} & {these:#x}ULL) {{"),
+            u64::MAX => writeln!(text, "        if (stellar_any({any})) {{"),
+            these => writeln!(text, "        if (stellar_any({any} & {these:#x}ULL)) {{"),
         };
         // Most groups have one marked function, so half of the tests can be left out.
         let mut halves: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -139,9 +144,9 @@ fn in_turn(names: &[&str], functions: &BTreeSet<usize>) -> String {
             for number in functions {
                 let _ = writeln!(
                     text,
-                    "            if (stellar_take({})) {}(vlSelf);",
+                    "            if (stellar_take({})) {}",
                     at(number),
-                    names[number]
+                    callees[number].call()
                 );
             }
             if whole {
@@ -159,26 +164,29 @@ mod tests {
 
     #[test]
     fn a_pass_tests_each_of_its_functions() {
-        let names: Vec<String> = (0..300).map(|number| format!("f{number}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let some = in_turn(&names, &[2, 3, 130, 299].into());
+        let callee = |number: usize| Callee {
+            name: format!("f{number}"),
+            side: None,
+        };
+        let callees: Vec<Callee> = (0..300).map(callee).collect();
+        let some = in_turn(&callees, &[2, 3, 130, 299].into());
         let expected = "        at = stellar_near(marked + 128);
-        if (stellar_group(&at[-128]) & 0xffff0000ULL) {
+        if (stellar_any(stellar_group(&at[-128]) & 0xffff0000ULL)) {
             if (stellar_take(at[-126])) f2(vlSelf);
             if (stellar_take(at[-125])) f3(vlSelf);
         }
-        if (stellar_group(&at[0]) & 0xff0000ULL) {
+        if (stellar_any(stellar_group(&at[0]) & 0xff0000ULL)) {
             if (stellar_take(at[2])) f130(vlSelf);
         }
         at = stellar_near(marked + 384);
-        if (stellar_group(&at[-88]) & 0xff000000ULL) {
+        if (stellar_any(stellar_group(&at[-88]) & 0xff000000ULL)) {
             if (stellar_take(at[-85])) f299(vlSelf);
         }
 ";
         assert_eq!(some, expected);
-        let all = in_turn(&names[..16], &(0..16).collect());
+        let all = in_turn(&callees[..16], &(0..16).collect());
         assert_eq!(
-            all.matches(")) {\n").count(),
+            all.matches(") {\n").count(),
             6,
             "two groups of two halves each have no selection: {all}"
         );

@@ -31,6 +31,13 @@ pub(crate) struct Definition<'a> {
     pub body: Range<usize>,
 }
 
+impl Definition<'_> {
+    /// The range of the whole function.
+    pub(crate) fn whole(&self) -> Range<usize> {
+        self.head.start..self.body.end + END.len()
+    }
+}
+
 /// A statement, or the head of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Statement<'a> {
@@ -50,6 +57,8 @@ const DISPATCHER: &str = "\nvoid Vmodel___024root___eval_nba(Vmodel___024root* v
 /// The start of a function that contains a part of a long dispatching function.
 const PART: &str = "void Vmodel___024root___eval_nba__";
 const BODY: &str = "    // Body\n";
+/// The end of a function.
+const END: &str = "}\n";
 
 /// The function that records which clocks had an event.
 const TRIGGERS: &str = "\nvoid Vmodel___024root___eval_triggers__act(Vmodel___024root* vlSelf) {\n";
@@ -151,6 +160,21 @@ pub(crate) fn number(text: &str) -> Option<usize> {
 /// Returns the members that a header declares.
 pub(crate) fn members(header: &str) -> Members {
     header.lines().filter_map(member).collect()
+}
+
+/// Parses a declaration of a member that is no port. Returns its name and its type.
+pub(crate) fn declaration(line: &str) -> Option<(&str, &str)> {
+    let (kind, name) = line.trim().strip_suffix(';')?.rsplit_once(' ')?;
+    let kinds = [
+        "CData/",
+        "SData/",
+        "IData/",
+        "QData/",
+        "VlWide<",
+        "VlUnpacked<",
+    ];
+    let is_kind = kinds.iter().any(|start| kind.starts_with(start));
+    (is_kind && identifier(name) == name.len()).then_some((name, kind))
 }
 
 /// Parses a declaration such as `VL_IN8(name,0,0);`, `VL_OUTW(name,95,0,3);`, `CData/*0:0*/ name;` or `VlUnpacked<VlWide<3>/*76:0*/, 16> name;`.

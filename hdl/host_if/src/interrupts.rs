@@ -1,7 +1,7 @@
 //! MSI-X: table, masks, pending bits, and the interrupt messages.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn};
-use hdl_primitives::{BarAccessSnk, BarDataSrc, BlockRam, FlowSnk, RoundRobin};
+use hdl_primitives::{BarAccessSnk, BarDataSrc, BlockRam, FlowSnk, RoundRobinAhead};
 use rust_hdl::prelude::*;
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::vector_table::{self, VectorEntry};
@@ -29,10 +29,8 @@ const MASK_BIT: u64 = VectorEntry::MASK_BIT as u64;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum State {
-    /// Begins an access, or chooses a vector that is due.
+    /// Begins an access, or takes the vector that was chosen: clears its pending bit, and reads its entry.
     Idle,
-    /// Clears the vector's pending bit, and reads its entry.
-    Look,
     /// Composes the message.
     Act,
     /// Reads the entry that an access is for.
@@ -53,10 +51,10 @@ fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
 /// BAR4 ([`vector_table`]), with a pending bit per vector. A raise sets it, the message clears it, and a mask holds the message back. So several
 /// raises of one vector before its message leaves give one message, which comes after every entry that they announce. Vectors take turns.
 ///
-/// Accesses may have any byte enables. Every vector is masked after a reset. An access takes 3 cycles, and so does a message. An access never waits
+/// Accesses may have any byte enables. Every vector is masked after a reset. An access takes 3 cycles, a message 2. An access never waits
 /// for a message that PCIe does not take, because a device has to take writes whatever becomes of its own (PCIe base specification, section 2.4.1).
 /// A message that is on its way when its mask comes is taken back by the gate in front of PCIe, and its vector is pending again.
-/// Levels: 7 (mask, `RoundRobin`).
+/// Levels: 6 (`RoundRobinAhead`, behind the mask).
 #[derive(LogicBlock, Default)]
 pub struct Interrupts {
     pub clock: Signal<In, Clock>,
@@ -89,7 +87,7 @@ pub struct Interrupts {
     pub sent: Signal<Out, Bit>,
 
     table: BlockRam<VectorMessage, 6>,
-    turns: RoundRobin<VECTORS, 6>,
+    turns: RoundRobinAhead<VECTORS, 6>,
     state: DFF<State>,
     /// Vectors without a mask.
     unmasked: DFF<Bits<64>>,
@@ -126,28 +124,34 @@ impl Logic for Interrupts {
         };
         self.permits.next = permits;
         let due = self.waiting.q.val() & permits;
-        let chooses = idle & !accessed & is_free;
+        let takes = idle & !accessed & is_free & self.turns.valid.val();
         self.turns.request.next = due;
-        self.turns.accept.next = chooses;
+        self.turns.accept.next = idle & !accessed & is_free;
+        let next = if accessed {
+            access.address.get_bits::<6>(VECTOR_BIT)
+        } else {
+            self.turns.index.val()
+        };
         if idle {
-            self.chosen.d.next = if accessed {
-                access.address.get_bits::<6>(VECTOR_BIT)
-            } else {
-                self.turns.index.val()
-            };
+            self.chosen.d.next = next;
         }
         if idle & accessed {
             self.state.d.next = State::Fetch;
-        } else if chooses & self.turns.valid.val() {
-            self.state.d.next = State::Look;
-        }
-
-        // look: a raise that arrives in this cycle belongs to the next message.
-        self.table.read_address.next = self.chosen.q.val();
-        if state == State::Look {
+        } else if takes {
             self.state.d.next = State::Act;
         }
-        let cleared = vector_bit(state == State::Look, self.chosen.q.val());
+
+        // take: a raise that arrives in this cycle belongs to the next message.
+        self.table.read_address.next = if idle {
+            self.turns.index.val()
+        } else {
+            self.chosen.q.val()
+        };
+        let cleared = if takes {
+            self.turns.grant.val()
+        } else {
+            bits::<64>(0)
+        };
         let raised = vector_bit(
             self.completion_raise.valid.val(),
             self.completion_raise.vector.val(),

@@ -12,6 +12,7 @@
 //! | [`block_fifo`] | first-word-fall-through FIFO in block RAM | 2 |
 //! | [`cut_through_fifo`] | the same with its head in a register, past an empty memory | 1, or 3 |
 //! | [`round_robin`] | fair arbiter | 0 |
+//! | [`round_robin_ahead`] | the same for many requesters, chosen a cycle ahead | 1 |
 //! | [`crc32`] | Ethernet CRC-32 over a beat per cycle | `Crc32Wide::LATENCY` |
 //! | [`byte_mask`] | zeroes byte lanes of a beat, or of a word in all of a beat | 0 |
 //! | [`byte_rotator`] | a beat at any byte offset of two beats | 2 |
@@ -38,6 +39,7 @@ pub mod parameters;
 pub mod ram;
 pub mod receive;
 pub mod round_robin;
+pub mod round_robin_ahead;
 pub mod sim;
 pub mod stream;
 pub mod stream_skid;
@@ -69,6 +71,7 @@ pub use receive::{
     TokenSnk, TokenSrc,
 };
 pub use round_robin::RoundRobin;
+pub use round_robin_ahead::RoundRobinAhead;
 pub use stream::{
     DataFlowSnk, DataFlowSrc, DataOfferSnk, DataOfferSrc, DataSnk, DataSrc, FlowSnk, FlowSrc,
     OfferSnk, OfferSrc, Snk, Src,

@@ -46,7 +46,7 @@ impl<const N: usize, const I: usize> Parameters for RoundRobin<N, I> {
 }
 
 /// The requesters whose index has bit `bit` set.
-fn requesters_with<const N: usize>(bit: usize) -> Bits<N> {
+pub(crate) fn requesters_with<const N: usize>(bit: usize) -> Bits<N> {
     (0..N).fold(Bits::default(), |mask: Bits<N>, i| {
         mask.replace_bit(i, i >> bit & 1 == 1)
     })
@@ -54,7 +54,7 @@ fn requesters_with<const N: usize>(bit: usize) -> Bits<N> {
 
 /// All positions above the lowest set bit: an OR of everything below, four shifts per level.
 #[hdl_fn]
-fn above_lowest<const N: usize>(x: Bits<N>) -> Bits<N> {
+pub(crate) fn above_lowest<const N: usize>(x: Bits<N>) -> Bits<N> {
     let mut filled = x;
     for shift in [1u64, 4, 16] {
         filled = filled | (filled << shift) | (filled << (2 * shift)) | (filled << (3 * shift));

@@ -8,5 +8,6 @@ mod fifo;
 mod protocol;
 mod ram;
 mod round_robin;
+mod round_robin_ahead;
 mod stream;
 mod stream_skid;

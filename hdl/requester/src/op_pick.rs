@@ -85,8 +85,11 @@ pub struct OpPick {
     pub starts: Signal<In, Bit>,
     /// `valid`, and it is a SACK.
     pub sack_valid: Signal<Out, Bit>,
-    /// It starts at once behind the SACK in progress. `sack_valid` is high. This comes late in a cycle, so nothing depends on it but control packets.
+    /// It starts at once behind the SACK in progress. `sack_valid` is high. This comes late in a cycle, so the control packet is accepted a cycle later, and until then
+    /// stays where it is.
     pub chains: Signal<In, Bit>,
+    /// It started in the last cycle: the control packet is accepted in this one.
+    pub chained: Signal<Out, Bit>,
 
     arbiter: OpArbiter,
     chosen: DFF<Bit>,
@@ -94,6 +97,7 @@ pub struct OpPick {
     /// The pending control packet has been compared with the burst in flight; it covers none of its PSNs.
     control_checked: DFF<Bit>,
     control_before_burst: DFF<Bit>,
+    sack_chained: DFF<Bit>,
 }
 
 impl Logic for OpPick {
@@ -105,7 +109,8 @@ impl Logic for OpPick {
             chosen,
             choice,
             control_checked,
-            control_before_burst
+            control_before_burst,
+            sack_chained
         );
         clock_reset!(self, arbiter);
         let pick = self.choice.q.val();
@@ -167,7 +172,8 @@ impl Logic for OpPick {
             head1_qp => arbiter.head1_qp,
         );
         self.arbiter.configure_valid.next = self.configure_valid.val() & free;
-        self.arbiter.control_valid.next = self.control.valid.val() & (free | may_pass);
+        let chained = self.sack_chained.q.val();
+        self.arbiter.control_valid.next = self.control.valid.val() & (free | may_pass) & !chained;
         self.arbiter.control.next = control;
         self.arbiter.due_valid.next = due;
         self.arbiter.fault_valid.next = self.fault.valid.val() & free;
@@ -197,9 +203,10 @@ impl Logic for OpPick {
         self.pick.next = pick;
         let takes_other_control =
             starts & free & ((pick.kind == OpKind::Nack) | (pick.kind == OpKind::Ack));
-        let takes_sack =
-            (pick.kind == OpKind::Sack) & ((starts & sack_may_start) | self.chains.val());
-        let takes_control = takes_other_control | takes_sack;
+        let takes_sack = starts & (pick.kind == OpKind::Sack) & sack_may_start;
+        let takes_control = takes_other_control | takes_sack | chained;
+        self.sack_chained.d.next = self.chains.val();
+        self.chained.next = chained;
         self.control.ready.next = takes_control;
         self.due.ready.next = starts & (pick.kind == OpKind::Timer) & due;
         self.unreadable.ready.next = starts & pick.is_unreadable;
@@ -221,6 +228,7 @@ impl Logic for OpPick {
         if self.reset.val() {
             self.chosen.d.next = false;
             self.control_checked.d.next = false;
+            self.sack_chained.d.next = false;
         }
     }
 }

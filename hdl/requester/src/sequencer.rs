@@ -51,7 +51,7 @@ enum Step {
 /// state back.
 ///
 /// `OpPick` has chosen the operation one cycle before or earlier. The rows of the queue pair that enters its register are read in that cycle, so they are at the read ports
-/// whenever the operation is taken. A row that was written in the cycle in which it was read is that of the last operation, and its rows stay beside it: `op`
+/// whenever the operation is taken. A row that is written in the cycle in which it is read, or a cycle later, is that of the last operation, and its rows stay beside it: `op`
 /// changes only when an operation is taken, and in the cycle after that nothing is chosen.
 #[derive(LogicBlock, Default)]
 pub struct Sequencer<const Q: usize = 10> {
@@ -152,6 +152,9 @@ pub struct Sequencer<const Q: usize = 10> {
     step: DFF<Step>,
     /// The operation and its queue pair's rows, which stay when it is done. They are valid once a flow has started after a reset.
     op: DFF<Op>,
+    /// The state that the operation leaves, if it was done in the last cycle (`arms`). Whether it is done comes late, so this loads in every cycle of an operation, and
+    /// `op` and the memory have it a cycle later.
+    state_after: DFF<RequesterState>,
     rows_loaded: DFF<Bit>,
     /// Outputs of the last cycle. Results of flows come late in a cycle.
     rotate_held: DFF<Bits<2>>,
@@ -174,6 +177,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             clock,
             step,
             op,
+            state_after,
             rows_loaded,
             rotate_held,
             deactivate_held,
@@ -228,6 +232,12 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let pick = self.pick.pick.val();
         let step = self.step.q.val();
         let current = self.op.q.val();
+        let written = self.arms.q.val();
+        let left_state = if written {
+            self.state_after.q.val()
+        } else {
+            current.state
+        };
         // A SACK that completes messages may move the queue pair to the error state. Until the message table responds, only operations of the same queue pair
         // start that respect this.
         let completing = self.completing.q.val();
@@ -319,11 +329,18 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         } else {
             event_result
         };
-        let state = if admin_done {
-            self.admin.state.val()
-        } else {
-            result.state
-        };
+        let runs_admin = step == Step::RunAdmin;
+        assert!(
+            runs_admin | !admin_done,
+            "the administrative flow is done beside another one"
+        );
+        if step != Step::Take {
+            self.state_after.d.next = if runs_admin {
+                self.admin.state.val()
+            } else {
+                result.state
+            };
+        }
         let completes_in_background =
             runs_sack & (event_result.next_action == NextAction::Completing);
         // Whether an event needs more does not depend on the transmit flow, whose result comes last.
@@ -336,7 +353,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.admin.op_done.next = needs_admin | deferred_fail;
         self.admin.op_result.next = if deferred_fail {
             OpResult {
-                state: op.state,
+                state: left_state,
                 next_action: NextAction::Fail,
                 failed_slot_valid: true,
                 slot: completed.slot,
@@ -356,23 +373,24 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         }
         self.chains_next.next = self.sack.may_chain.val() & self.schedule.ready.val();
         let writes = flow_done | admin_done;
-        self.states.write_enable.next = writes;
+        self.states.write_enable.next = written;
         self.states.write_address.next = current.qp.get_bits::<Q>(0);
-        self.states.write_data.next = state;
+        self.states.write_data.next = self.state_after.q.val();
         self.configs.write_enable.next = admin_done & configures_requester;
         self.configs.write_address.next = current.qp.get_bits::<Q>(0);
         self.configs.write_data.next = current.settings;
         self.configure.ready.next = admin_done & (current.kind == OpKind::Configure);
         self.arms.d.next = writes;
-        // One cycle later the state is that of `op`. A pause of the path policy has a deadline of its own.
-        let pause = op.state.rc.paths;
-        self.deadline.valid.next = self.arms.q.val();
+        // A pause of the path policy has a deadline of its own.
+        let left = self.state_after.q.val();
+        let pause = left.rc.paths;
+        self.deadline.valid.next = written;
         self.deadline.qp.next = current.qp;
-        self.deadline.armed.next = op.state.armed | pause.held;
+        self.deadline.armed.next = left.armed | pause.held;
         self.deadline.record.next = if pause.held {
-            earlier(op.state.armed, op.state.deadline, pause.held_until)
+            earlier(left.armed, left.deadline, pause.held_until)
         } else {
-            op.state.deadline
+            left.deadline
         };
 
         // report
@@ -440,10 +458,15 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             } else {
                 read_settings
             },
-            state: if has_rows { current.state } else { read_state },
+            state: if has_rows { left_state } else { read_state },
         };
-        if writes {
-            self.op.d.next.state = state;
+        if written {
+            self.op.d.next.state = self.state_after.q.val();
+        }
+        // The window has begun with a SACK that follows another one; the flow needs the rest of it later.
+        if self.pick.chained.val() {
+            self.op.d.next.now = self.now.val();
+            self.op.d.next.control = control;
         }
         match step {
             Step::Take => {
@@ -457,8 +480,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             }
             Step::StartFlow | Step::RunFlow => {
                 if chains {
-                    self.op.d.next.now = self.now.val();
-                    self.op.d.next.control = control;
                     self.step.d.next = Step::RunFlow;
                 } else if needs_admin | (starts & is_admin) {
                     self.step.d.next = Step::RunAdmin;
@@ -484,7 +505,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
 
         // Functional units: only the flow of the operation issues requests, and `spray_feedback_fifo`. A flow that needs the spray engine waits until the feedback
         // has been processed. Whose request it is does not depend on `start`, which comes late.
-        let runs_admin = step == Step::RunAdmin;
         let flow_is_transmit = is_transmit & !runs_admin;
         let flow_is_sack = runs_sack & !runs_admin;
         let flow_is_loss = runs_loss & !runs_admin;

@@ -54,7 +54,7 @@ fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
 /// Accesses may have any byte enables. Every vector is masked after a reset. An access takes 3 cycles, a message 2. An access never waits
 /// for a message that PCIe does not take, because a device has to take writes whatever becomes of its own (PCIe base specification, section 2.4.1).
 /// A message that is on its way when its mask comes is taken back by the gate in front of PCIe, and its vector is pending again.
-/// Levels: 6 (`RoundRobinAhead`, behind the mask).
+/// Levels: 6 planned (`RoundRobinAhead`, behind the mask), 8.5 as Yosys maps it.
 #[derive(LogicBlock, Default)]
 pub struct Interrupts {
     pub clock: Signal<In, Clock>,

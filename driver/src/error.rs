@@ -123,6 +123,9 @@ pub enum Error {
         /// Why.
         reason: PathUseError,
     },
+    /// Paths for an RC queue pair of a card without them.
+    #[error("an RC queue pair of this card has one path (bit 40 of DATA_PATH is 0), so `RcRtrAttributes::paths` must be None: use MRC for many paths, or load an image with paths over RC")]
+    NoRcPaths,
     /// The queue pair does not send, so it has no paths.
     #[error("queue pair {qp} is in {state:?}; its paths can be denied in Rts, and all are allowed when it enters Rts")]
     NoPaths {

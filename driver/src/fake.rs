@@ -95,6 +95,7 @@ impl FakeCard {
         width: 1024,
         profiles: 1 << PROFILE_BITS,
         explicit_profiles: 1 << EXPLICIT_BITS,
+        rc_paths: true,
     };
 
     /// A card with one port and one endpoint, after power-up.

@@ -77,7 +77,7 @@ pub use probe::{Probe, ProbeError};
 pub use profiles::ProfileUseError;
 pub use qp::{
     random_psn, Backoff, ForeignRings, IllegalTransition, InitAttributes, MediatedQueuePair,
-    Modify, PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig,
+    Modify, PathAttributes, Policy, PostError, QpState, QueuePair, QueuePairConfig, RcPaths,
     RcRtrAttributes, RcRtsAttributes, RtrAttributes, RtsAttributes, SkipScope, Source, Transport,
     WorkRequest, WrOpcode, DEFAULT_WRITE_IMM,
 };

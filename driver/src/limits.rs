@@ -58,6 +58,8 @@ pub struct Limits {
     pub entropy_profiles: u8,
     /// How many of them, from profile 0 on, can have explicit values ([`crate::Device::set_explicit_profile`]).
     pub explicit_profiles: u8,
+    /// An RC queue pair can have paths and a policy ([`crate::RcRtrAttributes::paths`]).
+    pub rc_paths: bool,
 }
 
 /// The first queue pair that an application gets. 0 and 1 are management's, and 2 is that of MRC's endpoint: peers send it EV probes and Port Status Updates.
@@ -86,6 +88,7 @@ impl Limits {
             receive_window: probe.features.receive_window(),
             entropy_profiles: probe.data_path.entropy_profiles(),
             explicit_profiles: probe.data_path.explicit_profiles,
+            rc_paths: probe.data_path.rc_paths,
         }
     }
 }

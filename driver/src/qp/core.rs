@@ -129,8 +129,8 @@ impl<C: Completions> Core<C> {
                 self.enter_rtr(profile, |init| attributes.config(device, &place, init))?;
             }
             Modify::RcRtr(attributes) => {
-                let config = |init| attributes.config(device, &place, init);
-                self.enter_rtr(DEFAULT_PROFILE, config)?;
+                let profile = attributes.paths.map_or(DEFAULT_PROFILE, |own| own.profile);
+                self.enter_rtr(profile, |init| attributes.config(device, &place, init))?;
             }
             Modify::Rts(attributes) => {
                 self.enter_rts(|ready| attributes.complete(ready, device))?;
@@ -167,7 +167,7 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// Moves the queue pair to RTR. `config` makes its rows from the attributes of INIT. RC has no entropy profile.
+    /// Moves the queue pair to RTR. `config` makes its rows from the attributes of INIT. Without paths, RC uses no entropy profile.
     fn enter_rtr(
         &self,
         profile: u8,
@@ -220,9 +220,10 @@ impl<C: Completions> Core<C> {
         Ok(())
     }
 
-    /// The paths of the queue pair, which has to be in RTS over MRC.
+    /// The paths of the queue pair, which has to be in RTS over MRC. Over RC a policy alone decides, because a path that is left with packets in flight costs a go-back.
     fn allowed_paths(&self) -> Result<AllowedPaths, Error> {
-        self.place().check_transport("paths are", Transport::Mrc)?;
+        let what = "paths that software counts or denies are";
+        self.place().check_transport(what, Transport::Mrc)?;
         let inner = lock(&self.shared.inner);
         let (qp, state) = (self.shared.number, inner.state);
         let allowed = inner.allowed.as_ref().filter(|_| state == QpState::Rts);

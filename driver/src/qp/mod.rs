@@ -1,6 +1,7 @@
 //! Queue pairs.
 
 mod attributes;
+mod choice;
 mod core;
 mod mediated;
 mod mrc;
@@ -34,7 +35,7 @@ pub use attributes::{InitAttributes, Modify, QueuePairConfig, Transport, DEFAULT
 pub use mediated::{ForeignRings, MediatedQueuePair};
 pub use mrc::{Backoff, PathAttributes, Policy, RtrAttributes, RtsAttributes, SkipScope};
 pub use psn::random_psn;
-pub use rc::{RcRtrAttributes, RcRtsAttributes};
+pub use rc::{RcPaths, RcRtrAttributes, RcRtsAttributes};
 pub use state::{IllegalTransition, QpState};
 pub use work::{PostError, Source, WorkRequest, WrOpcode};
 

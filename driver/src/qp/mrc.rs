@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use stellar_wire::config::{
-    coalesce_from, default_sack_every, ImmConfig, MrcConfig, NsccParams, PlaneMask, QpConfig,
-    SprayConfig, TransportConfig, DEFAULT_MPR,
+    coalesce_from, default_sack_every, ImmConfig, MrcConfig, NsccParams, QpConfig, TransportConfig,
+    DEFAULT_MPR,
 };
 
 use super::attributes::{
     check, check_mtu, first_psn, ticks, InitAttributes, Place, Receive, DEFAULT_WRITE_IMM,
 };
-use crate::card::lock;
+use super::choice::PathChoice;
 use crate::connect::Connection;
 use crate::error::Error;
 use crate::limits::Limits;
@@ -130,14 +130,6 @@ impl RtsAttributes {
     }
 }
 
-/// Start of a queue pair's path choice, never zero (splitmix64: Steele, Lea, Flood, 2014).
-fn seed(card: u64, qp: u32) -> u32 {
-    let mut z = card.wrapping_add((u64::from(qp) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z >> 32) as u32 | 1
-}
-
 impl RtrAttributes {
     /// Configuration of the queue pair, without the attributes of RTS.
     pub(super) fn config(
@@ -157,24 +149,16 @@ impl RtrAttributes {
         let base_rtt = ticks("path.base_rtt (8 ns)", path.base_rtt)?;
         let mtu = 1 << path.mtu_log2;
         let nscc = NsccParams::from_path(base_rtt, path.gbps, mtu, path.trimming)?;
-        let profile = lock(&device.profiles).named(path.profile, &device.probe)?;
-        // Generated values begin elsewhere for each queue pair. Explicit ones stay with their paths, so software knows which path has which.
-        let rotation = match profile.as_generated() {
-            Some(_) => (place.number % u32::from(profile.slots())) as u8,
-            None => 0,
-        };
-        let spray = SprayConfig {
+        let choice = PathChoice {
             policy: path.policy,
             paths: path.paths,
-            planes_up: PlaneMask::BOTH.with(1, device.probe.features.ports > 1),
-            seed: seed(device.config.seed, place.number),
-            profile,
-            rotation,
+            profile: path.profile,
             skip: path.skip,
             probe_interval: ticks("path.probe_interval (8 ns)", path.probe_interval)?,
             base_rtt,
             bend_after: path.bend_after,
         };
+        let spray = choice.registers(device, place)?;
         let receive = Receive {
             peer: self.peer,
             mtu_log2: path.mtu_log2,

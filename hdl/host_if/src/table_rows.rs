@@ -40,6 +40,7 @@ pub const fn data_path(ports: usize, width: usize) -> DataPath {
         width: width as u16,
         profiles: 1 << PROFILE_BITS,
         explicit_profiles: 1 << EXPLICIT_BITS,
+        rc_paths: true,
     }
 }
 

@@ -175,7 +175,7 @@ class World:
         qps: int = 1,
         mode: Literal["mrc", "rc"] = "mrc",
         paths: int = 128,
-        policy: Literal["single", "round-robin", "obs", "ev-state", "bitmap", "reps", "mixed", "flow-bender", "hopper"] | None = None,
+        policy: Literal["single", "round-robin", "obs", "ev-state", "bitmap", "reps", "mixed", "flow-bender", "hopper", "hp3"] | None = None,
         loss: tuple[str, float] | None = None,
         mtu: int = 4096,
         seed: int = 1,

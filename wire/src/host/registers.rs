@@ -73,7 +73,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0002_0007;
+    VERSION[1] at 0x0008: ReadOnly = 0x0002_0008;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
     /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.
@@ -126,7 +126,8 @@ registers! {
     /// Number of commands done in bits 15:0, modulo 2^16; error that stopped the queue in bits 39:32, 0 if there is none ([`crate::host::admin::AdminState`]).
     ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
     /// Shape of the card ([`DataPath`]): PCIe endpoints, each a PCI function, in bits 7:0; bits of a beat of its lanes in bits 23:8;
-    /// entropy profiles in bits 31:24, and how many of them, from profile 0 on, may have explicit values in bits 39:32.
+    /// entropy profiles in bits 31:24, and how many of them, from profile 0 on, may have explicit values in bits 39:32. Bit 40: an RC queue pair may have paths, among
+    /// which a policy chooses one at a time.
     DATA_PATH[1] at 0x00b0: ReadOnly = 0;
     /// Further sizes ([`Immediates`]): log2 of the WRITEs with immediate that a queue pair's peer may have in flight at most in bits 7:0, log2 of the entries of the
     /// stash where those of all queue pairs wait for their order in bits 15:8.
@@ -296,6 +297,8 @@ pub struct DataPath {
     pub profiles: u8,
     /// Profiles, from 0 on, that may have explicit values.
     pub explicit_profiles: u8,
+    /// An RC queue pair may have paths and a policy ([`crate::config::RcConfig::paths`]).
+    pub rc_paths: bool,
 }
 
 impl DataPath {
@@ -305,6 +308,8 @@ impl DataPath {
     pub const PROFILES_BIT: usize = 24;
     /// Lowest bit of the number of explicit profiles.
     pub const EXPLICIT_BIT: usize = 32;
+    /// The bit for paths of RC queue pairs.
+    pub const RC_PATHS_BIT: usize = 40;
 
     /// The register's value.
     pub const fn to_word(self) -> u64 {
@@ -312,6 +317,7 @@ impl DataPath {
             | (self.width as u64) << Self::WIDTH_BIT
             | (self.profiles as u64) << Self::PROFILES_BIT
             | (self.explicit_profiles as u64) << Self::EXPLICIT_BIT
+            | (self.rc_paths as u64) << Self::RC_PATHS_BIT
     }
 
     /// Number of entropy profiles. A card that does not say it has 8.
@@ -329,6 +335,7 @@ impl DataPath {
             width: (word >> Self::WIDTH_BIT) as u16,
             profiles: (word >> Self::PROFILES_BIT) as u8,
             explicit_profiles: (word >> Self::EXPLICIT_BIT) as u8,
+            rc_paths: word >> Self::RC_PATHS_BIT & 1 == 1,
         }
     }
 }
@@ -449,13 +456,15 @@ mod tests {
             width: 512,
             profiles: 7,
             explicit_profiles: 4,
+            rc_paths: true,
         };
-        assert_eq!(data_path.to_word(), 0x04_0702_0001);
-        assert_eq!(DataPath::from_word(0x04_0702_0001), data_path);
+        assert_eq!(data_path.to_word(), 0x0104_0702_0001);
+        assert_eq!(DataPath::from_word(0x0104_0702_0001), data_path);
         assert_eq!(data_path.entropy_profiles(), 7);
         // A card from before these fields.
         let old = DataPath::from_word(0x02_0001);
         assert_eq!((old.entropy_profiles(), old.explicit_profiles), (8, 0));
+        assert!(!old.rc_paths);
         assert_eq!(Immediates::CARD.to_word(), 0x0e08);
         assert_eq!(Immediates::from_word(0x0e08), Immediates::CARD);
         let command = TableCommand {

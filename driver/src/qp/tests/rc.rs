@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use stellar_wire::config::{ConfigError, RequesterConfigError};
+use stellar_wire::config::{ConfigError, GeneratedEntropy, RequesterConfigError, SprayError};
+use stellar_wire::host::registers::{DataPath, DATA_PATH};
+use stellar_wire::rows::{ControlPeerRow, SprayRow};
 use stellar_wire::Psn;
 
 use super::*;
+use crate::ProfileUseError;
 
 fn rc_pair(bench: &Bench) -> QueuePair {
     let config = QueuePairConfig {
@@ -160,6 +163,170 @@ fn attributes_that_do_not_fit_are_named_and_leave_the_state_as_it_was() {
         assert_eq!(qp.state(), QpState::Rtr);
     }
     qp.modify(Modify::RcRts(good)).unwrap();
+}
+
+/// To RTR for the peer of the tests, with these paths.
+fn with(paths: RcPaths) -> Modify {
+    Modify::RcRtr(RcRtrAttributes {
+        paths: Some(paths),
+        ..RcRtrAttributes::new(peer(Transport::Rc))
+    })
+}
+
+#[test]
+fn paths_reach_the_rows_of_the_card_and_go_with_the_next_connection() {
+    let bench = bench();
+    let qp = rc_pair(&bench);
+    let number = qp.number();
+    let few = GeneratedEntropy {
+        base: 0xd000,
+        stride_log2: 0,
+        active: 6,
+        backups: 0,
+    };
+    let device = bench.context.device();
+    device.set_generated_profile(2, few).unwrap();
+    qp.modify(with(RcPaths {
+        paths: 6,
+        profile: 2,
+        base_rtt: Duration::from_micros(8),
+        ..RcPaths::new(Policy::Hp3)
+    }))
+    .unwrap();
+    let rows = || {
+        let requester: RequesterRow = bench.row(ConfigSelect::Requester, number);
+        let spray: SprayRow = bench.row(ConfigSelect::Spray, number);
+        let from: ControlPeerRow = bench.row(ConfigSelect::ControlPeer, number);
+        (requester, spray, from)
+    };
+    for enters_rts in [false, true] {
+        if enters_rts {
+            qp.modify(Modify::RcRts(RcRtsAttributes::new(4))).unwrap();
+        }
+        let (requester, spray, from) = rows();
+        // 2.5 round trips of 1,000 ticks.
+        assert_eq!((requester.rc, requester.slow_rtt), (true, 2500));
+        assert_eq!((from.mrc, from.probes), (false, true));
+        assert_eq!(
+            (spray.policy, spray.paths, spray.profile, spray.base_rtt),
+            (Policy::Hp3, 6, 2, 1000)
+        );
+        assert_ne!(spray.seed, 0);
+    }
+    let in_use = device.set_generated_profile(2, few).unwrap_err();
+    assert!(
+        matches!(in_use, Error::ProfileUse(ProfileUseError::InUse(2))),
+        "{in_use}"
+    );
+    let denied = qp.deny_path(0).unwrap_err().to_string();
+    assert!(denied.contains("counts or denies are of MRC"), "{denied}");
+
+    qp.modify(Modify::Reset).unwrap();
+    qp.modify(step(QpState::Init)).unwrap();
+    let one_path = RcRtrAttributes::new(peer(Transport::Rc));
+    qp.modify(Modify::RcRtr(one_path)).unwrap();
+    let (requester, _, from) = rows();
+    assert_eq!((requester.slow_rtt, from.probes), (0, false));
+    device.set_generated_profile(2, few).unwrap();
+}
+
+#[test]
+fn one_path_is_enough_for_a_policy() {
+    let bench = bench();
+    let qp = rc_pair(&bench);
+    let one = RcPaths {
+        paths: 1,
+        ..RcPaths::new(Policy::Hopper)
+    };
+    qp.modify(with(one)).unwrap();
+    let spray: SprayRow = bench.row(ConfigSelect::Spray, qp.number());
+    assert_eq!((spray.policy, spray.paths), (Policy::Hopper, 1));
+}
+
+#[test]
+fn paths_that_rc_cannot_have_are_named_and_leave_the_state_as_it_was() {
+    let bench = bench();
+    let qp = rc_pair(&bench);
+    let refused = |paths: RcPaths| {
+        let rows = bench.function.rows_written();
+        let error = qp.modify(with(paths)).unwrap_err();
+        assert_eq!(qp.state(), QpState::Init);
+        assert_eq!(bench.function.rows_written(), rows, "{error}");
+        error
+    };
+    let good = RcPaths::new(Policy::Hp3);
+    for policy in Policy::ALL {
+        if policy.traits().serves_rc() {
+            continue;
+        }
+        let error = refused(RcPaths { policy, ..good });
+        let expected = ConfigError::Requester(RequesterConfigError::RcPolicy(policy.name()));
+        assert!(
+            matches!(&error, Error::Config(found) if *found == expected),
+            "{error}"
+        );
+    }
+    // None, an odd number, and more than the profile has.
+    for paths in [0, 3, 130] {
+        let error = refused(RcPaths { paths, ..good });
+        let expected = ConfigError::Spray(SprayError::Paths { paths, active: 128 });
+        assert!(
+            matches!(&error, Error::Config(found) if *found == expected),
+            "{error}"
+        );
+    }
+    let ticks = |ticks: u64| Duration::from_nanos(8 * ticks);
+    let error = refused(RcPaths {
+        base_rtt: ticks(0),
+        ..good
+    });
+    let field = "paths.base_rtt (8 ns)";
+    assert!(matches!(error, Error::Attribute { field: found, .. } if found == field));
+    let error = refused(RcPaths {
+        base_rtt: ticks(1 << 14),
+        ..good
+    });
+    let expected = ConfigError::Spray(SprayError::BaseRtt(1 << 14));
+    assert!(
+        matches!(&error, Error::Config(found) if *found == expected),
+        "{error}"
+    );
+    for (profile, expected) in [
+        (1, ProfileUseError::Unwritten(1)),
+        (
+            8,
+            ProfileUseError::Number {
+                number: 8,
+                profiles: 8,
+            },
+        ),
+    ] {
+        let error = refused(RcPaths { profile, ..good });
+        assert!(
+            matches!(error, Error::ProfileUse(found) if found == expected),
+            "{error}"
+        );
+    }
+    qp.modify(with(good)).unwrap();
+}
+
+#[test]
+fn a_card_without_paths_over_rc_is_told_apart_and_named() {
+    let function = FakeCard::new();
+    let without = DataPath {
+        rc_paths: false,
+        ..FakeCard::DATA_PATH
+    };
+    function.set_register(DATA_PATH, without.to_word());
+    let bench = bench_of(function);
+    assert!(!bench.context.device().limits().rc_paths);
+    let qp = rc_pair(&bench);
+    let error = qp.modify(with(RcPaths::new(Policy::Hp3))).unwrap_err();
+    assert!(matches!(error, Error::NoRcPaths), "{error}");
+    assert!(error.to_string().contains("bit 40 of DATA_PATH"), "{error}");
+    assert_eq!(qp.state(), QpState::Init);
+    let one_path = RcRtrAttributes::new(peer(Transport::Rc));
+    qp.modify(Modify::RcRtr(one_path)).unwrap();
 }
 
 #[test]

@@ -31,6 +31,7 @@ const DATA_PATH: DataPath = DataPath {
     width: 1024,
     profiles: 8,
     explicit_profiles: 4,
+    rc_paths: true,
 };
 
 /// Bits of a register that stores what software writes.

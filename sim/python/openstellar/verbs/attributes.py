@@ -141,7 +141,7 @@ class Path:
     """Rate of both planes together."""
     trimming: bool = False
     """Whether switches trim packets instead of dropping them."""
-    policy: Literal["single", "round-robin", "obs", "ev-state", "bitmap", "reps", "mixed", "flow-bender", "hopper"] | None = None
+    policy: Literal["single", "round-robin", "obs", "ev-state", "bitmap", "reps", "mixed", "flow-bender", "hopper", "hp3"] | None = None
     """Policy that chooses the path of each packet; None: "obs", or "single" with one path."""
     paths: int = 128
     """Paths in use: 1, or an even number up to the active values of the profile."""

@@ -32,6 +32,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::Exhausted { .. }
         | Error::SharedTenant { .. }
         | Error::NoPaths { .. }
+        | Error::NoRcPaths
         | Error::BadEntry(_)
         | Error::BadHead { .. }
         | Error::Overrun(_)

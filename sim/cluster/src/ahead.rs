@@ -20,33 +20,42 @@ pub(crate) fn look_ahead<C: Carrier>(fabric: &Fabric<C>, hosts: &[Host]) {
             };
             let host = &hosts[id.0 as usize];
             fetch(host);
-            (&host.endpoint, parcel)
+            (host, parcel)
         })
         .collect();
     for step in [Endpoint::fetch_queues, Endpoint::fetch_senders] {
-        for (card, _) in &cards {
-            step(card);
+        for (host, _) in &cards {
+            step(&host.endpoint);
         }
     }
-    let queue_pairs = cards.iter().filter_map(|&(card, parcel)| {
+    let queue_pairs = cards.iter().filter_map(|&(host, parcel)| {
+        let card = &host.endpoint;
         let qp = match parcel {
-            Some(parcel) => parcel.dest_qp(),
-            None => card.next_sender(0).or_else(|| card.next_sender(1)),
+            Some(parcel) => parcel.dest_qp()?,
+            None => card.next_sender(0).or_else(|| card.next_sender(1))?,
         };
-        Some((card, qp?, parcel.is_none_or(C::is_for_requester)))
+        // What leaves next goes there: a packet, or an answer.
+        host.fetch_peer(qp);
+        let psn = parcel.and_then(C::subject);
+        Some((card, qp, psn, parcel.is_none_or(C::is_for_requester)))
     });
     let queue_pairs: ArrayVec<_, AHEAD> = queue_pairs.collect();
     for step in [Endpoint::fetch_entries, Endpoint::fetch_qp] {
-        for &(card, qp, _) in &queue_pairs {
+        for &(card, qp, ..) in &queue_pairs {
             step(card, qp);
         }
     }
     // Data that arrives is the responder's, and the requester's many lines would only be in the way.
-    for step in [Endpoint::fetch_requester, Endpoint::fetch_window] {
-        for &(card, qp, needs_requester) in &queue_pairs {
-            if needs_requester {
-                step(card, qp);
-            }
+    for &(card, qp, psn, needs_requester) in &queue_pairs {
+        match psn {
+            _ if needs_requester => card.fetch_requester(qp),
+            Some(psn) => card.fetch_arrival(qp, psn),
+            None => {}
+        }
+    }
+    for &(card, qp, psn, needs_requester) in &queue_pairs {
+        if needs_requester {
+            card.fetch_window(qp, psn);
         }
     }
 }

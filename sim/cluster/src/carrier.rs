@@ -2,6 +2,7 @@
 
 use sim_net::{Frame, Parcel};
 use stellar_transport::endpoint::Packet;
+use stellar_transport::rx::Psn;
 use stellar_transport::time::Ticks;
 use stellar_wire::ethernet::ETHERTYPE_IPV6;
 use stellar_wire::ip::PROTO_IPV6;
@@ -48,6 +49,12 @@ pub trait Sealed: Sized {
     /// The queue pair that it is for, if that is known without reading it.
     #[doc(hidden)]
     fn dest_qp(&self) -> Option<u32> {
+        None
+    }
+
+    /// The packet that it is about, if that is known without reading it.
+    #[doc(hidden)]
+    fn subject(&self) -> Option<Psn> {
         None
     }
 
@@ -104,6 +111,10 @@ impl Sealed for Record {
 
     fn dest_qp(&self) -> Option<u32> {
         Some(self.packet.dest_qp())
+    }
+
+    fn subject(&self) -> Option<Psn> {
+        Some(self.packet.subject())
     }
 
     fn is_for_requester(&self) -> bool {

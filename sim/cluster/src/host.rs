@@ -124,6 +124,13 @@ impl Host {
         self.peers.get(qp.checked_sub(FIRST_QP)? as usize)
     }
 
+    /// Asks for the memory of the other end of a queue pair ([`stellar_fetch`]).
+    pub(crate) fn fetch_peer(&self, qp: u32) {
+        if let Some(peer) = self.peer(qp) {
+            stellar_fetch::fetch(peer);
+        }
+    }
+
     /// Numbers of its queue pairs.
     pub(crate) fn queue_pairs(&self) -> impl Iterator<Item = u32> {
         FIRST_QP..FIRST_QP + self.peers.len() as u32

@@ -163,6 +163,9 @@ impl<P: Parcel> PacketStore<P> {
             self.free = self.flights[id.index()].next;
             self.flights[id.index()] = flight;
             self.bodies[id.index()] = Some(body);
+            // The place of the next packet: it was left long ago.
+            fetch_at(&self.flights, self.free.index());
+            fetch_at(&self.bodies, self.free.index());
             return id;
         }
         let place = u32::try_from(self.flights.len()).ok();

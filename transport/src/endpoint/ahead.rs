@@ -6,6 +6,7 @@ use stellar_fetch::fetch;
 
 use super::{Endpoint, Memory, PORTS};
 use crate::requester::Requester;
+use crate::rx::Psn;
 
 impl<M: Memory> Endpoint<M> {
     /// The queue pair that sends next at a port, if none is woken before.
@@ -61,15 +62,21 @@ impl<M: Memory> Endpoint<M> {
         }
     }
 
-    /// Asks for the records of the packets at both ends of the window of a queue pair.
-    pub fn fetch_window(&self, qp: u32) {
+    /// Asks for what the arrival of a data packet changes.
+    pub fn fetch_arrival(&self, qp: u32, psn: Psn) {
+        if let Some(track) = self.lane.psn_track(qp) {
+            track.fetch(psn);
+        }
+        if let Some(qp) = self.qps.get(qp) {
+            qp.received.fetch();
+        }
+    }
+
+    /// Asks for what a requester has beside itself: the records of the packets at both ends of the window, and of the one that is answered, and the message that is sent.
+    pub fn fetch_window(&self, qp: u32, answered: Option<Psn>) {
         if let Some(Requester::Mrc(mrc)) = self.qps.get(qp).map(|qp| &qp.requester) {
-            let window = mrc.window();
-            for psn in [window.una(), window.next().previous()] {
-                if let Some(sent) = window.sent(psn) {
-                    fetch(sent);
-                }
-            }
+            mrc.window().fetch(answered);
+            mrc.messages().fetch();
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use stellar_wire::UsidContainer;
 
+use crate::requester::SackView;
 use crate::rx::{ControlBody, ControlPacket, PacketHeaders};
 
 /// A packet between two cards. Its payload is not there: no decision depends on it.
@@ -36,6 +37,17 @@ impl Packet {
         match self {
             Self::Data(headers) => headers.psn,
             Self::Control(control) => control.psn,
+        }
+    }
+
+    /// The packet that it is about: itself, or the one that it answers.
+    pub const fn subject(&self) -> crate::rx::Psn {
+        match self {
+            Self::Control(ControlPacket {
+                body: ControlBody::Sack { seth, .. },
+                ..
+            }) => SackView::of(seth).acked,
+            _ => self.psn(),
         }
     }
 

@@ -38,6 +38,11 @@ const fn counter_of(reason: DropReason, answered: bool) -> Option<QpCounter> {
 pub(super) struct ReceiveCounts(Vec<(QpCounter, u64)>);
 
 impl ReceiveCounts {
+    /// Asks for the memory of the counters ([`stellar_fetch`]).
+    pub fn fetch(&self) {
+        stellar_fetch::fetch_at(&self.0, 0);
+    }
+
     /// Counts `count` more.
     #[inline]
     fn add(&mut self, counter: QpCounter, count: u64) {

@@ -73,6 +73,13 @@ impl Messages {
         &mut self.queue
     }
 
+    /// Asks for the memory of the message that packets leave of ([`stellar_fetch`]).
+    pub fn fetch(&self) {
+        if let Some(message) = self.under_way.back() {
+            stellar_fetch::fetch(message);
+        }
+    }
+
     /// Returns the message with this send queue index, if it is outstanding.
     pub fn get(&self, slot: u16) -> Option<&Message> {
         let head = self.under_way.front()?.wqe.slot;

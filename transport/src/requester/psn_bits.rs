@@ -24,6 +24,13 @@ impl PsnBits {
         psn.value() / 64
     }
 
+    /// Asks for the memory of a PSN's bit ([`stellar_fetch`]).
+    pub fn fetch(&self, psn: Psn) {
+        if let Some(word) = self.words.get(self.position(Self::number(psn))) {
+            stellar_fetch::fetch(word);
+        }
+    }
+
     /// Position of a word, beyond the end if there is no such word.
     const fn position(&self, number: u32) -> usize {
         (number.wrapping_sub(self.first) & NUMBER_MASK) as usize

@@ -153,6 +153,17 @@ impl Window {
         self.sent.get(psn.distance_from(self.una) as usize)
     }
 
+    /// Asks for the memory of what the next packet changes, and the answer to packet `acked` ([`stellar_fetch`]).
+    pub fn fetch(&self, acked: Option<Psn>) {
+        let last = self.next.previous();
+        for psn in [Some(self.una), Some(last), acked].into_iter().flatten() {
+            if let Some(sent) = self.sent(psn) {
+                stellar_fetch::fetch(sent);
+            }
+        }
+        self.in_flight.fetch(last);
+    }
+
     /// Blocks of the pool that it holds: those of its PSNs.
     pub fn blocks(&self) -> u32 {
         blocks_between(self.una, self.next)

@@ -24,6 +24,13 @@ impl Ring {
         (psn.value() % self.span() / WORD) as usize
     }
 
+    /// Asks for the memory of a PSN's bit ([`stellar_fetch`]).
+    pub fn fetch(&self, psn: Psn) {
+        if !self.0.is_empty() {
+            stellar_fetch::fetch_at(&self.0, self.index(psn));
+        }
+    }
+
     /// Whether a PSN that is not behind `epsn` was received.
     pub fn contains(&self, epsn: Psn, psn: Psn) -> bool {
         psn.distance_from(epsn) < self.span() && self.0[self.index(psn)] >> bit_of(psn) & 1 == 1

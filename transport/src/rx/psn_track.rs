@@ -86,6 +86,11 @@ impl PsnTrack {
         self.epsn
     }
 
+    /// Asks for the memory of what a packet changes ([`stellar_fetch`]).
+    pub fn fetch(&self, psn: Psn) {
+        self.ahead.fetch(psn);
+    }
+
     /// Whether the queue pair drops all packets until its context is written again.
     pub const fn in_error(&self) -> bool {
         self.error

@@ -100,6 +100,14 @@ impl Schedule {
 
     /// The index of a tenant.
     fn tenant(&mut self, number: u32) -> usize {
+        // Most cards of a cluster have one, and the map's memory is far away.
+        if self
+            .tenants
+            .first()
+            .is_some_and(|first| first.number == number)
+        {
+            return 0;
+        }
         let (tenants, wheel) = (&mut self.tenants, &mut self.wheel);
         *self.indices.entry(number).or_insert_with(|| {
             tenants.push(Tenant {

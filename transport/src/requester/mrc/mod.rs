@@ -186,6 +186,11 @@ impl MrcRequester {
     }
 
     /// The requester's send queue.
+    pub const fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// Its messages.
     pub fn messages_mut(&mut self) -> &mut Messages {
         &mut self.messages
     }

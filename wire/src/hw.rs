@@ -38,4 +38,4 @@ pub mod window;
 pub mod wqe;
 
 pub use hdl_macros_support::FromBits;
-pub use numbers::{Psn, Qpn, SqIndex};
+pub use numbers::{Psn, Qpn, SqIndex, QPN_BITS};

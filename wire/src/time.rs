@@ -18,6 +18,29 @@ pub const PENDING_VISIT_LOG2: usize = 13;
 /// Queue pair n is visited when the ticks modulo 2^13 are n * 2^3, so that visits of 1,024 queue pairs do not come at once.
 pub const PENDING_VISIT_QP_LOG2: usize = 3;
 
+/// log2 of the ticks from the visit of one queue pair to that of the next one, in a card of 2^`queue_pair_bits` queue pairs: [`PENDING_VISIT_QP_LOG2`] with up to
+/// 1,024 of them, and at least one. A visit takes a cycle from the packets that a responder takes, so at most one in four cycles is one.
+pub const fn visit_step_log2(queue_pair_bits: usize) -> usize {
+    let few = PENDING_VISIT_LOG2 - PENDING_VISIT_QP_LOG2;
+    if queue_pair_bits <= few {
+        PENDING_VISIT_QP_LOG2
+    } else if queue_pair_bits < PENDING_VISIT_LOG2 {
+        PENDING_VISIT_LOG2 - queue_pair_bits
+    } else {
+        1
+    }
+}
+
+/// log2 of the ticks from one visit of a queue pair to the next one: [`PENDING_VISIT_LOG2`] with up to 4,096 queue pairs, and twice as long for twice as many.
+pub const fn visit_period_log2(queue_pair_bits: usize) -> usize {
+    let all = queue_pair_bits + visit_step_log2(queue_pair_bits);
+    if all > PENDING_VISIT_LOG2 {
+        all
+    } else {
+        PENDING_VISIT_LOG2
+    }
+}
+
 /// A point in time, or a span of it, in ticks of 8 ns, modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ticks(pub u32);

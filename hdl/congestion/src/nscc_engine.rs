@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{
     CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse, WindowChange,
 };
+use stellar_wire::hw::QPN_BITS;
 
 use crate::arithmetic::{clamp, count, less, normalise, quotient, saturated_rtt};
 use crate::multiply::Multiply;
@@ -30,7 +31,7 @@ pub mod max_cycles {
     pub const PENALTY: u32 = 3;
 }
 
-/// Congestion windows of 2^`Q` queue pairs, `Q` at most 10. Executes one request at a time; [`max_cycles`] gives the cycles of each. `settings` belongs to a
+/// Congestion windows of 2^`Q` queue pairs, `Q` at most [`QPN_BITS`]. Executes one request at a time; [`max_cycles`] gives the cycles of each. `settings` belongs to a
 /// `Configure` request.
 ///
 /// State and registers of a queue pair are one row in each of two block RAMs. A request reads them once and writes them once. The longest path of an `Ack` is
@@ -63,8 +64,8 @@ pub struct NsccEngine<const Q: usize = 10> {
 impl<const Q: usize> Parameters for NsccEngine<Q> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q),
-            "NsccEngine<{Q}>: use Q of 1 to 10 (2 to 1,024 queue pairs)"
+            (1..=QPN_BITS).contains(&Q),
+            "NsccEngine<{Q}>: use Q of 1 to {QPN_BITS} (2 to 65,536 queue pairs)"
         );
     }
 }

@@ -8,6 +8,7 @@ use stellar_wire::host::registers::TableCommand;
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
+use stellar_wire::hw::QPN_BITS;
 
 use crate::bundles::AdminRegistersSnk;
 use crate::config_entry::{config_select, SELECT_BITS};
@@ -186,7 +187,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
         self.fetch.valid.next = asks;
         self.fetch.record.next = WqeFetch {
             address: self.address.q.val(),
-            qp: bits::<10>(0),
+            qp: bits::<QPN_BITS>(0),
             entries: lines,
             epoch: false,
         };

@@ -5,7 +5,7 @@ use hdl_primitives::{BlockFifo, BypassRam, QpSettingsSnk, QpSrc, RoundRobin, Snk
 use rust_hdl::prelude::*;
 use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
 use stellar_wire::hw::messages::Completion;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 use crate::bundles::{ConsumerSnk, HostWriteSrc, OverrunSrc, RaiseSrc};
 use crate::queue_pairs::QueuePairs;
@@ -32,7 +32,7 @@ struct Row {
 struct Operation {
     /// It is a completion.
     completes: Bit,
-    qp: Bits<10>,
+    qp: Qpn,
     completion: Completion,
     update: ConsumerUpdate,
 }
@@ -72,8 +72,10 @@ struct Checked {
 ///
 /// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 8 and
 /// carry chains (*check*: choice of the row, subtraction, comparison, row).
+///
+/// There are 2^`Q` queue pairs, and as many or more places for those that fail: 2^`F`, `D` = `F` + 1.
 #[derive(LogicBlock, Default)]
-pub struct CompletionQueues<const Q: usize = 10> {
+pub struct CompletionQueues<const Q: usize = 10, const F: usize = 10, const D: usize = 11> {
     pub clock: Signal<In, Clock>,
     /// Discards everything in progress.
     pub reset: Signal<In, Bit>,
@@ -114,17 +116,17 @@ pub struct CompletionQueues<const Q: usize = 10> {
 
     writer: RingWriter<256>,
     overrun_waits: DFF<Bit>,
-    overrun_of: DFF<Bits<10>>,
+    overrun_of: DFF<Qpn>,
     overrun_id: DFF<Bits<64>>,
     /// A queue pair comes once per configuration of its ring, so there is a place for each. The requester may itself wait for a completion to be taken,
     /// so completions must not wait for it.
-    failures: BlockFifo<Qpn, 10, 11>,
+    failures: BlockFifo<Qpn, F, D>,
     counts_written: DFF<Bit>,
     counts_lost: DFF<Bit>,
     counts_refused: DFF<Bit>,
 }
 
-impl<const Q: usize> Logic for CompletionQueues<Q> {
+impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<Q, F, D> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, checks, operation, acting, checked);
@@ -268,7 +270,7 @@ impl<const Q: usize> Logic for CompletionQueues<Q> {
             opcode: done.opcode,
             phase: checked.phase,
             reserved_flags: bits::<15>(0),
-            qp: bit_cast::<24, 10>(done.qp),
+            qp: bit_cast::<24, QPN_BITS>(done.qp),
             reserved_qp: bits::<8>(0),
             wr_id: done.wr_id,
             byte_len: done.byte_len,

@@ -4,6 +4,7 @@ use hdl_macros::{clock, hdl};
 use hdl_primitives::{BlockRam, BypassRam, Checked, DoorbellSrc, Parameters, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::host::{ConsumerIndex, Doorbell};
+use stellar_wire::hw::QPN_BITS;
 
 use crate::bundles::{
     ConsumerSrc, DoorbellPulsesSrc, DoorbellWriteSnk, OwnerSnk, RefusedDoorbellSrc,
@@ -72,7 +73,7 @@ pub struct Doorbells<const Q: usize = 10, const P: usize = { Doorbell::PUSH_PAGE
     _parameters: Checked<Self>,
     owners: BlockRam<Owner, Q>,
     /// Number of owners cleared; bit `Q` is set when all are.
-    swept: DFF<Bits<11>>,
+    swept: DFF<Bits<{ QPN_BITS + 1 }>>,
     checking: DFF<Bit>,
     page_write: DFF<PageWrite>,
     /// The write is a word of a pushed entry, or the doorbell behind one.
@@ -229,12 +230,12 @@ impl<const Q: usize, const P: usize> Logic for Doorbells<Q, P> {
         self.refused_waits.d.next =
             refuses | (self.refused_waits.q.val() & !self.refused.ready.val());
         self.doorbell.valid.next = self.doorbell_waits.q.val();
-        self.doorbell.qp.next = number.get_bits::<10>(0);
+        self.doorbell.qp.next = bit_cast::<QPN_BITS, Q>(number.get_bits::<Q>(0));
         self.doorbell.producer.next = write.data.get_bits::<16>(Doorbell::PRODUCER_BIT);
         self.doorbell.pushed.next = self.pushed.q.val();
         self.doorbell.entry.next = entry;
         self.consumer.valid.next = self.consumer_waits.q.val();
-        self.consumer.qp.next = number.get_bits::<10>(0);
+        self.consumer.qp.next = bit_cast::<QPN_BITS, Q>(number.get_bits::<Q>(0));
         self.consumer.index.next = write.data.get_bits::<24>(ConsumerIndex::INDEX_BIT);
         self.consumer.arm.next = write.data.get_bit(ConsumerIndex::ARM_BIT);
         self.refused.valid.next = self.refused_waits.q.val();
@@ -242,7 +243,7 @@ impl<const Q: usize, const P: usize> Logic for Doorbells<Q, P> {
         self.refused.qp.next = number;
 
         if self.reset.val() {
-            self.swept.d.next = bits::<11>(0);
+            self.swept.d.next = bits(0);
             self.checking.d.next = false;
             self.pushing.d.next = false;
             self.pushing_ends.d.next = false;

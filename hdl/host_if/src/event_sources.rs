@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::host_queues::EventEntry;
 use stellar_wire::hw::read::FailedRead;
+use stellar_wire::hw::QPN_BITS;
 
 use crate::bundles::{OverrunSnk, QpFailureSnk, RefusedDoorbellSnk};
 
@@ -75,11 +76,11 @@ impl Logic for EventSources {
             failed_read.kind
         };
         let source = if turn.get_bit(0) {
-            bit_cast::<24, 10>(self.qp_error.qp.val())
+            bit_cast::<24, QPN_BITS>(self.qp_error.qp.val())
         } else if turn.get_bit(1) {
-            bit_cast::<24, 10>(self.overrun.qp.val())
+            bit_cast::<24, QPN_BITS>(self.overrun.qp.val())
         } else if turn.get_bit(2) {
-            bit_cast::<24, 10>(self.imm_threshold.qp.val())
+            bit_cast::<24, QPN_BITS>(self.imm_threshold.qp.val())
         } else if turn.get_bit(3) {
             bit_cast::<24, 16>(self.doorbell_refused.page.val())
         } else if turn.get_bit(4) {

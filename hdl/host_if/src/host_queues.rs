@@ -23,7 +23,7 @@ use crate::interrupts::Interrupts;
 ///
 /// 2^`Q` queue pairs, a lane of `W` bits.
 #[derive(LogicBlock, Default)]
-pub struct HostQueues<const Q: usize, const W: usize> {
+pub struct HostQueues<const Q: usize, const W: usize, const F: usize = 10, const D: usize = 11> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -67,13 +67,15 @@ pub struct HostQueues<const Q: usize, const W: usize> {
     pub interrupt_pending: Signal<Out, Bits<64>>,
     pub pulses: QueuePulsesSrc,
 
-    completions: CompletionQueues<Q>,
-    events: EventQueues,
+    completions: CompletionQueues<Q, F, D>,
+    events: EventQueues<Q>,
     interrupts: Interrupts,
     writes: HostWrites<W>,
 }
 
-impl<const Q: usize, const W: usize> Logic for HostQueues<Q, W> {
+impl<const Q: usize, const W: usize, const F: usize, const D: usize> Logic
+    for HostQueues<Q, W, F, D>
+{
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, completions, events, interrupts, writes);

@@ -8,7 +8,7 @@ use stellar_wire::host::{ConsumerIndex, QpCounterSelect};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::host_queues::EVENT_QUEUE_BITS;
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 use crate::bundles::{
     AdminRegistersSrc, EventConsumerSrc, QpCounterSrc, RegisterReadSnk, RegisterWriteSnk,
@@ -106,7 +106,7 @@ pub struct Registers<
     fence_step: DFF<Fence>,
     fenced: DFF<Bit>,
     arm_busy: DFF<Bit>,
-    armed_qp: DFF<Bits<10>>,
+    armed_qp: DFF<Qpn>,
     armed_threshold: DFF<Bits<32>>,
     count_busy: DFF<Bit>,
     count_qp: DFF<Qpn>,
@@ -225,14 +225,16 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize, const W: us
         }
         if commands & to_arm & !self.arm_busy.q.val() {
             self.arm_busy.d.next = true;
-            self.armed_qp.d.next = write.data.get_bits::<10>(ImmediateArm::QP_BIT);
+            self.armed_qp.d.next =
+                bit_cast::<QPN_BITS, Q>(write.data.get_bits::<Q>(ImmediateArm::QP_BIT));
             self.armed_threshold.d.next = write.data.get_bits::<32>(ImmediateArm::THRESHOLD_BIT);
         } else if self.arm.ready.val() {
             self.arm_busy.d.next = false;
         }
         if commands & to_count & !self.count_busy.q.val() {
             self.count_busy.d.next = true;
-            self.count_qp.d.next = write.data.get_bits::<10>(QpCounterSelect::QP_BIT);
+            self.count_qp.d.next =
+                bit_cast::<QPN_BITS, Q>(write.data.get_bits::<Q>(QpCounterSelect::QP_BIT));
             self.count_number.d.next = write
                 .data
                 .get_bits::<{ QpCounterSelect::COUNTER_BITS }>(QpCounterSelect::COUNTER_BIT);

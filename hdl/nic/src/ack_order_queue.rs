@@ -10,9 +10,6 @@ use crate::placed_credits::PlacedCredits;
 use crate::rx_core::IN_FLIGHT;
 use crate::stream_merge::StreamMerge;
 
-/// log2 of the number of queue pairs.
-const QP_BITS: usize = 10;
-
 /// 512 outcomes in a lane. Small packets bring a lane at most one per two cycles, and a flush read takes 600 ns to 1.5 us, which is 188 outcomes.
 const QUEUE_ADDRESS: usize = 9;
 const QUEUE_COUNT: usize = QUEUE_ADDRESS + 1;
@@ -70,11 +67,11 @@ fn judged(outcome: RxOutcome, lost: Bit) -> RxOutcome {
 /// There is a queue per lane. The head of a queue leaves when the lane's endpoint has sent its payload, or has flushed it, and when the other queue holds no older
 /// outcome of the same queue pair. An outcome whose flush failed leaves as lost. So a lane whose PCIe link stalls holds up the other only in queue pairs that used both.
 ///
-/// One row per queue pair holds the number of its last outcome in each lane. A row may hold an old number before its first outcome or after a reset.
+/// One row for each of 2^`Q` queue pairs holds the number of its last outcome in each lane. A row may hold an old number before its first outcome or after a reset.
 /// Such a number can only delay an outcome behind older outcomes, never behind itself.
 /// LUT levels: 6 (48-bit subtraction 3, gates 2, turn 1). Latency 4 cycles if no outcome waits in the lane; the head of a queue is in a register.
 #[derive(LogicBlock, Default)]
-pub struct AckOrderQueue {
+pub struct AckOrderQueue<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     /// Discards outcomes in progress.
     pub reset: Signal<In, Bit>,
@@ -97,7 +94,7 @@ pub struct AckOrderQueue {
     pub outcome: Signal<Out, RxOutcome>,
     pub out_ready: Signal<In, Bit>,
 
-    lasts: BypassRam<LastOutcomes, QP_BITS>,
+    lasts: BypassRam<LastOutcomes, Q>,
     numbered: DFF<Bit>,
     arrived: DFF<RxOutcome>,
     arrived_placed: DFF<Bit>,
@@ -113,7 +110,7 @@ pub struct AckOrderQueue {
     merge: StreamMerge<RxOutcome>,
 }
 
-impl Logic for AckOrderQueue {
+impl<const Q: usize> Logic for AckOrderQueue<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -130,7 +127,7 @@ impl Logic for AckOrderQueue {
 
         // read: the queue pair's last outcomes.
         let outcome = self.in_outcome.val();
-        self.lasts.read_address.next = outcome.qp;
+        self.lasts.read_address.next = outcome.qp.get_bits::<Q>(0);
         self.numbered.d.next = self.in_valid.val();
         self.arrived.d.next = outcome;
         self.arrived_placed.d.next = self.in_placed.val();
@@ -144,7 +141,7 @@ impl Logic for AckOrderQueue {
         let to0 = self.numbered.q.val() & !arrived.port;
         let to1 = self.numbered.q.val() & arrived.port;
         self.lasts.write_enable.next = self.numbered.q.val();
-        self.lasts.write_address.next = arrived.qp;
+        self.lasts.write_address.next = arrived.qp.get_bits::<Q>(0);
         self.lasts.write_data.next = LastOutcomes {
             after0: if arrived.port {
                 lasts.after0

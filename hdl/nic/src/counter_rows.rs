@@ -3,6 +3,7 @@
 use hdl_macros::{clock, hdl};
 use hdl_primitives::{BypassRam, Checked, Parameters};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::QPN_BITS;
 
 /// Bits that select a counter of a row.
 pub const SELECT_BITS: usize = 6;
@@ -49,7 +50,7 @@ pub struct CounterRows<
 
     rows: BypassRam<Bits<ROW>, Q>,
     /// Rows that were cleared; bit `Q` is set when all are.
-    swept: DFF<Bits<11>>,
+    swept: DFF<Bits<{ QPN_BITS + 1 }>>,
     /// A read is on its way.
     reading: DFF<Bit>,
 
@@ -88,8 +89,8 @@ impl<
             "CounterRows<{N}, {W}, {A}, {ADD}, {ROW}, {Q}>: give ADD = N x A and ROW = N x W"
         );
         assert!(
-            A <= W && W <= 64 && N <= 1 << SELECT_BITS && (1..=10).contains(&Q),
-            "CounterRows<{N}, {W}, {A}, {ADD}, {ROW}, {Q}>: give A of at most W, W of at most 64, N of at most 64, and Q of 1 to 10"
+            A <= W && W <= 64 && N <= 1 << SELECT_BITS && (1..=QPN_BITS).contains(&Q),
+            "CounterRows<{N}, {W}, {A}, {ADD}, {ROW}, {Q}>: give A of at most W, W of at most 64, N of at most 64, and Q of 1 to {QPN_BITS}"
         );
     }
 }
@@ -215,7 +216,7 @@ impl<
         self.value.next = self.shown.q.val();
 
         if self.reset.val() {
-            self.swept.d.next = bits::<11>(0);
+            self.swept.d.next = bits(0);
             self.reading.d.next = false;
             self.taken_counts.d.next = false;
             self.taken_reads.d.next = false;

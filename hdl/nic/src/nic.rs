@@ -8,10 +8,11 @@ use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::{PendingScan, Responder};
 use rust_hdl::prelude::*;
+use stellar_wire::config::RECEIVE_RING_BITS;
 use stellar_wire::hw::ats::CqMessage;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::read::FailedRead;
-use stellar_wire::hw::FromBits;
+use stellar_wire::hw::{FromBits, Qpn};
 
 use crate::bars::Bars;
 use crate::card_counters::CardCounters;
@@ -21,6 +22,7 @@ use crate::failure_fork::FailureFork;
 use crate::fetch_share::FetchShare;
 use crate::nic_config::NicConfig;
 use crate::optional::Optional;
+use crate::path_counters::{ACTIVE_BITS, BACKUP_BITS};
 use crate::pcie_endpoint::PcieEndpoint;
 use crate::qp_counters::QpCounters;
 use crate::read_faults::ReadFaults;
@@ -30,11 +32,48 @@ use crate::transmit_side::TransmitSide;
 
 /// Cycles for which reset has to be asserted: pipelines without a reset of their own run empty meanwhile.
 pub const RESET_HOLD: usize = 128;
-/// Cycles from the end of a reset until the card has cleared its memories: one row of every queue pair per cycle, and a few cycles to begin.
-pub const RESET_CLOCKS: usize = (1 << QP_BITS) + 16;
+/// Cycles from the end of a reset until a card of 1,024 queue pairs has cleared its memories.
+pub const RESET_CLOCKS: usize = reset_clocks(QP_BITS);
+
+/// Cycles from the end of a reset until a card of 2^`queue_pair_bits` queue pairs has cleared its memories: one row of every queue pair per cycle, and a few
+/// cycles to begin.
+pub const fn reset_clocks(queue_pair_bits: usize) -> usize {
+    (1 << queue_pair_bits) + 16
+}
 
 /// The card of a board with one 100G port: one lane of 512 bits, and one PCIe endpoint.
 pub type Nic512 = Nic<1, 512, 6, 64, 16, 2, 768, 1024, 4, 137, 161, 183, 96, 81, 7, 10, 10, 8>;
+
+/// The full card with 16,384 queue pairs: 8,192 for each requester engine, whose timers are in 256 groups.
+pub type Nic16k = Nic<
+    2,
+    1024,
+    7,
+    128,
+    32,
+    4,
+    1280,
+    2048,
+    8,
+    373,
+    337,
+    465,
+    196,
+    165,
+    8,
+    11,
+    10,
+    7,
+    14,
+    15,
+    13,
+    8192,
+    8,
+    256,
+    { 14 + RECEIVE_RING_BITS },
+    { 13 + ACTIVE_BITS },
+    { 13 + BACKUP_BITS },
+>;
 
 /// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p. Endpoint 0 writes the host's rings. It reads the send queues of even queue pairs, and endpoint 1 those of odd ones
 /// and the admin queue; with one endpoint, that reads all.
@@ -42,6 +81,9 @@ pub type Nic512 = Nic<1, 512, 6, 64, 16, 2, 768, 1024, 4, 137, 161, 183, 96, 81,
 /// The parameters follow from the width of a beat; those of the full card are the defaults, and [`Nic512`] names those of the card with one lane. A beat has `W`
 /// bits, `N` = W / 8 = 2^`B` bytes, `K` = W / 32 double words. `L`, `C`, `D` and `H` are those of [`PcieEndpoint`]. `RQ`, `RC`, `CQ` and `CC` are the bits of `tuser` of
 /// AMD's four streams, and `CD` is the place of `discontinue` in that of CQ. `S`, `G`, `A` and `EA` are those of [`HostReader`](crate::HostReader).
+///
+/// There are 2^`Q` queue pairs. `Q1` = `Q` + 1, `E` = `Q` - 1, `E1` = 2^`E`, `TG` and `T` follow from it by the rules of [`RequesterPair`](crate::RequesterPair), `R` by that of [`RxLanes`], `PA` and `PB` by those of
+/// [`QpCounters`]. [`Shape`](crate::Shape) has the numbers of queue pairs that there are, and [`Nic16k`] is the card with most.
 #[derive(LogicBlock)]
 pub struct Nic<
     const P: usize = 2,
@@ -62,6 +104,15 @@ pub struct Nic<
     const G: usize = 11,
     const A: usize = 10,
     const EA: usize = 7,
+    const Q: usize = QP_BITS,
+    const Q1: usize = { QP_BITS + 1 },
+    const E: usize = { QP_BITS - 1 },
+    const E1: usize = { 1 << (QP_BITS - 1) },
+    const TG: usize = 5,
+    const T: usize = 32,
+    const R: usize = { QP_BITS + RECEIVE_RING_BITS },
+    const PA: usize = { QP_BITS - 1 + ACTIVE_BITS },
+    const PB: usize = { QP_BITS - 1 + BACKUP_BITS },
 > {
     pub clock: Signal<In, Clock>,
     /// Function-level reset: clears control state. Software has to write the tables again.
@@ -90,9 +141,9 @@ pub struct Nic<
     pub rc: [AxisSnk<W, K, RC>; P],
     // For simulation only: see `VERIFICATION_PORTS`.
     /// Statistics pulses of the requester of even queue pairs (0) and of odd ones (1), and the queue pair that they and `doorbell_out_of_range` are about.
-    pub counted0_qp: Signal<Out, Bits<10>>,
+    pub counted0_qp: Signal<Out, Qpn>,
     pub counted0: Signal<Out, StatPulses>,
-    pub counted1_qp: Signal<Out, Bits<10>>,
+    pub counted1_qp: Signal<Out, Qpn>,
     pub counted1: Signal<Out, StatPulses>,
     /// Congestion window, bytes in flight and round trip after each SACK, of even queue pairs (0) and of odd ones (1).
     pub sampled: [Signal<Out, CongestionSample>; 2],
@@ -102,21 +153,21 @@ pub struct Nic<
     /// A transmit lane received a payload of another length than it requested. A correct card never raises it.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    bars: Bars<QP_BITS, MR_BITS, EMTT_BITS, P, W, K, CQ, CD, CC>,
-    admin: AdminQueue<QP_BITS, MR_BITS, EMTT_BITS, P>,
+    bars: Bars<Q, MR_BITS, EMTT_BITS, P, W, K, CQ, CD, CC>,
+    admin: AdminQueue<Q, MR_BITS, EMTT_BITS, P>,
     /// The reader of queue entries of the last endpoint serves the requester and the admin queue.
     share: FetchShare,
     config_register: ConfigRegister,
-    nic_config: NicConfig<P>,
-    receive: RxLanes<P, W, B, N>,
-    responder: Responder<QP_BITS, STASHES, STASH_BITS>,
-    pending_scan: PendingScan<QP_BITS>,
-    transmit: TransmitSide<P, W, N, B>,
-    queues: HostQueues<QP_BITS, W>,
+    nic_config: NicConfig<P, Q>,
+    receive: RxLanes<P, W, B, N, Q, R>,
+    responder: Responder<Q, STASHES, STASH_BITS, R>,
+    pending_scan: PendingScan<Q>,
+    transmit: TransmitSide<P, W, N, B, Q, Q1, E, E1, TG, T>,
+    queues: HostQueues<Q, W, Q, Q1>,
     failures: FailureFork,
     counters: CardCounters,
     faults: ReadFaults,
-    qp_counters: QpCounters,
+    qp_counters: QpCounters<Q, E, PA, PB>,
     endpoints: [PcieEndpoint<W, B, N, K, L, C, D, H, RQ, RC, S, G, A, EA>; P],
     overruns: [CountSteps; P],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
@@ -142,7 +193,45 @@ impl<
         const G: usize,
         const A: usize,
         const EA: usize,
-    > Default for Nic<P, W, B, N, K, L, C, D, H, RQ, RC, CQ, CD, CC, S, G, A, EA>
+        const Q: usize,
+        const Q1: usize,
+        const E: usize,
+        const E1: usize,
+        const TG: usize,
+        const T: usize,
+        const R: usize,
+        const PA: usize,
+        const PB: usize,
+    > Default
+    for Nic<
+        P,
+        W,
+        B,
+        N,
+        K,
+        L,
+        C,
+        D,
+        H,
+        RQ,
+        RC,
+        CQ,
+        CD,
+        CC,
+        S,
+        G,
+        A,
+        EA,
+        Q,
+        Q1,
+        E,
+        E1,
+        TG,
+        T,
+        R,
+        PA,
+        PB,
+    >
 {
     fn default() -> Self {
         Self {
@@ -208,7 +297,45 @@ impl<
         const G: usize,
         const A: usize,
         const EA: usize,
-    > Logic for Nic<P, W, B, N, K, L, C, D, H, RQ, RC, CQ, CD, CC, S, G, A, EA>
+        const Q: usize,
+        const Q1: usize,
+        const E: usize,
+        const E1: usize,
+        const TG: usize,
+        const T: usize,
+        const R: usize,
+        const PA: usize,
+        const PB: usize,
+    > Logic
+    for Nic<
+        P,
+        W,
+        B,
+        N,
+        K,
+        L,
+        C,
+        D,
+        H,
+        RQ,
+        RC,
+        CQ,
+        CD,
+        CC,
+        S,
+        G,
+        A,
+        EA,
+        Q,
+        Q1,
+        E,
+        E1,
+        TG,
+        T,
+        R,
+        PA,
+        PB,
+    >
 {
     #[hdl]
     fn update(&mut self) {

@@ -21,15 +21,15 @@ use stellar_wire::hw::spray::{
 };
 use stellar_wire::hw::tables::{TableSelect, TableWrite, TABLE_ENTRY_BITS};
 use stellar_wire::hw::tenant::TenantEntry;
-use stellar_wire::hw::FromBits;
+use stellar_wire::hw::{FromBits, QPN_BITS};
 use stellar_wire::rows::TENANT_BITS;
 
 /// Passes each write to its table, and accepts the next one when that table has accepted it. Tables without `ready` accept it at once.
 ///
 /// A queue pair's requester registers name its doorbell page too, so they go to two tables. The card has `P` ports, one or two. If it has one, the second has no
-/// tables, and reliable connections are of the first one, whatever their row says.
+/// tables, and reliable connections are of the first one, whatever their row says. `Q` is the log2 of the queue pairs.
 #[derive(LogicBlock)]
-pub struct NicConfig<const P: usize = 2> {
+pub struct NicConfig<const P: usize = 2, const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -67,7 +67,7 @@ pub struct NicConfig<const P: usize = 2> {
     owner_done: DFF<Bit>,
 }
 
-impl<const P: usize> Default for NicConfig<P> {
+impl<const P: usize, const Q: usize> Default for NicConfig<P, Q> {
     fn default() -> Self {
         Self {
             clock: Default::default(),
@@ -95,7 +95,7 @@ impl<const P: usize> Default for NicConfig<P> {
     }
 }
 
-impl<const P: usize> Logic for NicConfig<P> {
+impl<const P: usize, const Q: usize> Logic for NicConfig<P, Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, owner_done);
@@ -104,14 +104,14 @@ impl<const P: usize> Logic for NicConfig<P> {
         let write = self.write.record.val();
         let select = write.select;
 
-        // row: a queue pair, a profile or an event queue
-        let row = write.index.get_bits::<10>(0);
+        // row: a queue pair
+        let row = bit_cast::<QPN_BITS, Q>(write.index.get_bits::<Q>(0));
         self.configure.qp.next = row;
         self.owner.qp.next = row;
         self.peer.qp.next = row;
         self.responder.qp.next = row;
         self.completion_queue.qp.next = row;
-        self.profile.index.next = row.get_bits::<PROFILE_BITS>(0);
+        self.profile.index.next = write.index.get_bits::<PROFILE_BITS>(0);
         self.values.row.next = write.index.get_bits::<EXPLICIT_ROW_BITS>(0);
 
         // entry
@@ -132,7 +132,7 @@ impl<const P: usize> Logic for NicConfig<P> {
         self.peer.record.next = ControlPeer::from_bits(write.entry);
         self.responder.record.next = ResponderConfig::from_bits(write.entry);
         self.completion_queue.record.next = RingConfig::from_bits(write.entry);
-        self.event_queue.queue.next = row.get_bits::<EVENT_QUEUE_BITS>(0);
+        self.event_queue.queue.next = write.index.get_bits::<EVENT_QUEUE_BITS>(0);
         self.event_queue.record.next = RingConfig::from_bits(write.entry);
 
         let is_table = (select == ConfigSelect::Qp)

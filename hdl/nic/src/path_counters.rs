@@ -4,7 +4,7 @@ use hdl_macros::{clock, clock_reset, hdl, hdl_fn};
 use hdl_primitives::{Checked, FlowSnk, Parameters, SyncFifo, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::host::PathCount;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 /// Bits of a count, and of the three counts of a path.
 const COUNT: usize = PathCount::BITS;
@@ -116,8 +116,8 @@ pub struct PathCounters<const Q: usize, const A: usize, const B: usize> {
 impl<const Q: usize, const A: usize, const B: usize> Parameters for PathCounters<Q, A, B> {
     fn check() {
         assert!(
-            A == Q + ACTIVE_BITS && B == Q + BACKUP_BITS && Q <= 10,
-            "PathCounters<{Q}, {A}, {B}>: give Q of at most 10, A = Q + {ACTIVE_BITS} and B = Q + {BACKUP_BITS}"
+            A == Q + ACTIVE_BITS && B == Q + BACKUP_BITS && Q <= QPN_BITS,
+            "PathCounters<{Q}, {A}, {B}>: give Q of at most {QPN_BITS}, A = Q + {ACTIVE_BITS} and B = Q + {BACKUP_BITS}"
         );
     }
 }

@@ -13,10 +13,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::counter_rows::{CounterRows, SELECT_BITS};
 use crate::path_counters::{PathCounters, QpPath, ACTIVE_BITS, BACKUP_BITS};
-use crate::table_bits::QP_BITS as Q;
 
-/// log2 of the queue pairs of one requester engine.
-const ENGINE_Q: usize = Q - 1;
 /// Counters in each group, in the order of `QpCounter`.
 const SENT: usize = group::OPERATIONS - group::SENT;
 const OPERATIONS: usize = group::ACCEPTED - group::OPERATIONS;
@@ -36,16 +33,14 @@ const _: () = assert!(PATH_BIT == 8);
 const PATIENCE_BITS: usize = 8;
 
 /// Packets and bytes that leave an engine.
-type SentRows =
-    CounterRows<SENT, WIDE, LENGTH_BITS, { SENT * LENGTH_BITS }, { SENT * WIDE }, ENGINE_Q>;
-type OperationRows =
-    CounterRows<OPERATIONS, W, LOST_BITS, { OPERATIONS * LOST_BITS }, { OPERATIONS * W }, ENGINE_Q>;
-type AcceptedRows =
+type SentRows<const Q: usize> =
+    CounterRows<SENT, WIDE, LENGTH_BITS, { SENT * LENGTH_BITS }, { SENT * WIDE }, Q>;
+type OperationRows<const Q: usize> =
+    CounterRows<OPERATIONS, W, LOST_BITS, { OPERATIONS * LOST_BITS }, { OPERATIONS * W }, Q>;
+type AcceptedRows<const Q: usize> =
     CounterRows<ACCEPTED, WIDE, LENGTH_BITS, { ACCEPTED * LENGTH_BITS }, { ACCEPTED * WIDE }, Q>;
-type DecidedRows = CounterRows<DECIDED, W, 1, DECIDED, { DECIDED * W }, Q>;
-/// Counts by path of an engine.
-type EnginePaths = PathCounters<ENGINE_Q, { ENGINE_Q + ACTIVE_BITS }, { ENGINE_Q + BACKUP_BITS }>;
-type ResponderRows = CounterRows<RESPONDER, W, 1, RESPONDER, { RESPONDER * W }, Q>;
+type DecidedRows<const Q: usize> = CounterRows<DECIDED, W, 1, DECIDED, { DECIDED * W }, Q>;
+type ResponderRows<const Q: usize> = CounterRows<RESPONDER, W, 1, RESPONDER, { RESPONDER * W }, Q>;
 
 /// `value` if `here` is set, otherwise zero.
 #[hdl_fn]
@@ -63,7 +58,7 @@ fn path_of(qp: Qpn, index: Bits<8>) -> QpPath {
     QpPath { qp: qp >> 1, index }
 }
 
-/// Keeps the counters of `QpCounter` and the counts by path for 1,024 queue pairs, and reads one at a time.
+/// Keeps the counters of `QpCounter` and the counts by path for 2^`Q` queue pairs, and reads one at a time. `E` = `Q` - 1, and `PA` and `PB` are address widths of [`PathCounters`] of 2^`E` queue pairs.
 ///
 /// Each source of events has rows of its own, because it may count in every cycle: the packets that leave an engine, its operations, the receive core (in two
 /// memories, of wide and of other counters), and the responder. An engine has the queue pairs of one parity. A value is one counter, and whole: the register
@@ -72,9 +67,14 @@ fn path_of(qp: Qpn, index: Bits<8>) -> QpPath {
 /// A read waits for a cycle in which its rows count nothing. An engine has one at the latest after a burst of 32 packets. The receive core may have
 /// none while small frames come at its full rate. So a read that has waited for 256 cycles raises `pause` until it is served.
 #[derive(LogicBlock, Default)]
-pub struct QpCounters {
+pub struct QpCounters<
+    const Q: usize = 10,
+    const E: usize = 9,
+    const PA: usize = { 9 + ACTIVE_BITS },
+    const PB: usize = { 9 + BACKUP_BITS },
+> {
     pub clock: Signal<In, Clock>,
-    /// Clears all counters, which takes 1,024 cycles.
+    /// Clears all counters, which takes 2^`Q` cycles.
     pub reset: Signal<In, Bit>,
 
     // From both requester engines. `packet`, `retransmission` and `bytes` belong to `sent_qp`, the other pulses to `event_qp`.
@@ -98,17 +98,19 @@ pub struct QpCounters {
     pulsed_qp: [DFF<Qpn>; 2],
     configures: DFF<Bit>,
     configures_qp: DFF<Qpn>,
-    sent: [SentRows; 2],
-    operations: [OperationRows; 2],
-    accepted: AcceptedRows,
-    decided: DecidedRows,
-    responder: ResponderRows,
-    paths: [EnginePaths; 2],
+    sent: [SentRows<E>; 2],
+    operations: [OperationRows<E>; 2],
+    accepted: AcceptedRows<Q>,
+    decided: DecidedRows<Q>,
+    responder: ResponderRows<Q>,
+    paths: [PathCounters<E, PA, PB>; 2],
     /// Cycles that a read of the receive side has waited.
     waited: DFF<Bits<{ PATIENCE_BITS + 1 }>>,
 }
 
-impl Logic for QpCounters {
+impl<const Q: usize, const E: usize, const PA: usize, const PB: usize> Logic
+    for QpCounters<Q, E, PA, PB>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, configures, configures_qp, waited);
@@ -142,7 +144,7 @@ impl Logic for QpCounters {
         let of_accepted = !of_engine & (counter < group::DECIDED as u64);
         let before_responder = counter < group::RESPONDER as u64;
         let of_decided = !of_engine & !of_accepted & before_responder;
-        let engine_row = qp.get_bits::<ENGINE_Q>(1);
+        let engine_row = qp.get_bits::<E>(1);
 
         // engines
         self.configures.d.next = self.configured.val();
@@ -160,7 +162,7 @@ impl Logic for QpCounters {
             let stats = self.pulses[i].q.val();
             let of_parity = qp.get_bit(0) == (i == 1);
             let configures = self.configures.q.val() & (configured_qp.get_bit(0) == (i == 1));
-            let configured_row = configured_qp.get_bits::<ENGINE_Q>(1);
+            let configured_row = configured_qp.get_bits::<E>(1);
 
             self.paths[i].sent.valid.next = stats.on_path;
             self.paths[i].sent.record.next = path_of(stats.sent_qp, stats.sent_index);
@@ -177,7 +179,7 @@ impl Logic for QpCounters {
             self.sent[i].count_row.next = if configures {
                 configured_row
             } else {
-                stats.sent_qp.get_bits::<ENGINE_Q>(1)
+                stats.sent_qp.get_bits::<E>(1)
             };
             self.sent[i].add.next = bits::<{ SENT * LENGTH_BITS }>(0)
                 .replace_bit(0, stats.packet)
@@ -210,7 +212,7 @@ impl Logic for QpCounters {
             self.operations[i].count_row.next = if configures {
                 configured_row
             } else {
-                self.pulsed_qp[i].q.val().get_bits::<ENGINE_Q>(1)
+                self.pulsed_qp[i].q.val().get_bits::<E>(1)
             };
             self.operations[i].add.next = pulses;
 
@@ -238,7 +240,7 @@ impl Logic for QpCounters {
         let is_received = self.received.valid.val();
         self.accepted.count_valid.next = is_received & (received.accepted | received.restarts);
         self.accepted.restarts.next = received.restarts;
-        self.accepted.count_row.next = received.qp;
+        self.accepted.count_row.next = received.qp.get_bits::<Q>(0);
         self.accepted.add.next = bits::<{ ACCEPTED * LENGTH_BITS }>(0)
             .replace_bit(0, received.accepted)
             | (bit_cast::<{ ACCEPTED * LENGTH_BITS }, LENGTH_BITS>(received.bytes)
@@ -257,14 +259,14 @@ impl Logic for QpCounters {
             .replace_bit(9, received.refused);
         self.decided.count_valid.next = is_received & (decisions.any() | received.restarts);
         self.decided.restarts.next = received.restarts;
-        self.decided.count_row.next = received.qp;
+        self.decided.count_row.next = received.qp.get_bits::<Q>(0);
         self.decided.add.next = decisions;
 
         // responder
         let answered = self.answered.record.val();
         self.responder.count_valid.next = self.answered.valid.val();
         self.responder.restarts.next = answered.restarts;
-        self.responder.count_row.next = answered.qp;
+        self.responder.count_row.next = answered.qp.get_bits::<Q>(0);
         // In the order of `QpCounter`.
         self.responder.add.next = bits::<RESPONDER>(0)
             .replace_bit(0, answered.out_of_order)
@@ -278,13 +280,13 @@ impl Logic for QpCounters {
             .replace_bit(8, answered.nack_unexpected);
 
         self.accepted.read_valid.next = reads & of_accepted;
-        self.accepted.read_row.next = qp;
+        self.accepted.read_row.next = qp.get_bits::<Q>(0);
         self.accepted.read_select.next = counter - group::ACCEPTED as u64;
         self.decided.read_valid.next = reads & of_decided;
-        self.decided.read_row.next = qp;
+        self.decided.read_row.next = qp.get_bits::<Q>(0);
         self.decided.read_select.next = counter - group::DECIDED as u64;
         self.responder.read_valid.next = reads & !before_responder;
-        self.responder.read_row.next = qp;
+        self.responder.read_row.next = qp.get_bits::<Q>(0);
         self.responder.read_select.next = counter - group::RESPONDER as u64;
         self.read.ready.next = done;
         self.read.value.next = value;

@@ -5,6 +5,7 @@ use hdl_primitives::{PayloadFaultSnk, ReadFaultSrc, RoundRobin, Snk, Src, SyncFi
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::read::FailedRead;
+use stellar_wire::hw::QPN_BITS;
 
 /// Makes an event of each read that failed, with its address. The requester hears of a payload that could not be read when its event was accepted.
 ///
@@ -58,13 +59,13 @@ impl Logic for ReadFaults {
         let payload = if turn.get_bit(0) {
             FailedRead {
                 kind: bits::<8>(EventKind::PayloadReadFailed.code().into()),
-                source: bit_cast::<24, 10>(self.payload[0].qp.val()),
+                source: bit_cast::<24, QPN_BITS>(self.payload[0].qp.val()),
                 address: self.payload[0].address.val(),
             }
         } else {
             FailedRead {
                 kind: bits::<8>(EventKind::PayloadReadFailed.code().into()),
-                source: bit_cast::<24, 10>(self.payload[1].qp.val()),
+                source: bit_cast::<24, QPN_BITS>(self.payload[1].qp.val()),
                 address: self.payload[1].address.val(),
             }
         };

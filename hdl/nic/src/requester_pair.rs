@@ -9,13 +9,20 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 use stellar_wire::rows::TENANT_BITS;
 
 use crate::stream_merge::StreamMerge;
 
-/// An engine of 512 queue pairs with 8,192 entries and messages, 16,384 packets in flight, and 4,096 tenants.
-type Engine = RequesterEngine<9, 10, 512, 9, 12, 10, 13, TENANT_BITS>;
+/// An engine of 2^`E` queue pairs with 8,192 entries and messages, 16,384 packets in flight, and 4,096 tenants. The other parameters are those of [`RequesterPair`].
+type Engine<
+    const Q: usize,
+    const D: usize,
+    const E: usize,
+    const K: usize,
+    const G: usize,
+    const T: usize,
+> = RequesterEngine<E, Q, K, 9, 12, 10, 13, TENANT_BITS, Q, D, G, T>;
 
 /// Returns the number of a queue pair in its engine: the card's number without bit 0.
 #[hdl_fn]
@@ -26,7 +33,7 @@ fn to_local_qp(qp: Qpn) -> Qpn {
 /// Returns the card's number of queue pair `qp` of an engine.
 #[hdl_fn]
 fn to_global_qp(qp: Qpn, engine: usize) -> Qpn {
-    (qp << 1) | bits::<10>(engine as u64)
+    (qp << 1) | bits::<QPN_BITS>(engine as u64)
 }
 
 /// Selects the engine, one-hot: bit e is set for engine e.
@@ -49,13 +56,22 @@ pub(crate) fn of_engine(odd: Bit, engine0: Bit, engine1: Bit) -> Bit {
     }
 }
 
-/// Two requester engines with 1,024 queue pairs together. Bit 0 of the number of a queue pair selects its engine. The engines share the ports to their neighbours and
+/// Two requester engines with 2^`Q` queue pairs together. Bit 0 of the number of a queue pair selects its engine. The engines share the ports to their neighbours and
 /// the limits of tenants, which count what a tenant sends by both.
 ///
 /// The ports are those of [`RequesterEngine`]. Requests, packets and completions of both engines take turns. Both may count events in the same cycle, so each
 /// has its own statistics ports.
+///
+/// `D` = `Q` + 1. An engine has 2^`E` = `K` queue pairs, `E` = `Q` - 1, and `T` = 2^`G` groups of up to 32 timers.
 #[derive(LogicBlock, Default)]
-pub struct RequesterPair {
+pub struct RequesterPair<
+    const Q: usize,
+    const D: usize,
+    const E: usize,
+    const K: usize,
+    const G: usize,
+    const T: usize,
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Ticks of 8 ns.
@@ -105,7 +121,7 @@ pub struct RequesterPair {
     /// What a fence waits for, by engine.
     pub uses: [EpochUseSrc; 2],
 
-    engines: [Engine; 2],
+    engines: [Engine<Q, D, E, K, G, T>; 2],
     limits: TenantLimits<TENANT_BITS>,
     /// Entries that each engine has still to store, so that its other operations hold up neither the reader nor the other engine.
     entries: [SyncFifo<WqeFetched, 4, 5>; 2],
@@ -128,7 +144,15 @@ struct ReverseEv {
     entropy: Bits<32>,
 }
 
-impl Logic for RequesterPair {
+impl<
+        const Q: usize,
+        const D: usize,
+        const E: usize,
+        const K: usize,
+        const G: usize,
+        const T: usize,
+    > Logic for RequesterPair<Q, D, E, K, G, T>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, late_valid, late);
@@ -358,12 +382,12 @@ impl Logic for RequesterPair {
         self.stats1.next.sent_qp = if stats1.packet {
             to_global_qp(stats1.sent_qp, 1)
         } else {
-            bits::<10>(0)
+            bits::<QPN_BITS>(0)
         };
         self.stats1.next.marked_qp = if stats1.marked_path {
             to_global_qp(stats1.marked_qp, 1)
         } else {
-            bits::<10>(0)
+            bits::<QPN_BITS>(0)
         };
         for i in 0..2 {
             let sampled = self.engines[i].sampled.val();

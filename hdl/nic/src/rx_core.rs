@@ -9,7 +9,7 @@ use hdl_primitives::{
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
-use stellar_wire::config::RECEIVE_WINDOW;
+use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
@@ -31,8 +31,10 @@ const NEAR_BITS: usize = (RECEIVE_WINDOW / 64).ilog2() as usize;
 ///
 /// Each lane has its own token stream and place command stream. The outcomes of both lanes leave in one stream, in the order of the tokens. A lane
 /// whose FIFOs are full does not stall the other lane. A fence goes to the place commands of both lanes.
+///
+/// There are 2^`Q` queue pairs; `R` = `Q` + [`RECEIVE_RING_BITS`] is the log2 of the words of their windows.
 #[derive(LogicBlock, Default)]
-pub struct RxCore {
+pub struct RxCore<const Q: usize = 10, const R: usize = { 10 + RECEIVE_RING_BITS }> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -69,17 +71,17 @@ pub struct RxCore {
     /// and a list still one cycle for each row. A fence that comes after an accepted row finds it here, and stays behind it. That a row
     /// goes is decided late in a cycle, so this moves a pointer and enables no wide register.
     rows: SyncFifo<TableWrite, 1, 2>,
-    core_issue: CoreIssue<NEAR_BITS>,
-    qp_fetch: QpFetch,
-    rc_track: RcTrack,
+    core_issue: CoreIssue<NEAR_BITS, Q>,
+    qp_fetch: QpFetch<Q>,
+    rc_track: RcTrack<Q>,
     mr_check: MrCheck<MR_BITS>,
     emtt_lookup: EmttLookup<EMTT_BANK_BITS>,
-    psn_track: PsnTrack,
+    psn_track: PsnTrack<Q, RECEIVE_RING_BITS, RECEIVE_RING, R>,
     fault_report: FaultReport,
     place_fifo: [SyncFifo<PlaceCommand, 6, 7>; 2],
 }
 
-impl RxCore {
+impl<const Q: usize, const R: usize> RxCore<Q, R> {
     /// Cycles from the issue of a token to the place FIFO.
     pub const LATENCY: usize = qp_fetch::LATENCY
         + rc_track::LATENCY
@@ -98,7 +100,7 @@ impl RxCore {
     );
 }
 
-impl Logic for RxCore {
+impl<const Q: usize, const R: usize> Logic for RxCore<Q, R> {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(
@@ -167,5 +169,5 @@ impl Logic for RxCore {
     }
 }
 
-const _: () = RxCore::FITS;
-const _: () = RxCore::SPACED;
+const _: () = <RxCore>::FITS;
+const _: () = <RxCore>::SPACED;

@@ -8,6 +8,7 @@ use hdl_primitives::{
 };
 use hdl_rx_pipeline::{OwnAddress, RxPort};
 use rust_hdl::prelude::*;
+use stellar_wire::config::RECEIVE_RING_BITS;
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::FlushedBatch;
@@ -27,14 +28,21 @@ pub type RxDualLane512 = RxLanes<2, 512, 6, 64>;
 /// For one 100G port: 512 bits.
 pub type RxSingleLane512 = RxLanes<1, 512, 6, 64>;
 
-/// `P` lanes, one or two, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; use it by its names, such as [`RxDualLane1024`].
+/// `P` lanes, one or two, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; `Q` and `R` are those of [`RxCore`]. Use it by its names, such as [`RxDualLane1024`].
 ///
 /// A lane consists of a port, its packet buffer and its DMA write engine. Queue pairs, regions and windows are in the common core, so a queue pair
 /// receives from both ports. A lane without frames, or with a stalled DMA, does not stall the other lane, except for fences and for queue pairs that
 /// use both lanes. Small frames of both ports share the rate of the core, one token per cycle. The core and the blocks behind it are those of two lanes; with one
 /// lane, nothing comes from the second, and synthesis removes what is for it.
 #[derive(LogicBlock)]
-pub struct RxLanes<const P: usize, const W: usize, const B: usize, const N: usize> {
+pub struct RxLanes<
+    const P: usize,
+    const W: usize,
+    const B: usize,
+    const N: usize,
+    const Q: usize = 10,
+    const R: usize = { 10 + RECEIVE_RING_BITS },
+> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Clears control state. Tables keep their contents.
@@ -84,17 +92,23 @@ pub struct RxLanes<const P: usize, const W: usize, const B: usize, const N: usiz
     pub counter_select: Signal<In, Bits<6>>,
     pub counter_value: Signal<Out, Bits<48>>,
 
-    port: [RxPort<W>; P],
-    core: RxCore,
+    port: [RxPort<W, 8, Q>; P],
+    core: RxCore<Q, R>,
     dma: [DmaWrite<W, B, N>; P],
-    outcomes: AckOrderQueue,
+    outcomes: AckOrderQueue<Q>,
     fences: FenceBarrier,
     control_merge: StreamMerge<ControlPacket>,
     counters: DropCounters,
 }
 
-impl<const P: usize, const W: usize, const B: usize, const N: usize> Parameters
-    for RxLanes<P, W, B, N>
+impl<
+        const P: usize,
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const Q: usize,
+        const R: usize,
+    > Parameters for RxLanes<P, W, B, N, Q, R>
 {
     fn check() {
         assert!(
@@ -104,8 +118,14 @@ impl<const P: usize, const W: usize, const B: usize, const N: usize> Parameters
     }
 }
 
-impl<const P: usize, const W: usize, const B: usize, const N: usize> Default
-    for RxLanes<P, W, B, N>
+impl<
+        const P: usize,
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const Q: usize,
+        const R: usize,
+    > Default for RxLanes<P, W, B, N, Q, R>
 {
     fn default() -> Self {
         Self {
@@ -142,7 +162,15 @@ impl<const P: usize, const W: usize, const B: usize, const N: usize> Default
     }
 }
 
-impl<const P: usize, const W: usize, const B: usize, const N: usize> Logic for RxLanes<P, W, B, N> {
+impl<
+        const P: usize,
+        const W: usize,
+        const B: usize,
+        const N: usize,
+        const Q: usize,
+        const R: usize,
+    > Logic for RxLanes<P, W, B, N, Q, R>
+{
     #[hdl]
     fn update(&mut self) {
         clock_reset!(

@@ -28,9 +28,20 @@ use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
 use crate::tx_lanes::{TxEvents, TxLanes};
 
 /// The transmit side of the card. It also executes fences, because it knows which of its reads began before one. It has `P` lanes, one or two, with the
-/// parameters of [`TxLanes`]. The requester is that of two ports; with one lane, it sends nothing to the second, whose link is down.
+/// parameters of [`TxLanes`]; `Q` to `T` are those of [`RequesterPair`]. The requester is that of two ports; with one lane, it sends nothing to the second, whose link is down.
 #[derive(LogicBlock)]
-pub struct TransmitSide<const P: usize, const W: usize, const N: usize, const B: usize> {
+pub struct TransmitSide<
+    const P: usize,
+    const W: usize,
+    const N: usize,
+    const B: usize,
+    const Q: usize,
+    const D: usize,
+    const E: usize,
+    const K: usize,
+    const G: usize,
+    const T: usize,
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// Bit p: the link of port p is up.
@@ -98,19 +109,29 @@ pub struct TransmitSide<const P: usize, const W: usize, const N: usize, const B:
     pub configured: Signal<Out, Bit>,
     pub configured_qp: Signal<Out, Qpn>,
 
-    requester: RequesterPair,
+    requester: RequesterPair<Q, D, E, K, G, T>,
     /// With one lane: reads of entries of both engines.
     merge_fetch: Optional<StreamMerge<WqeFetch>>,
     flushes: StreamMerge<Qpn>,
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
-    lanes: TxLanes<P, W, N, B>,
+    lanes: TxLanes<P, W, N, B, Q>,
     fences: FenceControl,
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
     cycles: DFF<Bits<33>>,
 }
 
-impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
-    for TransmitSide<P, W, N, B>
+impl<
+        const P: usize,
+        const W: usize,
+        const N: usize,
+        const B: usize,
+        const Q: usize,
+        const D: usize,
+        const E: usize,
+        const K: usize,
+        const G: usize,
+        const T: usize,
+    > Default for TransmitSide<P, W, N, B, Q, D, E, K, G, T>
 {
     fn default() -> Self {
         Self {
@@ -169,8 +190,18 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
     }
 }
 
-impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic
-    for TransmitSide<P, W, N, B>
+impl<
+        const P: usize,
+        const W: usize,
+        const N: usize,
+        const B: usize,
+        const Q: usize,
+        const D: usize,
+        const E: usize,
+        const K: usize,
+        const G: usize,
+        const T: usize,
+    > Logic for TransmitSide<P, W, N, B, Q, D, E, K, G, T>
 {
     #[hdl]
     fn update(&mut self) {

@@ -12,7 +12,6 @@ use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
 use crate::stuck_port::StuckPort;
-use crate::table_bits::QP_BITS;
 
 /// What a transmit lane counts, each bit for one event in this cycle.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -28,9 +27,9 @@ pub struct TxEvents {
 }
 
 /// A lane for each of `P` ports, one or two; index p is port p. An acknowledgement names its port. A beat has `W` bits, `N` = W / 8 = 2^`B`; the payload buffer of
-/// a lane has 512 beats.
+/// a lane has 512 beats. There are 2^`Q` queue pairs.
 #[derive(LogicBlock)]
-pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usize> {
+pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usize, const Q: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -65,13 +64,13 @@ pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usiz
     pub payload_mismatch: Signal<Out, Bit>,
 
     answers: [AnswerQueue; P],
-    lanes: [TxLane<QP_BITS, W, N, B, 9, 10>; P],
+    lanes: [TxLane<Q, W, N, B, 9, 10>; P],
     filters: [LinkFilter<W>; P],
     stuck: [StuckPort; P],
 }
 
-impl<const P: usize, const W: usize, const N: usize, const B: usize> Parameters
-    for TxLanes<P, W, N, B>
+impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: usize> Parameters
+    for TxLanes<P, W, N, B, Q>
 {
     fn check() {
         assert!(
@@ -81,8 +80,8 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Parameters
     }
 }
 
-impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
-    for TxLanes<P, W, N, B>
+impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: usize> Default
+    for TxLanes<P, W, N, B, Q>
 {
     fn default() -> Self {
         Self {
@@ -111,7 +110,9 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize> Default
     }
 }
 
-impl<const P: usize, const W: usize, const N: usize, const B: usize> Logic for TxLanes<P, W, N, B> {
+impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: usize> Logic
+    for TxLanes<P, W, N, B, Q>
+{
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, answers[..], lanes[..], filters[..], stuck[..]);

@@ -13,7 +13,7 @@ use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::receive::RxOutcome;
 
 /// Tokens that still arrive after `room` became low: those in the core, and the one in its gate.
-const IN_FLIGHT: usize = RxCore::LATENCY + 1;
+const IN_FLIGHT: usize = <RxCore>::LATENCY + 1;
 
 #[derive(Clone, Copy, Debug)]
 struct Event {

@@ -48,7 +48,7 @@ fn ack_order_queue_is_its_verilog() {
     let mut inside = 0;
     let (mut sent_owed, mut flush_owed) = ([0, 0], [0, 0]);
     check(
-        AckOrderQueue::default,
+        <AckOrderQueue>::default,
         Some(|b| &mut b.clock),
         |b, rng: &mut TestRng| {
             b.reset.next = false;

@@ -6,6 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::core::TranslatedToken;
 use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
+use stellar_wire::hw::QPN_BITS;
 
 use crate::distance::{distance, is_opposite, place_of};
 use crate::psn_advance::{self, PsnAdvance};
@@ -60,7 +61,7 @@ pub const fn window(ring_bits: usize) -> u32 {
 /// * `advance` (t + 4 to t + 8): in [`PsnAdvance`].
 /// * `answer` (t + 9): in [`PsnAnswer`].
 ///
-/// `QP_BITS` is the log2 of the number of queue pairs, at most 10. A queue pair has a ring of `RING` = 2^`RING_BITS` words of 64 packets; its window is half of
+/// `QP_BITS` is the log2 of the number of queue pairs, at most [`QPN_BITS`]. A queue pair has a ring of `RING` = 2^`RING_BITS` words of 64 packets; its window is half of
 /// that: 1,024, 2,048 or 4,096 packets with `RING_BITS` of 5, 6 or 7. `WORD_BITS` is the log2 of the words of all rings, `QP_BITS` + `RING_BITS`.
 #[derive(LogicBlock, Default)]
 pub struct PsnTrack<
@@ -102,11 +103,11 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
 {
     fn check() {
         assert!(
-            (1..=10).contains(&QP_BITS)
+            (1..=QPN_BITS).contains(&QP_BITS)
                 && (5..=7).contains(&RING_BITS)
                 && RING == 1 << RING_BITS
                 && WORD_BITS == QP_BITS + RING_BITS,
-            "PsnTrack<{QP_BITS}, {RING_BITS}, {RING}, {WORD_BITS}>: give QP_BITS of 1 to 10, RING_BITS of 5 to 7, RING = 2^RING_BITS and WORD_BITS = \
+            "PsnTrack<{QP_BITS}, {RING_BITS}, {RING}, {WORD_BITS}>: give QP_BITS of 1 to {QPN_BITS}, RING_BITS of 5 to 7, RING = 2^RING_BITS and WORD_BITS = \
              QP_BITS + RING_BITS"
         );
     }
@@ -131,7 +132,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         // lookup
         let token = self.in_.token.val();
         let headers = token.token.headers;
-        let row = row_of(token.token);
+        let row = row_of::<QP_BITS>(token.token);
         let word = ring_word::<RING_BITS>(headers.psn);
         self.advance.read_row.next = row.get_bits::<QP_BITS>(0);
         let previous = self.looked_up.q.val();
@@ -156,7 +157,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
             word: written.word,
         };
         self.looked_up_valid.d.next = self.in_.valid.val();
-        self.looked_up.d.next = tracked(token);
+        self.looked_up.d.next = tracked::<QP_BITS>(token);
 
         // wait
         let held = self.held.q.val();

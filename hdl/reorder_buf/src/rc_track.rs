@@ -17,7 +17,7 @@ pub const LATENCY: usize = 3;
 /// Cycles between two tokens of one queue pair of which one is an RC packet or writes the context: the time to read, decide and write the state.
 pub const SPACING: usize = 3;
 
-/// Order state of one queue pair (1,024 rows).
+/// Order state of one queue pair (2^`Q` rows).
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RcState {
     /// PSN of the next packet in order.
@@ -77,12 +77,12 @@ struct CompareReg {
 /// Levels planned: `lookup` 6 (decode MTU, compare, choose by position), `compare` 5 (24-bit equality; adders on carry chains),
 /// `decide` 4 (class, reason, choice of outcome).
 #[derive(LogicBlock, Default)]
-pub struct RcTrack {
+pub struct RcTrack<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     pub in_: TokenFlowSnk<QpToken>,
     pub out: TokenFlowSrc<AddressedToken>,
 
-    states: BypassRam<RcState, 10>,
+    states: BypassRam<RcState, Q>,
     looked_up_valid: DFF<Bit>,
     looked_up: DFF<LookupReg>,
     compared_valid: DFF<Bit>,
@@ -91,7 +91,7 @@ pub struct RcTrack {
     decided: DFF<AddressedToken>,
 }
 
-impl Logic for RcTrack {
+impl<const Q: usize> Logic for RcTrack<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -110,15 +110,15 @@ impl Logic for RcTrack {
         let token = self.in_.token.val();
         let headers = token.token.headers;
         let takes_part = is_packet(token.token.kind) & (token.reason == DropReason::None);
-        let row = row_of(token.token);
+        let row = row_of::<Q>(token.token);
         let mtu = path_mtu(token.qp.mtu_log2);
-        self.states.read_address.next = row;
+        self.states.read_address.next = row.get_bits::<Q>(0);
         self.looked_up_valid.d.next = self.in_.valid.val();
         self.looked_up.d.next = LookupReg {
             token,
             is_rc: takes_part & !headers.mrc & !headers.probe,
             is_mrc: takes_part & headers.mrc & !headers.probe,
-            writes_qp: writes_qp(token.token),
+            writes_qp: writes_qp::<Q>(token.token),
             row,
             starts: (headers.position == Position::First) | (headers.position == Position::Only),
             ends: (headers.position == Position::Last) | (headers.position == Position::Only),
@@ -225,7 +225,7 @@ impl Logic for RcTrack {
         };
         self.states.write_enable.next =
             self.compared_valid.q.val() & (looked_up.writes_qp | looked_up.is_rc);
-        self.states.write_address.next = looked_up.row;
+        self.states.write_address.next = looked_up.row.get_bits::<Q>(0);
         self.states.write_data.next = if looked_up.writes_qp { fresh } else { next };
         self.decided_valid.d.next = self.compared_valid.q.val();
         self.decided.d.next = AddressedToken {

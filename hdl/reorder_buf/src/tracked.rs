@@ -54,14 +54,14 @@ pub struct Tracked {
 
 /// Selects the fields from a token.
 #[hdl_fn]
-pub fn tracked(token: TranslatedToken) -> Tracked {
+pub fn tracked<const Q: usize>(token: TranslatedToken) -> Tracked {
     let headers = token.token.headers;
     Tracked {
         kind: token.token.kind,
         lane: token.token.lane,
-        writes_qp: writes_qp(token.token),
-        starts_qp: writes_qp(token.token) & (token.qp.state == QpState::Ready),
-        row: row_of(token.token),
+        writes_qp: writes_qp::<Q>(token.token),
+        starts_qp: writes_qp::<Q>(token.token) & (token.qp.state == QpState::Ready),
+        row: row_of::<Q>(token.token),
         initial_psn: token.qp.initial_psn,
         mrc: headers.mrc,
         probe: headers.probe & is_packet(token.token.kind),

@@ -6,7 +6,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::{Psn, Qpn};
+use stellar_wire::hw::{Psn, Qpn, QPN_BITS};
 
 /// Number of a PSN's word in the ring.
 #[hdl_fn]
@@ -20,7 +20,8 @@ pub fn word_address<const RING_BITS: usize, const WORD_BITS: usize>(
     row: Qpn,
     word: Bits<RING_BITS>,
 ) -> Bits<WORD_BITS> {
-    (bit_cast::<WORD_BITS, 10>(row) << (RING_BITS as u64)) | bit_cast::<WORD_BITS, RING_BITS>(word)
+    (bit_cast::<WORD_BITS, QPN_BITS>(row) << (RING_BITS as u64))
+        | bit_cast::<WORD_BITS, RING_BITS>(word)
 }
 
 /// The lap of a PSN.

@@ -4,6 +4,7 @@ use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, DoorbellSrc};
 use hdl_primitives::{BlockFifo, BlockRam, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::bundles::{ConfigureSnk, ConfigureSrc};
@@ -72,8 +73,8 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
 impl<const Q: usize, const C: usize, const K: usize> Parameters for DoorbellQueue<Q, C, K> {
     fn check() {
         assert!(
-            (2..=10).contains(&Q) && C == Q + 1 && K == 1 << Q,
-            "DoorbellQueue<{Q}, {C}, {K}>: use Q of 2 to 10, C = Q + 1 and K = 2^Q"
+            (2..=QPN_BITS).contains(&Q) && C == Q + 1 && K == 1 << Q,
+            "DoorbellQueue<{Q}, {C}, {K}>: use Q of 2 to {QPN_BITS}, C = Q + 1 and K = 2^Q"
         );
     }
 }
@@ -160,7 +161,7 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         self.offers.d.next = reading | ((offers | passes) & !self.out.ready.val());
         self.offer.d.next = if reading {
             Offer {
-                qp: bit_cast::<10, Q>(self.reading_qp.q.val()),
+                qp: bit_cast::<QPN_BITS, Q>(self.reading_qp.q.val()),
                 rung: self.rungs.read_data.val(),
                 entry: self.entries.read_data.val(),
             }
@@ -177,7 +178,7 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
             configure.qp => configured.qp,
         );
         let to_configure = self.configure.qp.val();
-        let is_read = reading & (bit_cast::<10, Q>(self.reading_qp.q.val()) == to_configure);
+        let is_read = reading & (bit_cast::<QPN_BITS, Q>(self.reading_qp.q.val()) == to_configure);
         let is_offered = offers & (offer.qp == to_configure);
         self.waiting_to_configure.read_address.next = to_configure.get_bits::<Q>(0);
         let is_waiting = self.waiting_to_configure.read_data.val() & !clearing;

@@ -68,7 +68,7 @@ pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 10, 13, 10, 13, 12>
 pub type RequesterEngine16 = RequesterEngine<4, 5, 16, 6, 9, 8, 11, 4>;
 
 /// Requester engine of 2^`Q` = `K` queue pairs with 2^`W` blocks of 32 packets for their windows, 2^`B` blocks of 8 entries and messages, and 2^`P`
-/// tenants. `C` = `Q` + 1, `S` = `W` + 3, `E` = `B` + 3.
+/// tenants. `C` = `Q` + 1, `S` = `W` + 3, `E` = `B` + 3. Queues of the message table have 2^`F` places, at least one for each queue pair; `D` = `F` + 1. Timers are in `N` = 2^`G` groups of up to 32.
 #[derive(LogicBlock, Default)]
 pub struct RequesterEngine<
     const Q: usize,
@@ -79,6 +79,10 @@ pub struct RequesterEngine<
     const B: usize,
     const E: usize,
     const P: usize,
+    const F: usize = 10,
+    const D: usize = 11,
+    const G: usize = 5,
+    const N: usize = 32,
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -127,10 +131,10 @@ pub struct RequesterEngine<
     /// What a fence waits for. The epoch of a payload comes with its location.
     pub uses: EpochUseSrc,
 
-    core: RequesterCore<Q, W, S, B, E>,
+    core: RequesterCore<Q, W, S, B, E, F, D>,
     schedule: ScheduleBoth,
     schedules: [QpSchedule<Q, P>; 2],
-    timers: TimerScan<Q>,
+    timers: TimerScan<Q, G, N>,
     wakes: WakeQueue<Q, C, K>,
     /// Queue pairs that wait for a block of the window's pool.
     starving: WakeQueue<Q, C, K>,
@@ -161,7 +165,11 @@ impl<
         const B: usize,
         const E: usize,
         const P: usize,
-    > Logic for RequesterEngine<Q, C, K, W, S, B, E, P>
+        const F: usize,
+        const D: usize,
+        const G: usize,
+        const N: usize,
+    > Logic for RequesterEngine<Q, C, K, W, S, B, E, P, F, D, G, N>
 {
     #[hdl]
     fn update(&mut self) {

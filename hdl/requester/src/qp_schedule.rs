@@ -5,7 +5,7 @@ use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{BlockRam, Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tenant::COST_BITS;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 use stellar_wire::rows::{STEP_SHIFT, TENANT_BITS};
 
 use crate::bundles::{ChargeSrc, ScheduleSnk, ShareSnk};
@@ -79,7 +79,7 @@ enum Step {
 /// it names is present and belongs to this tenant, so tails need no initialisation. After reset `present` is cleared, which takes 2^`Q` + 1 cycles in which `wake_ready`
 /// is low. The shares are cleared meanwhile (`ShareRows`). Virtual time and tags go on over a reset.
 ///
-/// `Q` is the log2 of the number of queue pairs, at most 10. `P` is the log2 of the number of tenants, at most 12. Levels: 7 (the first bucket from the present one on).
+/// `Q` is the log2 of the number of queue pairs, at most [`QPN_BITS`]. `P` is the log2 of the number of tenants, at most 12. Levels: 7 (the first bucket from the present one on).
 #[derive(LogicBlock, Default)]
 pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     _parameters: Checked<Self>,
@@ -143,8 +143,8 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
 impl<const Q: usize, const P: usize> Parameters for QpSchedule<Q, P> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && (1..=TENANT_BITS).contains(&P),
-            "QpSchedule<{Q}, {P}>: use Q of 1 to 10 (2 to 1,024 queue pairs) and P of 1 to {TENANT_BITS} (2 to 4,096 tenants)"
+            (1..=QPN_BITS).contains(&Q) && (1..=TENANT_BITS).contains(&P),
+            "QpSchedule<{Q}, {P}>: use Q of 1 to {QPN_BITS} (2 to 65,536 queue pairs) and P of 1 to {TENANT_BITS} (2 to 4,096 tenants)"
         );
     }
 }
@@ -448,7 +448,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
 
         self.returns.next = returns;
         self.head_valid.next = self.inbox.head_stable.val();
-        self.head_qp.next = bit_cast::<10, Q>(head);
+        self.head_qp.next = bit_cast::<QPN_BITS, Q>(head);
         if self.reset.val() {
             self.step.d.next = Step::Sweep;
             self.serving.d.next = false;

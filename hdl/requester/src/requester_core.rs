@@ -31,6 +31,8 @@ pub struct RequesterCore<
     const S: usize,
     const B: usize,
     const E: usize,
+    const F: usize = 10,
+    const D: usize = 11,
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -98,7 +100,7 @@ pub struct RequesterCore<
     spray: SprayEngine<Q>,
     nscc: NsccEngine<Q>,
     window: TxWindow<Q, W, S>,
-    messages: MessageTable<Q, B, E>,
+    messages: MessageTable<Q, B, E, F, D>,
     /// A reflected value that was found in the last cycle: a register between the look-up and the responder.
     good: DFF<Bit>,
     good_value: DFF<Reflected>,
@@ -112,8 +114,15 @@ pub struct RequesterCore<
     pushed_producer: DFF<SqIndex>,
 }
 
-impl<const Q: usize, const W: usize, const S: usize, const B: usize, const E: usize> Logic
-    for RequesterCore<Q, W, S, B, E>
+impl<
+        const Q: usize,
+        const W: usize,
+        const S: usize,
+        const B: usize,
+        const E: usize,
+        const F: usize,
+        const D: usize,
+    > Logic for RequesterCore<Q, W, S, B, E, F, D>
 {
     #[hdl]
     fn update(&mut self) {

@@ -3,6 +3,7 @@
 use hdl_macros::{clock, hdl};
 use hdl_primitives::BlockRam;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::rows::STEP_ONE;
 
 use crate::bundles::ShareSnk;
@@ -37,7 +38,7 @@ pub struct ShareRows<const Q: usize, const P: usize> {
 
     shares: BlockRam<Share, P>,
     /// Rows that are cleared; all are, and the last one can be read.
-    swept: DFF<Bits<13>>,
+    swept: DFF<Bits<{ QPN_BITS + 1 }>>,
     all_swept: DFF<Bit>,
 }
 
@@ -87,7 +88,7 @@ impl<const Q: usize, const P: usize> Logic for ShareRows<Q, P> {
         };
 
         if self.reset.val() {
-            self.swept.d.next = bits::<13>(0);
+            self.swept.d.next = bits(0);
             self.all_swept.d.next = false;
         }
     }

@@ -3,29 +3,26 @@
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{BypassRam, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 use crate::bundles::{DeadlineSnk, DueSrc};
 use crate::deadline::reached;
 
 /// Cycles from the check of a deadline to its offer.
 pub const OFFER_CYCLES: u64 = 1;
-/// log2 of the number of groups. The queue pairs of a group have the same low bits.
-const GROUP_BITS: usize = 5;
-
-/// Returns the group of a queue pair.
+/// Returns the group of a queue pair. The queue pairs of a group have the same low bits.
 #[hdl_fn]
-fn group(qp: Qpn) -> Bits<5> {
-    qp.get_bits::<GROUP_BITS>(0)
+fn group<const G: usize>(qp: Qpn) -> Bits<G> {
+    qp.get_bits::<G>(0)
 }
 
 /// Returns the bit of a queue pair in the word of its group, one-hot.
 #[hdl_fn]
-fn member(qp: Qpn) -> Bits<32> {
-    bits::<32>(1) << qp.get_bits::<5>(GROUP_BITS)
+fn member<const G: usize>(qp: Qpn) -> Bits<32> {
+    bits::<32>(1) << qp.get_bits::<5>(G)
 }
 
-/// Holds one deadline for each of 2^`Q` queue pairs, `Q` at most 10. Offers the deadlines that `now` has reached, and disarms a timer when its offer is
+/// Holds one deadline for each of 2^`Q` queue pairs, `Q` at most [`QPN_BITS`], in `N` = 2^`G` groups of up to 32. Offers the deadlines that `now` has reached, and disarms a timer when its offer is
 /// accepted.
 ///
 /// A set is accepted in every cycle, and takes effect in the next one. The scan checks one queue pair per cycle, and stops while an offer is not accepted. If
@@ -40,7 +37,7 @@ fn member(qp: Qpn) -> Bits<32> {
 /// of 32 queue pairs. A word counts as disarmed until its first set after reset, so no initialisation is needed. Levels: 5 (armed: LUT RAM 1, choice of 32 3;
 /// both and hold 1).
 #[derive(LogicBlock, Default)]
-pub struct TimerScan<const Q: usize = 10> {
+pub struct TimerScan<const Q: usize = 10, const G: usize = 5, const N: usize = 32> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -56,27 +53,31 @@ pub struct TimerScan<const Q: usize = 10> {
 
     deadlines: BypassRam<Bits<32>, Q>,
     /// Bits written by sets: one copy per reader.
-    set_words: [LutRam<Bits<32>, GROUP_BITS>; 2],
+    set_words: [LutRam<Bits<32>, G>; 2],
     /// Bits written by disarms: one copy per reader.
-    taken_words: [LutRam<Bits<32>, GROUP_BITS>; 3],
+    taken_words: [LutRam<Bits<32>, G>; 3],
     /// Groups with at least one set since reset.
-    known: DFF<Bits<32>>,
+    known: DFF<Bits<N>>,
     /// The queue pair whose deadline is at the read port.
     scanned: DFF<Bits<Q>>,
     offered: DFF<Bit>,
-    offer: DFF<Bits<10>>,
+    offer: DFF<Qpn>,
 }
 
-impl<const Q: usize> Parameters for TimerScan<Q> {
+impl<const Q: usize, const G: usize, const N: usize> Parameters for TimerScan<Q, G, N> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q),
-            "TimerScan<{Q}>: use Q of 1 to 10 (2 to 1,024 queue pairs)"
+            (1..=QPN_BITS).contains(&Q),
+            "TimerScan<{Q}>: use Q of 1 to {QPN_BITS} (2 to 65,536 queue pairs)"
+        );
+        assert!(
+            Q <= G + 5 && N == 1 << G,
+            "TimerScan<{Q}, {G}, {N}>: a group has 32 queue pairs at most, so use G of Q - 5 or more, and N = 2^G"
         );
     }
 }
 
-impl<const Q: usize> Logic for TimerScan<Q> {
+impl<const Q: usize, const G: usize, const N: usize> Logic for TimerScan<Q, G, N> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, known, scanned, offered, offer);
@@ -88,19 +89,19 @@ impl<const Q: usize> Logic for TimerScan<Q> {
             self.taken_words[i].clock.next = self.clock.val();
         }
         let known = self.known.q.val();
-        let scanned = bit_cast::<10, Q>(self.scanned.q.val());
+        let scanned = bit_cast::<QPN_BITS, Q>(self.scanned.q.val());
         let offer = self.offer.q.val();
         let sets = self.deadline.valid.val();
-        let set_qp = bit_cast::<10, Q>(self.deadline.qp.val().get_bits::<Q>(0));
+        let set_qp = bit_cast::<QPN_BITS, Q>(self.deadline.qp.val().get_bits::<Q>(0));
         let withdraws = sets & (set_qp == offer);
         let moves = !self.offered.q.val() | self.due.ready.val() | withdraws;
 
         // set
-        let own = member(set_qp);
-        self.set_words[0].read_address.next = group(set_qp);
-        self.taken_words[0].read_address.next = group(set_qp);
+        let own = member::<G>(set_qp);
+        self.set_words[0].read_address.next = group::<G>(set_qp);
+        self.taken_words[0].read_address.next = group::<G>(set_qp);
         let taken = self.taken_words[0].read_data.val();
-        let others = if known.get_bit(group(set_qp).index()) {
+        let others = if known.get_bit(group::<G>(set_qp).index()) {
             self.set_words[0].read_data.val()
         } else {
             taken
@@ -112,24 +113,24 @@ impl<const Q: usize> Logic for TimerScan<Q> {
         };
         for i in 0..2 {
             self.set_words[i].write_enable.next = sets;
-            self.set_words[i].write_address.next = group(set_qp);
+            self.set_words[i].write_address.next = group::<G>(set_qp);
             self.set_words[i].write_data.next = (others & !own) | (armed & own);
         }
         self.deadlines.write_enable.next = sets;
         self.deadlines.write_address.next = set_qp.get_bits::<Q>(0);
         self.deadlines.write_data.next = self.deadline.record.val();
         if sets {
-            self.known.d.next = known | (bits::<32>(1) << group(set_qp));
+            self.known.d.next = known | (bits::<N>(1) << group::<G>(set_qp));
         }
 
         // scan
         let next = self.scanned.q.val() + 1;
         self.deadlines.read_address.next = if moves { next } else { self.scanned.q.val() };
-        self.set_words[1].read_address.next = group(scanned);
-        self.taken_words[1].read_address.next = group(scanned);
+        self.set_words[1].read_address.next = group::<G>(scanned);
+        self.taken_words[1].read_address.next = group::<G>(scanned);
         let armed = self.set_words[1].read_data.val() ^ self.taken_words[1].read_data.val();
-        let is_armed = known.get_bit(group(scanned).index())
-            & armed.get_bit(scanned.get_bits::<5>(GROUP_BITS).index());
+        let is_armed = known.get_bit(group::<G>(scanned).index())
+            & armed.get_bit(scanned.get_bits::<5>(G).index());
         let is_due = is_armed
             & reached(self.now.val(), self.deadlines.read_data.val())
             & !(sets & (set_qp == scanned));
@@ -140,12 +141,12 @@ impl<const Q: usize> Logic for TimerScan<Q> {
         }
 
         // disarm
-        self.taken_words[2].read_address.next = group(offer);
-        let disarmed = self.taken_words[2].read_data.val() ^ member(offer);
+        self.taken_words[2].read_address.next = group::<G>(offer);
+        let disarmed = self.taken_words[2].read_data.val() ^ member::<G>(offer);
         for i in 0..3 {
             self.taken_words[i].write_enable.next =
                 self.offered.q.val() & self.due.ready.val() & !withdraws;
-            self.taken_words[i].write_address.next = group(offer);
+            self.taken_words[i].write_address.next = group::<G>(offer);
             self.taken_words[i].write_data.next = disarmed;
         }
 

@@ -11,7 +11,7 @@ use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest
 use stellar_wire::hw::spray::{SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
-use stellar_wire::hw::{Psn, Qpn};
+use stellar_wire::hw::{Psn, Qpn, QPN_BITS};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::rows::PACKET_OVERHEAD;
 
@@ -521,7 +521,7 @@ impl Logic for TransmitFlow {
         self.stats.next.sent_qp = if leaves {
             self.bursts.tx.record.val().qp
         } else {
-            bits::<10>(0)
+            bits::<QPN_BITS>(0)
         };
         self.stats.next.bytes = if leaves {
             self.bursts.tx.record.val().length

@@ -4,7 +4,7 @@ use hdl_macros::{clock, clock_reset, hdl};
 use hdl_primitives::bundles::QpSrc;
 use hdl_primitives::{BlockFifo, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 /// Holds each of 2^`Q` = `K` queue pairs at most once (`C` = `Q` + 1), in the order in which they were added. A queue pair that is queued already is not
 /// added again. When a port comes up or goes down, every queue pair is added.
@@ -40,8 +40,8 @@ pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
 impl<const Q: usize, const C: usize, const K: usize> Parameters for WakeQueue<Q, C, K> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && C == Q + 1 && K == 1 << Q,
-            "WakeQueue<{Q}, {C}, {K}>: use Q of 1 to 10, C = Q + 1 and K = 2^Q"
+            (1..=QPN_BITS).contains(&Q) && C == Q + 1 && K == 1 << Q,
+            "WakeQueue<{Q}, {C}, {K}>: use Q of 1 to {QPN_BITS}, C = Q + 1 and K = 2^Q"
         );
     }
 }
@@ -91,7 +91,7 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         // remove
         self.out.valid.next = self.queue.out.valid.val();
         let first = self.queue.out.data.val();
-        self.out.qp.next = bit_cast::<10, Q>(first.get_bits::<Q>(0));
+        self.out.qp.next = bit_cast::<QPN_BITS, Q>(first.get_bits::<Q>(0));
         self.queue.out.ready.next = self.out.ready.val();
         let dequeues = self.queue.out.valid.val() & self.out.ready.val();
         self.lowered.write_enable.next = dequeues | clearing;

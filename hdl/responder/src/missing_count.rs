@@ -4,7 +4,7 @@ use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::UltraRam;
 use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS};
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 use crate::records::MissingQuery;
 
@@ -97,7 +97,7 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
         clock!(self, clock, ring);
 
         self.ring.write_enable.next = self.note_valid.val();
-        self.ring.write_address.next = (bit_cast::<R, 10>(self.note_qp.val())
+        self.ring.write_address.next = (bit_cast::<R, QPN_BITS>(self.note_qp.val())
             << (RECEIVE_RING_BITS as u64))
             | bit_cast::<R, RECEIVE_RING_BITS>(self.note_word.val());
         self.ring.write_data.next = self.note_bits.val();
@@ -105,7 +105,8 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
         // read: one word per cycle.
         let range = self.range.q.val();
         let word = self.word.q.val();
-        self.ring.read_address.next = (bit_cast::<R, 10>(range.qp) << (RECEIVE_RING_BITS as u64))
+        self.ring.read_address.next = (bit_cast::<R, QPN_BITS>(range.qp)
+            << (RECEIVE_RING_BITS as u64))
             | bit_cast::<R, RECEIVE_RING_BITS>(word);
         let last = word == range.to.get_bits::<RECEIVE_RING_BITS>(6);
         self.reading.d.next = Asked {

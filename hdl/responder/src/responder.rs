@@ -12,6 +12,7 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::{ResponderCount, RxOutcome};
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::time::REPEATED_ANSWER_EPOCH_LOG2;
 
 use crate::answer::{count_answer, draft_answer, is_fatal, repeated_answer};
@@ -118,11 +119,11 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Parameters
 {
     fn check() {
         assert!(
-            (1..=10).contains(&Q)
+            (1..=QPN_BITS).contains(&Q)
                 && (1..=MOST_SLOT_BITS).contains(&I)
                 && (I..=MOST_STASH_BITS).contains(&A)
                 && R == Q + RECEIVE_RING_BITS,
-            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to 10, I of 1 to {MOST_SLOT_BITS}, A of I to {MOST_STASH_BITS} and R = Q + {RECEIVE_RING_BITS}"
+            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to {QPN_BITS}, I of 1 to {MOST_SLOT_BITS}, A of I to {MOST_STASH_BITS} and R = Q + {RECEIVE_RING_BITS}"
         );
     }
 }

@@ -8,6 +8,7 @@ use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::layout::{aeth, bth, cc_state, neth, peth, seth, tseth, udp};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxPeth, TxSeth};
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::mrc::{CcState, Neth, Peth, Seth};
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
@@ -15,7 +16,7 @@ use stellar_wire::{Aeth, Bth, Header, Opcode, Udp};
 use crate::layout::{DATAGRAM_OVERHEAD, TRANSPORT_BITS};
 use crate::network_order::{be16, be24, be32, be64, byte};
 use crate::parse_ip::IpFields;
-use crate::qp_fetch::{pkeys_match, QP_BITS};
+use crate::qp_fetch::pkeys_match;
 
 /// Cycles from the IP parser's output to the result.
 pub const LATENCY: usize = 2;
@@ -83,7 +84,7 @@ fn is_at(peer: PeerAddress, version6: Bit, address: Bits<128>) -> Bit {
 /// Stages: `decode` (opcode and length; the peer is read), `compare` (fields of the headers; the sender is compared with the peer).
 /// LUT levels: decode 4 (opcode 2, subtraction), compare 6 (128-bit equality 4, join 2).
 #[derive(LogicBlock, Default)]
-pub struct ControlCheck {
+pub struct ControlCheck<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     // From the IP parser.
     pub in_fields: Signal<In, IpFields>,
@@ -98,20 +99,20 @@ pub struct ControlCheck {
     /// The control packet, in the cycle of its `out_finding`.
     pub out_packet: Signal<Out, ControlPacket>,
 
-    peers: BlockRam<ControlPeer, QP_BITS>,
+    peers: BlockRam<ControlPeer, Q>,
     decoded: DFF<Decoded>,
     transport: DFF<Bits<TRANSPORT_BITS>>,
     finding: DFF<ControlCheckResult>,
     packet: DFF<ControlPacket>,
 }
 
-impl Logic for ControlCheck {
+impl<const Q: usize> Logic for ControlCheck<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, decoded, transport, finding, packet);
         clock!(self, clock, peers);
         self.peers.write_enable.next = self.peer.valid.val();
-        self.peers.write_address.next = self.peer.qp.val();
+        self.peers.write_address.next = self.peer.qp.val().get_bits::<Q>(0);
         self.peers.write_data.next = self.peer.record.val();
 
         // decode
@@ -134,8 +135,7 @@ impl Logic for ControlCheck {
         } else {
             bits::<LENGTH_BITS>(ACK_BYTES)
         };
-        self.peers.read_address.next =
-            be24(arriving, Udp::LEN + bth::DEST_QP).get_bits::<QP_BITS>(0);
+        self.peers.read_address.next = be24(arriving, Udp::LEN + bth::DEST_QP).get_bits::<Q>(0);
         self.decoded.d.next = Decoded {
             control: (is_sack | is_nack | is_ack | is_probe) & !foreign_version,
             kind: if is_sack {
@@ -183,7 +183,7 @@ impl Logic for ControlCheck {
             & of_mode
             & pkeys_match(be16(base, bth::PKEY), peer.pkey)
             & (contexts_match | is_ack);
-        let known = peer.valid & !dest_qp.get_bits::<14>(QP_BITS).any();
+        let known = peer.valid & !(dest_qp >> (Q as u64)).any();
         let timestamp = be16(ext, peth::TSETH + tseth::TIMESTAMP);
         let probe_id = be16(ext, peth::PROBE_ID);
         self.finding.d.next = ControlCheckResult {
@@ -206,7 +206,7 @@ impl Logic for ControlCheck {
         let penalty = byte(cc, cc_state::PENALTY);
         self.packet.d.next = ControlPacket {
             kind: decoded.kind,
-            qp: dest_qp.get_bits::<10>(0),
+            qp: bit_cast::<QPN_BITS, Q>(dest_qp.get_bits::<Q>(0)),
             port: self.port.val(),
             psn: be24(base, bth::PSN),
             ecn_ce: decoded.congestion,

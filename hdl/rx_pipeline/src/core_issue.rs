@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
 use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::tables::{TableSelect, EMTT_INDEX_BITS};
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 /// Cycles from an accepted input to its token.
 pub const LATENCY: usize = 1;
@@ -35,10 +35,10 @@ struct HazardKey {
 }
 
 #[hdl_fn]
-fn packet_key(headers: PacketHeaders) -> HazardKey {
+fn packet_key<const Q: usize>(headers: PacketHeaders) -> HazardKey {
     HazardKey {
         valid: true,
-        row: headers.dest_qp.get_bits::<10>(0),
+        row: bit_cast::<QPN_BITS, Q>(headers.dest_qp.get_bits::<Q>(0)),
         mrc: headers.mrc & !headers.probe,
         rc: !headers.mrc & !headers.probe,
         word: headers.psn.get_bits::<18>(6),
@@ -105,7 +105,7 @@ fn is_hazard(token: HazardKey, scoreboard: Scoreboard, near_bits: usize) -> Bit 
 /// * Space: a packet is issued only if the FIFOs of its lane behind the core have space for all tokens in flight. A lane without space does not
 ///   stall the other lane.
 /// * Hazards: two tokens of one queue pair are issued at least [`SPACING`] cycles apart, two RC packets [`RC_SPACING`]. MRC data packets whose PSNs
-///   are near each other are issued in consecutive cycles. The queue pair of a packet is the low 10 bits of its destination, that of a context
+///   are near each other are issued in consecutive cycles. The queue pair of a packet is the low `Q` bits of its destination, that of a context
 ///   write its index. A token that is stalled for this reason also blocks younger packets of its queue pair.
 /// * A probe is followed by one empty cycle, because `psn_track` reads its memory twice for it.
 /// * Arbitration: the lanes alternate when both have a packet to issue, and so do packets and the other tokens. Errors go before table writes. A
@@ -115,9 +115,9 @@ fn is_hazard(token: HazardKey, scoreboard: Scoreboard, near_bits: usize) -> Bit 
 /// Fields that the kind of a token does not use have the values of the other inputs.
 /// Levels planned: 8 (distance of PSNs 3, queue pair 1, seven tokens 1, blocking 1, arbitration 2).
 ///
-/// `NEAR_BITS` is the argument of [`near`]: the log2 of the words of the window, at most.
+/// `NEAR_BITS` is the argument of [`near`]: the log2 of the words of the window, at most. `Q` is the log2 of the queue pairs.
 #[derive(LogicBlock, Default)]
-pub struct CoreIssue<const NEAR_BITS: usize = 6> {
+pub struct CoreIssue<const NEAR_BITS: usize = 6, const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// From the front end of each lane. Only `span` and `headers` of the token are used.
@@ -144,7 +144,7 @@ pub struct CoreIssue<const NEAR_BITS: usize = 6> {
     last_was_probe: DFF<Bit>,
 }
 
-impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
+impl<const NEAR_BITS: usize, const Q: usize> Logic for CoreIssue<NEAR_BITS, Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, issued, token, scoreboard, last_was_packet);
@@ -156,12 +156,12 @@ impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
         let open = !self.last_was_probe.q.val() & !self.reset.val();
 
         // may_go: what can be issued in this cycle.
-        let key0 = packet_key(packet0.headers);
-        let key1 = packet_key(packet1.headers);
+        let key0 = packet_key::<Q>(packet0.headers);
+        let key1 = packet_key::<Q>(packet1.headers);
         let error_key = row_key(true, self.error.qp.val());
         let write_key = row_key(
             write.select == TableSelect::Qp,
-            write.index.get_bits::<10>(0),
+            bit_cast::<QPN_BITS, Q>(write.index.get_bits::<Q>(0)),
         );
         let hazard0 = is_hazard(key0, scoreboard, NEAR_BITS);
         let hazard1 = is_hazard(key1, scoreboard, NEAR_BITS);
@@ -241,7 +241,7 @@ impl<const NEAR_BITS: usize> Logic for CoreIssue<NEAR_BITS> {
         self.issued.d.next = packet_goes | write_goes | error_goes | fence_goes;
         let mut table = write;
         table.index = if error_goes {
-            bit_cast::<EMTT_INDEX_BITS, 10>(error_key.row)
+            bit_cast::<EMTT_INDEX_BITS, QPN_BITS>(error_key.row)
         } else {
             write.index
         };

@@ -6,18 +6,15 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{QpContext, QpMode, QpState, TableSelect, EMTT_INDEX_BITS};
-use stellar_wire::hw::FromBits;
+use stellar_wire::hw::{FromBits, QPN_BITS};
 
 /// Cycles from `in_` to `out`.
 pub const LATENCY: usize = 2;
 
-/// log2 of the number of queue pairs.
-pub const QP_BITS: usize = 10;
-
-/// Whether the number is in the table. Queue pairs 0 and 1 belong to management.
+/// Whether the number is in a table of 2^`Q` queue pairs. Queue pairs 0 and 1 belong to management.
 #[hdl_fn]
-fn is_ours(number: Bits<24>) -> Bit {
-    (number >= 2) & !number.get_bits::<14>(QP_BITS).any()
+fn is_ours<const Q: usize>(number: Bits<24>) -> Bit {
+    (number >= 2) & !(number >> (Q as u64)).any()
 }
 
 /// The partition keys match if the partition is the same and at least one side is a full member (IBTA volume 1, 10.9.3).
@@ -45,12 +42,12 @@ struct LookupReg {
 /// changes nothing. An error token moves a valid context to state Error. The memory needs no bypass: a context is written one cycle after its
 /// token came, and `core_issue` keeps the next packet of the queue pair at least 6 cycles behind.
 ///
-/// After a reset every context is Invalid. Clearing takes 2^[`QP_BITS`] cycles, in which packets have an unknown queue pair. No token may write
+/// After a reset every context is Invalid. Clearing takes 2^`Q` cycles, in which packets have an unknown queue pair. No token may write
 /// a context meanwhile.
 ///
 /// Levels planned: `lookup` 3 (range of the number), `check` 5 (P_Key equality 3, order of the reasons 2).
 #[derive(LogicBlock, Default)]
-pub struct QpFetch {
+pub struct QpFetch<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     /// Clears every context.
     pub reset: Signal<In, Bit>,
@@ -58,16 +55,16 @@ pub struct QpFetch {
     pub out: TokenFlowSrc<QpToken>,
     pub clearing: Signal<Out, Bit>,
 
-    contexts: BlockRam<QpContext, QP_BITS>,
-    /// Contexts that were cleared; bit `QP_BITS` is set when all are.
-    swept: DFF<Bits<11>>,
+    contexts: BlockRam<QpContext, Q>,
+    /// Contexts that were cleared; bit `Q` is set when all are.
+    swept: DFF<Bits<{ QPN_BITS + 1 }>>,
     looked_up_valid: DFF<Bit>,
     looked_up: DFF<LookupReg>,
     checked_valid: DFF<Bit>,
     checked: DFF<QpToken>,
 }
 
-impl Logic for QpFetch {
+impl<const Q: usize> Logic for QpFetch<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
@@ -82,7 +79,7 @@ impl Logic for QpFetch {
         clock!(self, clock, contexts);
 
         // sweep
-        let sweeping = !self.swept.q.val().get_bit(QP_BITS);
+        let sweeping = !self.swept.q.val().get_bit(Q);
         if sweeping {
             self.swept.d.next = self.swept.q.val() + 1;
         }
@@ -97,8 +94,8 @@ impl Logic for QpFetch {
         } else {
             token.headers.dest_qp
         };
-        let ours = is_ours(number);
-        self.contexts.read_address.next = number.get_bits::<QP_BITS>(0);
+        let ours = is_ours::<Q>(number);
+        self.contexts.read_address.next = number.get_bits::<Q>(0);
         self.looked_up_valid.d.next = self.in_.valid.val();
         self.looked_up.d.next = LookupReg {
             token,
@@ -121,9 +118,9 @@ impl Logic for QpFetch {
         let changes = self.looked_up_valid.q.val() & (looked_up.writes | looked_up.fails);
         self.contexts.write_enable.next = sweeping | changes;
         self.contexts.write_address.next = if sweeping {
-            self.swept.q.val().get_bits::<QP_BITS>(0)
+            self.swept.q.val().get_bits::<Q>(0)
         } else {
-            token.table.index.get_bits::<QP_BITS>(0)
+            token.table.index.get_bits::<Q>(0)
         };
         self.contexts.write_data.next = if sweeping {
             QpContext::default()
@@ -168,7 +165,7 @@ impl Logic for QpFetch {
         self.out.token.next = self.checked.q.val();
 
         if self.reset.val() {
-            self.swept.d.next = bits::<11>(0);
+            self.swept.d.next = bits(0);
         }
     }
 }

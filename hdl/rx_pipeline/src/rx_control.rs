@@ -27,7 +27,7 @@ const MARGIN: usize = 4;
 /// Works in parallel with [`RxFront`](crate::RxFront). It checks the headers from the IP parser of the front end, gives the result to its
 /// `frame_verdict`, and queues the packets that the verdict accepts. LUT levels: 2 (count).
 #[derive(LogicBlock, Default)]
-pub struct RxControl {
+pub struct RxControl<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     /// Empties the FIFO; the table of peers keeps its contents.
     pub reset: Signal<In, Bit>,
@@ -51,14 +51,14 @@ pub struct RxControl {
     /// To the requester.
     pub control: Src<ControlPacket>,
 
-    check: ControlCheck,
+    check: ControlCheck<Q>,
     finding_wait: Delay<ControlCheckResult, FINDING_WAIT>,
     packet_wait: Delay<ControlPacket, PACKET_WAIT>,
     queue: BlockFifo<ControlPacket, DEPTH_BITS, COUNT_BITS>,
     has_room: DFF<Bit>,
 }
 
-impl Logic for RxControl {
+impl<const Q: usize> Logic for RxControl<Q> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, has_room);

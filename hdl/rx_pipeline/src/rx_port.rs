@@ -13,7 +13,7 @@ use crate::rx_front::RxFront;
 
 /// [`RxFront`] and [`RxControl`]: frames of a port become tokens for the core and control packets for the requester.
 #[derive(LogicBlock, Default)]
-pub struct RxPort<const W: usize, const A: usize = 8> {
+pub struct RxPort<const W: usize, const A: usize = 8, const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
     /// Synchronous; resets `rx_front` and `rx_control`.
     pub reset: Signal<In, Bit>,
@@ -38,10 +38,10 @@ pub struct RxPort<const W: usize, const A: usize = 8> {
     pub control: Src<ControlPacket>,
 
     front: RxFront<W, A>,
-    control_path: RxControl,
+    control_path: RxControl<Q>,
 }
 
-impl<const W: usize, const A: usize> Logic for RxPort<W, A> {
+impl<const W: usize, const A: usize, const Q: usize> Logic for RxPort<W, A, Q> {
     #[hdl]
     fn update(&mut self) {
         clock_reset!(self, front, control_path);

@@ -1,6 +1,6 @@
 //! `qp_fetch` against the reference, token by token.
 
-use hdl_rx_pipeline::qp_fetch::{QpFetch, LATENCY, QP_BITS};
+use hdl_rx_pipeline::qp_fetch::{QpFetch, LATENCY};
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use hdl_testkit::library;
 use proptest::prelude::*;
@@ -15,6 +15,8 @@ use stellar_wire::hw::tables::{QpContext, TableSelect, TableWrite};
 use stellar_wire::hw::FromBits;
 use stellar_wire::mrc::Entropy;
 
+/// log2 of the queue pairs of the block.
+const QP_BITS: usize = 10;
 /// Width of a packed context; the rest of a table write's entry is beyond it.
 const CONTEXT_BITS: usize = QpContext::BITS;
 

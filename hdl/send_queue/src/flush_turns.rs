@@ -9,9 +9,9 @@ use stellar_wire::hw::Qpn;
 pub const FLUSH_INTERVAL: u64 = 31;
 
 /// Queue pairs that are being flushed take turns, each at most once in the queue. A turn is due at the earliest [`FLUSH_INTERVAL`] cycles after the last one has ended.
-/// Levels: 2.
+/// There are places for 2^`F` queue pairs, `D` = `F` + 1. Levels: 2.
 #[derive(LogicBlock, Default)]
-pub struct FlushTurns {
+pub struct FlushTurns<const F: usize = 10, const D: usize = 11> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -27,11 +27,11 @@ pub struct FlushTurns {
     pub queues: Signal<In, Bit>,
     pub queued_qp: Signal<In, Qpn>,
 
-    queue: BlockFifo<Qpn, 10, 11>,
+    queue: BlockFifo<Qpn, F, D>,
     pause: DFF<Bits<5>>,
 }
 
-impl Logic for FlushTurns {
+impl<const F: usize, const D: usize> Logic for FlushTurns<F, D> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, pause);

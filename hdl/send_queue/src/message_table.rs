@@ -9,7 +9,7 @@ use stellar_wire::hw::messages::{
 };
 use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::FromBits;
-use stellar_wire::hw::{Psn, Qpn, SqIndex};
+use stellar_wire::hw::{Psn, Qpn, SqIndex, QPN_BITS};
 
 use crate::completion::completion_of;
 use crate::cursor::Cursor;
@@ -67,7 +67,13 @@ pub enum Step {
 /// After a reset, as many cycles as there are queue pairs, or blocks, clear the rows. After the reset no data of a read issued before it may arrive. LUT levels: 8,
 /// in `Access` (whether the next message starts, choice of its row).
 #[derive(LogicBlock, Default)]
-pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize = 13> {
+pub struct MessageTable<
+    const Q: usize = 10,
+    const B: usize = 10,
+    const E: usize = 13,
+    const F: usize = 10,
+    const D: usize = 11,
+> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Clears all state. Queue pairs have to be configured again.
@@ -105,13 +111,13 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     queues: BlockRam<SendQueueConfig, Q>,
     /// What the start of a message added to its entry. The address is that of the entry.
     started: UltraRam<Started, E>,
-    prefetch: WqePrefetch<Q, B, E>,
-    flush_turns: FlushTurns,
+    prefetch: WqePrefetch<Q, B, E, F, D>,
+    flush_turns: FlushTurns<F, D>,
     search: PsnSearch,
     cursor: Cursor<E>,
 
     step: DFF<Step>,
-    cleared: DFF<Bits<10>>,
+    cleared: DFF<Qpn>,
     asked: DFF<MessageRequest>,
     asked_settings: DFF<SendQueueConfig>,
     /// The operation is a flush step.
@@ -159,16 +165,20 @@ pub struct MessageTable<const Q: usize = 10, const B: usize = 10, const E: usize
     streams: Signal<Local, Bit>,
 }
 
-impl<const Q: usize, const B: usize, const E: usize> Parameters for MessageTable<Q, B, E> {
+impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: usize> Parameters
+    for MessageTable<Q, B, E, F, D>
+{
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && (1..=10).contains(&B) && E == B + BLOCK_LOG2,
-            "MessageTable<{Q}, {B}, {E}>: use Q of 1 (2 queue pairs) to 10, B of 1 (2 blocks of entries) to 10, and E = B + 3"
+            (1..=QPN_BITS).contains(&Q) && (1..=10).contains(&B) && E == B + BLOCK_LOG2,
+            "MessageTable<{Q}, {B}, {E}>: use Q of 1 (2 queue pairs) to {QPN_BITS}, B of 1 (2 blocks of entries) to 10, and E = B + 3"
         );
     }
 }
 
-impl<const Q: usize, const B: usize, const E: usize> Logic for MessageTable<Q, B, E> {
+impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: usize> Logic
+    for MessageTable<Q, B, E, F, D>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(

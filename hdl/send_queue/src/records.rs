@@ -4,6 +4,8 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
+/// Bits of a [`Block`].
+pub const BLOCK_BITS: usize = 10;
 /// Number of a block of 8 entries.
 pub type Block = Bits<10>;
 /// A number of blocks.

@@ -13,7 +13,7 @@ use crate::prefetch_state::{
     after_arrival, after_ask, after_take, ends_run, is_near, is_next_read, is_rest, lacks_burst,
     needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
 };
-use crate::records::{Ask, AskKind, Block, Entry, Look, Wake};
+use crate::records::{Ask, AskKind, Block, Entry, Look, Wake, BLOCK_BITS};
 
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -64,14 +64,20 @@ pub const WAKE_CYCLES: usize = 5;
 /// What the row decides comes late in `Act`, behind its memory. So each field of the next row is chosen by the work in progress, and then only between what differs; and
 /// a push, of which everything depends on the row, has a step of its own. LUT levels: 8.
 #[derive(LogicBlock, Default)]
-pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
+pub struct WqePrefetch<
+    const Q: usize,
+    const B: usize,
+    const E: usize,
+    const F: usize = 10,
+    const D: usize = 11,
+> {
     pub clock: Signal<In, Clock>,
     /// Discards all reads that were not issued.
     pub reset: Signal<In, Bit>,
 
     /// Resets the state of queue pair and block `clear_index`. No entry may arrive in this cycle.
     pub clear: Signal<In, Bit>,
-    pub clear_index: Signal<In, Bits<10>>,
+    pub clear_index: Signal<In, Qpn>,
     pub ask: Snk<Ask>,
     /// A restart was accepted, and `look` may still show the entries of the old ring.
     pub restarting: Signal<Out, Bit>,
@@ -107,7 +113,7 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     entries: UltraRam<Entry, E>,
     pool: BlockPool<B>,
     /// Queue pairs that wait for a visit, each at most once.
-    visits: BlockFifo<Qpn, 10, 11>,
+    visits: BlockFifo<Qpn, F, D>,
     fetches: SyncFifo<WqeFetch, 4, 5>,
     wakes: Delay<Wake, { WAKE_CYCLES - 2 }>,
     step: DFF<PrefetchStep>,
@@ -122,7 +128,7 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     /// The visit in progress is one of these. It counts for nobody who waits.
     is_again: DFF<Bit>,
     /// Visits in vain since something changed.
-    in_vain: DFF<Bits<11>>,
+    in_vain: DFF<Bits<D>>,
     /// Fewer than half of the blocks are free.
     scarce: DFF<Bit>,
     /// Entries of all queue pairs that were read and not taken, whether they are few, and how many more and fewer they become.
@@ -152,7 +158,9 @@ pub struct WqePrefetch<const Q: usize, const B: usize, const E: usize> {
     writes: Signal<Local, Bit>,
 }
 
-impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B, E> {
+impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: usize> Logic
+    for WqePrefetch<Q, B, E, F, D>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, work, visit_turn, in_vain, scarce);
@@ -502,7 +510,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for WqePrefetch<Q, B,
             chain: written.chain,
         };
         self.pool.clear.next = clear;
-        self.pool.clear_block.next = clear_index;
+        self.pool.clear_block.next = clear_index.get_bits::<BLOCK_BITS>(0);
 
         // look up
         self.looks.read_address.next = self.look_qp.val();

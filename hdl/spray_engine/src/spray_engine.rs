@@ -8,6 +8,7 @@ use stellar_wire::hw::spray::{
     EntropyProfileEntry, NamedBy, SprayConfig, SprayOp, SprayRequest, SprayResponse, WindowChange,
     PROFILE_BITS,
 };
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::rows::DRAIN_PROBES;
 
 use crate::candidates::{avoided, candidates, Avoided};
@@ -128,8 +129,8 @@ pub struct SprayEngine<const Q: usize = 10> {
 impl<const Q: usize> Parameters for SprayEngine<Q> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q),
-            "SprayEngine<{Q}>: requests have queue pair numbers of 10 bits, so use 1 to 10"
+            (1..=QPN_BITS).contains(&Q),
+            "SprayEngine<{Q}>: requests have queue pair numbers of {QPN_BITS} bits, so use 1 to {QPN_BITS}"
         );
     }
 }

@@ -7,6 +7,7 @@ use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::{
     TxBth, TxEthernet, TxExtensions, TxIp, TxPacket, TxPeth, TxReflection, TxSrv6, TxTimestamp,
 };
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::mrc::Tseth;
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::{Ecn, UsidContainer};
@@ -124,7 +125,7 @@ pub fn frame_record(
             immediate: request.immediate,
             reflection: TxReflection {
                 entropy: answer.reflected,
-                source_context: bit_cast::<16, 10>(local),
+                source_context: bit_cast::<16, QPN_BITS>(local),
                 destination_context: address.peer_qp.get_bits::<16>(0),
                 congestion: bits(0),
             },

@@ -4,6 +4,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, FlowSnk, PayloadFaultSrc, ReadDataSnk, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::payload::{read_user, PayloadSource, READ_ADDRESS};
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 use crate::tx_frame_builder::REQUEST_ADDRESS;
 
@@ -17,7 +18,7 @@ const FAULT_COUNT: usize = FAULT_ADDRESS + 1;
 /// A payload that could not be read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct PayloadFault {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     pub slot: Bits<16>,
     pub address: Bits<64>,
 }
@@ -93,7 +94,7 @@ impl<const W: usize> Logic for PayloadMux<W> {
         let failed = moves & !source.inline & beat.error;
         self.faults.in_.valid.next = failed;
         self.faults.in_.data.next = PayloadFault {
-            qp: beat.user.get_bits::<10>(read_user::QP),
+            qp: beat.user.get_bits::<QPN_BITS>(read_user::QP),
             slot: beat.user.get_bits::<16>(read_user::SLOT),
             address: source.inline_data.get_bits::<64>(READ_ADDRESS),
         };

@@ -17,6 +17,7 @@ use stellar_wire::hw::payload::{read_user, PayloadSource, READ_ADDRESS};
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::TxPacket;
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use crate::frame_record::{entropy_uplink, frame_record};
@@ -103,8 +104,8 @@ pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
 impl<const Q: usize, const B: usize, const A: usize> Parameters for TxPacketBuilder<Q, B, A> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q),
-            "TxPacketBuilder<{Q}, {B}, {A}>: queue pair numbers have 10 bits, use Q = 1 to 10"
+            (1..=QPN_BITS).contains(&Q),
+            "TxPacketBuilder<{Q}, {B}, {A}>: queue pair numbers have {QPN_BITS} bits, use Q = 1 to {QPN_BITS}"
         );
         assert!(
             (4..=7).contains(&B) && A <= 11 && MAX_PAYLOAD <= 1 << (A + B),
@@ -157,7 +158,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         clock!(self, clock, addresses);
         clock_reset!(self, request_credit, answer_credit, reads);
         self.addresses.write_enable.next = self.address.valid.val();
-        self.addresses.write_address.next = bit_cast::<Q, 10>(self.address.qp.val());
+        self.addresses.write_address.next = bit_cast::<Q, QPN_BITS>(self.address.qp.val());
         self.addresses.write_data.next = self.address.record.val();
 
         // take
@@ -184,7 +185,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         } else {
             self.request.record.val().qp
         };
-        self.addresses.read_address.next = bit_cast::<Q, 10>(qp);
+        self.addresses.read_address.next = bit_cast::<Q, QPN_BITS>(qp);
         if taking {
             self.answering.d.next = answers;
             self.held_answer.d.next = self.answer.record.val();
@@ -216,9 +217,10 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         self.reads.in_.data.next = ReadCommand {
             length: request.length,
             segments: request.segments,
-            user: (bit_cast::<32, 16>(request.slot) << (read_user::SLOT as u64))
-                | (bit_cast::<32, 10>(request.qp) << (read_user::QP as u64))
-                | (bit_cast::<32, 1>(request.epoch.into()) << (read_user::EPOCH as u64)),
+            user: (bit_cast::<{ read_user::BITS }, 16>(request.slot) << (read_user::SLOT as u64))
+                | (bit_cast::<{ read_user::BITS }, QPN_BITS>(request.qp) << (read_user::QP as u64))
+                | (bit_cast::<{ read_user::BITS }, 1>(request.epoch.into())
+                    << (read_user::EPOCH as u64)),
         };
         join!(self, reads.out => read);
 

@@ -7,6 +7,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{
     PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
 };
+use stellar_wire::hw::QPN_BITS;
 
 use crate::block_memory::BlockMemory;
 use crate::blocks::{
@@ -69,7 +70,7 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     sent: SentMemory<B, S>,
 
     step: DFF<Step>,
-    swept: DFF<Bits<10>>,
+    swept: DFF<Bits<QPN_BITS>>,
     asked: DFF<WindowRequest>,
     row: DFF<WindowRow>,
     /// The requested PSN is in the window; the window is empty.
@@ -126,8 +127,8 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
 impl<const Q: usize, const B: usize, const S: usize> Parameters for TxWindow<Q, B, S> {
     fn check() {
         assert!(
-            (1..=10).contains(&Q) && (1..=10).contains(&B) && S == B + 3,
-            "TxWindow<{Q}, {B}, {S}>: use Q = 1 (2 queue pairs) to 10 (1,024), B = 1 (2 blocks of 32 packets) to 10 and S = B + 3"
+            (1..=QPN_BITS).contains(&Q) && (1..=10).contains(&B) && S == B + 3,
+            "TxWindow<{Q}, {B}, {S}>: use Q = 1 (2 queue pairs) to {QPN_BITS} (65,536), B = 1 (2 blocks of 32 packets) to 10 and S = B + 3"
         );
     }
 }
@@ -632,7 +633,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         }
         if self.reset.val() {
             self.step.d.next = Step::Sweep;
-            self.swept.d.next = bits::<10>(0);
+            self.swept.d.next = bits(0);
             self.changed.d.next = false;
             self.cursor_valid.d.next = false;
             self.record_read.d.next = false;

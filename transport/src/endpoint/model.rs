@@ -1,5 +1,7 @@
 //! What a model of a card checks, copies and counts, beyond the card that it models.
 
+use stellar_wire::rows::QPN_BITS;
+
 use super::ConfigError;
 use crate::requester::WindowPool;
 use crate::rx::Tables;
@@ -42,6 +44,16 @@ impl Default for CardModel {
 impl CardModel {
     /// Bits of a queue pair number.
     const QP_BITS: u32 = 24;
+
+    /// log2 of the queue pairs, rounded up, for what depends on them in hardware. A model with more than any card has is like the smallest card in this.
+    pub(super) const fn queue_pair_bits(&self) -> usize {
+        let bits = self.queue_pairs.next_power_of_two().ilog2() as usize;
+        if bits <= QPN_BITS {
+            bits
+        } else {
+            0
+        }
+    }
 
     /// Empty tables of this size.
     ///

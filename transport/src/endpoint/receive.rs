@@ -118,7 +118,7 @@ impl<M: Memory> Endpoint<M> {
         let qp = self.qps.get_mut(request.qp)?;
         let due = qp.responder.coalesce(headers, request);
         if due.is_none() && qp.visit.is_none() {
-            qp.visit = qp.responder.next_visit(now);
+            qp.visit = qp.responder.next_visit(now, self.model.queue_pair_bits());
             self.timers.arm(qp);
         }
         due

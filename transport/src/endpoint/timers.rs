@@ -98,15 +98,16 @@ impl<M: Memory> Endpoint<M> {
 
     /// Visits the responder's pending packets, if that is due.
     fn visit(&mut self, number: u32, now: Ticks) {
+        let bits = self.model.queue_pair_bits();
         let qp = self.qps.get_mut(number);
         let Some(qp) = qp.filter(|qp| qp.visit.is_some_and(|at| now.reached(at))) else {
             return;
         };
         let answer = qp.responder.visit().filter(|_| !qp.failed);
-        qp.visit = qp.responder.next_visit(now);
+        qp.visit = qp.responder.next_visit(now, bits);
         self.timers.arm(qp);
         if let Some(answer) = answer {
-            self.push_answer(Responder::visit_port(now), number, answer);
+            self.push_answer(Responder::visit_port(now, bits), number, answer);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use stellar_wire::host::{Cqe, CqeOpcode, WcStatus};
 use stellar_wire::mrc::{CcState, Entropy, Neth, PathHint, Peth, Seth};
-use stellar_wire::time::{PENDING_VISIT_LOG2, PENDING_VISIT_QP_LOG2, REPEATED_ANSWER_EPOCH_LOG2};
+use stellar_wire::time::{visit_period_log2, visit_step_log2, REPEATED_ANSWER_EPOCH_LOG2};
 use stellar_wire::{Aeth, Syndrome};
 
 use super::coalescer::{Arrival, Coalescer, Word};
@@ -204,18 +204,18 @@ impl Responder {
         })
     }
 
-    /// When the pending packets are visited next, if there are any.
-    pub fn next_visit(&self, now: Ticks) -> Option<Ticks> {
-        let period = 1 << PENDING_VISIT_LOG2;
-        let offset = self.qp.local << PENDING_VISIT_QP_LOG2;
+    /// When the pending packets are visited next, if there are any, in a card of 2^`queue_pair_bits` queue pairs.
+    pub fn next_visit(&self, now: Ticks, queue_pair_bits: usize) -> Option<Ticks> {
+        let period = 1 << visit_period_log2(queue_pair_bits);
+        let offset = self.qp.local << visit_step_log2(queue_pair_bits);
         let gone = now.0.wrapping_sub(offset) % period;
         let pending = self.coalescer.is_pending();
         pending.then(|| now.plus(Ticks(period - gone)))
     }
 
     /// The port by which the answer to a visit leaves. They alternate: a port may be dead at the far end.
-    pub const fn visit_port(now: Ticks) -> usize {
-        (now.0 >> PENDING_VISIT_LOG2 & 1) as usize
+    pub const fn visit_port(now: Ticks, queue_pair_bits: usize) -> usize {
+        (now.0 >> visit_period_log2(queue_pair_bits) & 1) as usize
     }
 
     /// Visits the pending packets. Returns the SACK of those that have been pending since the visit before.

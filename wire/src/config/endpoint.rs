@@ -98,7 +98,7 @@ impl TransportConfig {
 /// Configuration of a queue pair, which is ready to receive and send (verbs: RTS) once created.
 #[derive(Clone, Debug)]
 pub struct QpConfig {
-    /// 2 to 1,023.
+    /// From 2 up to below the number of queue pairs of the card: 1,024, or more by its shape.
     pub number: u32,
     /// The doorbell page, and so the virtual device, that owns it.
     pub page: u32,

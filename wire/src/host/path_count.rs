@@ -2,6 +2,7 @@
 
 use crate::header::fit;
 use crate::host::QpCounterSelect;
+use crate::rows::QPN_BITS;
 
 /// Something that happens to a data packet on its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ impl PathCount {
 /// What is written to [`super::registers::QP_COUNTER_SELECT`] to read and clear the counts of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathCountSelect {
-    /// Queue pair, 10 bits.
+    /// Queue pair, [`QPN_BITS`] bits.
     pub qp: u32,
     /// Index of the path's entropy value; backups are those from 128 on.
     pub index: u8,
@@ -95,10 +96,10 @@ impl PathCountSelect {
     /// The register's value.
     ///
     /// # Panics
-    /// If the queue pair does not fit 10 bits.
+    /// If the queue pair does not fit [`QPN_BITS`] bits.
     pub fn to_word(self) -> u64 {
         let number = Self::FIRST + u16::from(self.index);
-        u64::from(fit("path count.qp", self.qp, 10)) << QpCounterSelect::QP_BIT
+        u64::from(fit("path count.qp", self.qp, QPN_BITS as u32)) << QpCounterSelect::QP_BIT
             | u64::from(number) << QpCounterSelect::COUNTER_BIT
     }
 }
@@ -110,10 +111,10 @@ mod tests {
     #[test]
     fn words_have_their_fields_at_the_documented_places() {
         let select = PathCountSelect {
-            qp: 0x3ff,
+            qp: 0x83ff,
             index: 143,
         };
-        assert_eq!(select.to_word(), 0x18f_0000_03ff);
+        assert_eq!(select.to_word(), 0x18f_0000_83ff);
         let count = PathCount {
             sent: 0xabc,
             marked: 0x123,

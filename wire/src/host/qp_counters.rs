@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 
 use crate::header::fit;
 use crate::record_enum::record_enum;
+use crate::rows::QPN_BITS;
 
 macro_rules! qp_counters {
     ($(#[$meta:meta])* pub enum $enum:ident { $($(#[doc = $doc:literal])+ $name:ident,)+ }) => {
@@ -143,7 +144,7 @@ impl std::fmt::Display for QpCounter {
 /// What is written to [`super::registers::QP_COUNTER_SELECT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpCounterSelect {
-    /// Queue pair, 10 bits.
+    /// Queue pair, [`QPN_BITS`] bits.
     pub qp: u32,
     pub counter: QpCounter,
 }
@@ -159,9 +160,9 @@ impl QpCounterSelect {
     /// The register's value.
     ///
     /// # Panics
-    /// If the queue pair does not fit 10 bits.
+    /// If the queue pair does not fit [`QPN_BITS`] bits.
     pub fn to_word(self) -> u64 {
-        u64::from(fit("queue pair counter.qp", self.qp, 10)) << Self::QP_BIT
+        u64::from(fit("queue pair counter.qp", self.qp, QPN_BITS as u32)) << Self::QP_BIT
             | u64::from(self.counter.index()) << Self::COUNTER_BIT
     }
 }
@@ -214,17 +215,21 @@ mod tests {
     #[test]
     fn words_have_their_fields_at_the_documented_places() {
         let select = QpCounterSelect {
-            qp: 0x3ff,
+            qp: 0x83ff,
             counter: QpCounter::ALL[QpCounter::COUNT - 1],
         };
-        assert_eq!(select.to_word(), 0x28_0000_03ff);
+        assert_eq!(select.to_word(), 0x28_0000_83ff);
     }
 
     #[test]
     #[should_panic(expected = "queue pair counter.qp")]
     fn a_queue_pair_that_does_not_fit_is_refused() {
         let counter = QpCounter::PacketsSent;
-        let _ = QpCounterSelect { qp: 1024, counter }.to_word();
+        let _ = QpCounterSelect {
+            qp: 1 << QPN_BITS,
+            counter,
+        }
+        .to_word();
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use crate::config::{MOST_IMMEDIATES, STASH_ENTRIES};
 use crate::header::fit;
 use crate::rows::ConfigSelect;
-use crate::rows::{EMTT_INDEX_BITS, EXPLICIT_ROW_BITS, PROFILE_BITS, TENANT_BITS};
+use crate::rows::{EMTT_INDEX_BITS, EXPLICIT_ROW_BITS, PROFILE_BITS, QPN_BITS, TENANT_BITS};
 
 /// What software may do with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ registers! {
     INTERRUPT_PENDING[1] at 0x0068: ReadOnly = 0;
     /// Value of the counter that the last write of [`QP_COUNTER_SELECT`] selected.
     QP_COUNTER_VALUE[1] at 0x0070: ReadOnly = 0;
-    /// Write: reads a counter of a queue pair (bits 9:0) into [`QP_COUNTER_VALUE`]: that with the number in bits 40:32 (`QpCounter`); a number without a
+    /// Write: reads a counter of a queue pair (bits 15:0) into [`QP_COUNTER_VALUE`]: that with the number in bits 40:32 (`QpCounter`); a number without a
     /// counter reads as zero. With bit 40, reads and clears what was counted on the path in bits 39:32 (backups from 128 on): packets sent in bits 11:0 of the value,
     /// marked in bits 23:12, lost in bits 35:24 (`PathCount`). Read: bit 1, the value is not there yet.
     QP_COUNTER_SELECT[1] at 0x0078: Command = 0;
@@ -113,7 +113,7 @@ registers! {
     /// host's queues have reached memory, memory reads are complete or timed out, and packets that waited for a port are with it.
     /// Read: bit 0, the last fence is done; bit 1, a fence is in progress.
     FENCE[1] at 0x0080: Command = 0;
-    /// Write: arms one event for the time when the count of WRITEs with immediate of a queue pair (bits 9:0) is a threshold (bits 63:32).
+    /// Write: arms one event for the time when the count of WRITEs with immediate of a queue pair (bits 15:0) is a threshold (bits 63:32).
     /// Read: bit 1, the last write has not been accepted yet.
     IMMEDIATE_ARM[1] at 0x0088: Command = 0;
     /// Consumer index of an event queue ([`crate::host::ConsumerIndex`]; its number is in place of the queue pair). Reads as zero.
@@ -368,7 +368,7 @@ impl TableCommand {
 /// What is written to [`IMMEDIATE_ARM`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImmediateArm {
-    /// Queue pair, 10 bits.
+    /// Queue pair, [`QPN_BITS`] bits.
     pub qp: u32,
     pub threshold: u32,
 }
@@ -382,9 +382,9 @@ impl ImmediateArm {
     /// The register's value.
     ///
     /// # Panics
-    /// If the queue pair does not fit 10 bits.
+    /// If the queue pair does not fit [`QPN_BITS`] bits.
     pub fn to_word(self) -> u64 {
-        u64::from(fit("immediate arm.qp", self.qp, 10)) << Self::QP_BIT
+        u64::from(fit("immediate arm.qp", self.qp, QPN_BITS as u32)) << Self::QP_BIT
             | u64::from(self.threshold) << Self::THRESHOLD_BIT
     }
 }
@@ -473,10 +473,10 @@ mod tests {
         };
         assert_eq!(command.to_word(), 0xd_000a_abcd);
         let arm = ImmediateArm {
-            qp: 0x3ff,
+            qp: 0x83ff,
             threshold: 0x8000_0001,
         };
-        assert_eq!(arm.to_word(), 0x8000_0001_0000_03ff);
+        assert_eq!(arm.to_word(), 0x8000_0001_0000_83ff);
     }
 
     #[test]

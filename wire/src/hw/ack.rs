@@ -1,6 +1,7 @@
 //! Acknowledgement requests of the receive lane to the transmit side.
 
 use super::frame::DropReason;
+use super::numbers::Qpn;
 use rust_hdl::prelude::*;
 
 pub use crate::receive::AckKind;
@@ -12,7 +13,7 @@ pub struct AckRequest {
     /// Why a NAK, NACK or repeated acknowledgement is requested.
     pub reason: DropReason,
     /// Local QP number: the transmit side looks up the peer there.
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     /// PSN for BTH or SETH/NETH. RC ACK: the last PSN received in order. RC NAK: the expected PSN. MRC: the packet's own PSN.
     pub psn: Bits<24>,
     /// AETH.MSN (RC).

@@ -18,10 +18,12 @@ pub const READ_ADDRESS: usize = 0;
 pub mod read_user {
     /// Payload: send queue index of the message, 16 bits.
     pub const SLOT: usize = 0;
-    /// Queue pair, 10 bits.
+    /// Queue pair, [`QPN_BITS`](crate::hw::QPN_BITS) bits.
     pub const QP: usize = 16;
     /// Epoch of the read: see [`crate::hw::fence`].
-    pub const EPOCH: usize = 26;
+    pub const EPOCH: usize = QP + crate::rows::QPN_BITS;
     /// Send queue entries: number of entries, 4 bits.
     pub const ENTRIES: usize = 0;
+    /// Bits of all fields.
+    pub const BITS: usize = EPOCH + 1;
 }

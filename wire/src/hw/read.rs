@@ -1,6 +1,7 @@
 //! Records of the DMA read engine: its commands, its requests to PCIe, and the completions.
 
 use super::core::DmaSegments;
+use super::payload::read_user;
 use rust_hdl::prelude::*;
 
 /// `CompletionHeader::status` of a successful completion; every other value ends the request without data (PCIe base
@@ -17,7 +18,7 @@ pub struct ReadCommand {
     /// Addresses of the bytes. A first length beyond `length` is cut to it.
     pub segments: DmaSegments,
     /// Comes back with the payload, unchanged.
-    pub user: Bits<32>,
+    pub user: Bits<{ read_user::BITS }>,
 }
 
 /// Header of one memory read request TLP (PCIe base specification, section 2.2.7).
@@ -62,7 +63,7 @@ pub struct ReadBeat {
     /// The read failed: this is its only beat, and it has no bytes.
     pub error: Bit,
     /// The value of the command, the same on every beat.
-    pub user: Bits<32>,
+    pub user: Bits<{ read_user::BITS }>,
 }
 
 /// A read that failed, for the event queue.

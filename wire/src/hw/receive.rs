@@ -2,12 +2,13 @@
 
 use super::ack::AckRequest;
 use super::frame::Position;
+use super::numbers::Qpn;
 use rust_hdl::prelude::*;
 
 /// The fate of one packet that was accepted or is to be answered.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RxOutcome {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     /// Port on which the packet arrived.
     pub port: Bit,
     /// The packet was accepted: its payload is being placed, for the first time.
@@ -41,7 +42,7 @@ pub struct RxOutcome {
 /// What the receive core counts for a queue pair: at most one token.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ReceiveCount {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     /// The token makes the queue pair ready to receive: its counters restart.
     pub restarts: Bit,
     pub accepted: Bit,
@@ -63,7 +64,7 @@ pub struct ReceiveCount {
 /// What the responder counts for a queue pair: at most one operation.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct ResponderCount {
-    pub qp: Bits<10>,
+    pub qp: Qpn,
     /// The operation configures the queue pair: its counters restart.
     pub restarts: Bit,
     pub out_of_order: Bit,

@@ -18,7 +18,8 @@ row! {
 }
 
 row! {
-    /// The peer of a queue pair, as its control packets name it. 1,024 entries, indexed by local queue pair.
+    /// The peer of a queue pair, as its control packets name it. An entry for each,
+    /// indexed by local queue pair.
     pub struct ControlPeerRow => ControlPeer {
         /// The queue pair accepts control packets. It is false in an entry that was never written.
         valid: bool => Bit,

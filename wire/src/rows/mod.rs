@@ -31,6 +31,7 @@ pub use policy::{
 };
 pub use receive::{
     EmttRow, MrRow, Owner, PageSize, QpMode, QpRow, QpState, TableError, EMTT_INDEX_BITS, FIRST_QP,
+    QPN_BITS,
 };
 pub use requester::{
     RequesterRow, SendQueueRow, BURST_BYTES, BURST_PACKETS, MAX_OUTSTANDING, SHORT_MESSAGE,

@@ -10,6 +10,9 @@ use crate::Psn;
 /// Bits of an eMTT index. It is also the number of bits of a row number, because no table has more rows.
 pub const EMTT_INDEX_BITS: usize = 20;
 
+/// Bits of a queue pair's number in the card. No card has more than 65,536 queue pairs.
+pub const QPN_BITS: usize = 16;
+
 /// Queue pair numbers below this one are management's; the lane never receives for them.
 pub const FIRST_QP: u32 = 2;
 
@@ -75,7 +78,7 @@ record_enum! {
 }
 
 row! {
-    /// Static part of a QP context: written by software, only read by the lane. 1,024 entries, indexed by QP number.
+    /// Static part of a QP context: written by software, only read by the lane. An entry for each queue pair, indexed by QP number.
     pub struct QpRow => QpContext {
         state: QpState => QpState,
         mode: QpMode => QpMode,

@@ -158,7 +158,7 @@ fn nscc_engine_agrees_with_rust_hdl() {
 }
 
 #[test]
-#[should_panic(expected = "use Q of 1 to 10")]
+#[should_panic(expected = "use Q of 1 to 16")]
 fn more_queue_pairs_than_the_port_can_name_are_refused() {
-    let _ = NsccEngine::<11>::default();
+    let _ = NsccEngine::<17>::default();
 }

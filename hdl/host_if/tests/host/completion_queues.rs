@@ -268,7 +268,7 @@ fn completions_do_not_wait_for_the_requester() {
 }
 
 #[test]
-#[should_panic(expected = "2^0 queue pairs: use Q of 1 to 10")]
+#[should_panic(expected = "2^0 queue pairs: use Q of 1 to 16")]
 fn a_single_queue_pair_is_refused() {
     let _ = CompletionQueues::<0>::default();
 }

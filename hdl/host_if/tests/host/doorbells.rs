@@ -424,9 +424,9 @@ fn outcome_offered(dut: &Dut) -> (u16, u32) {
 }
 
 #[test]
-#[should_panic(expected = "2^11 queue pairs: use Q of 1 to 10")]
+#[should_panic(expected = "2^17 queue pairs: use Q of 1 to 16")]
 fn more_queue_pairs_than_numbers_are_refused() {
-    let _ = Doorbells::<11, 4>::default();
+    let _ = Doorbells::<17, 4>::default();
 }
 
 #[test]

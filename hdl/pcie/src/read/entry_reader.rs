@@ -10,6 +10,7 @@ use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::{FailedRead, ReadBeat, ReadCommand};
+use stellar_wire::hw::QPN_BITS;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use super::records::{ENTRY_TAGS, FLUSH_TAGS};
@@ -114,9 +115,10 @@ impl<const W: usize> Logic for EntryReader<W> {
                 first_translated: false,
                 ..DmaSegments::default()
             },
-            user: (bit_cast::<32, 10>(fetch.qp) << (read_user::QP as u64))
-                | (bit_cast::<32, 1>(fetch.epoch.into()) << (read_user::EPOCH as u64))
-                | bit_cast::<32, 4>(fetch.entries),
+            user: (bit_cast::<{ read_user::BITS }, QPN_BITS>(fetch.qp) << (read_user::QP as u64))
+                | (bit_cast::<{ read_user::BITS }, 1>(fetch.epoch.into())
+                    << (read_user::EPOCH as u64))
+                | bit_cast::<{ read_user::BITS }, 4>(fetch.entries),
         };
         join!(self, commands.out => command);
         self.addresses.in_.valid.next = fetches;
@@ -140,14 +142,14 @@ impl<const W: usize> Logic for EntryReader<W> {
 
         // report
         let front = self.of_beats.out.data.val();
-        let qp = front.user.get_bits::<10>(read_user::QP);
+        let qp = front.user.get_bits::<QPN_BITS>(read_user::QP);
         let waits = self.of_beats.out.valid.val() & self.beats.out.valid.val();
         let fails = waits & front.error;
         let reported = self.reported.q.val();
         self.fault.valid.next = fails & !reported;
         self.fault.record.next = FailedRead {
             kind: bits::<8>(EventKind::EntryReadFailed.code().into()),
-            source: bit_cast::<24, 10>(qp),
+            source: bit_cast::<24, QPN_BITS>(qp),
             address: self.addresses.out.data.val(),
         };
 

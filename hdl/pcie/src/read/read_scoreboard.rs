@@ -5,6 +5,7 @@ use hdl_primitives::{Checked, LutRam, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::BufferSpan;
 use stellar_wire::hw::dma::PlaceCommand;
+use stellar_wire::hw::payload::read_user;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
@@ -26,7 +27,7 @@ const TURN_BITS: usize = COMMAND_BITS + 1;
 struct HeldCommand {
     /// Bytes in the ring.
     length: Bits<LENGTH_BITS>,
-    user: Bits<32>,
+    user: Bits<{ read_user::BITS }>,
     /// It is longer than a command may be, and asked for nothing.
     refused: Bit,
 }

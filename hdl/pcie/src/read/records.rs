@@ -2,6 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::payload::read_user;
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 /// log2 of the bytes of a granule, the unit in which commands get space of the ring: a beat of the widest lane.
@@ -106,7 +107,7 @@ pub struct CommandHead {
     pub place: Bits<GRANULE_BITS>,
     /// Bytes, 0 to 8,192. A command that failed has the space for them too.
     pub length: Bits<LENGTH_BITS>,
-    pub user: Bits<32>,
+    pub user: Bits<{ read_user::BITS }>,
     pub failed: Bit,
 }
 

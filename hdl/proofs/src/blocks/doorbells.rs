@@ -4,6 +4,7 @@ use hdl_host_if::{ConsumerSrc, DoorbellWriteSnk, Doorbells, OwnerSnk, RefusedDoo
 use hdl_macros::{clock_reset, hdl, join};
 use rust_hdl::prelude::*;
 use stellar_wire::host::Doorbell;
+use stellar_wire::hw::QPN_BITS;
 
 /// Properties of [`Doorbells`] with 4 queue pairs and 2 pages that push, told for one queue pair that the solver chooses.
 #[derive(LogicBlock, Default)]
@@ -88,8 +89,8 @@ impl Logic for DoorbellsProof {
         self.holds_refused_of_other.next = !(refuses & of_watched) | !owned;
         self.holds_one_outcome.next =
             !(rings & consumes) & !(rings & refuses) & !(consumes & refuses);
-        let qp = bit_cast::<24, 10>(self.doorbells.doorbell.qp.val());
-        let consumer_qp = bit_cast::<24, 10>(self.doorbells.consumer.qp.val());
+        let qp = bit_cast::<24, QPN_BITS>(self.doorbells.doorbell.qp.val());
+        let consumer_qp = bit_cast::<24, QPN_BITS>(self.doorbells.consumer.qp.val());
         self.holds_queue_pair.next = (!rings | (qp == written))
             & (!consumes | (consumer_qp == written))
             & (!refuses | (self.doorbells.refused.qp.val() == written));

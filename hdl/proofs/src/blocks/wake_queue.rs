@@ -4,7 +4,7 @@ use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::QpSrc;
 use hdl_requester::WakeQueue;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 
 /// Cycles after reset in which the queue clears its memories: one for each queue pair.
 const CLEARING: u64 = 4;
@@ -72,7 +72,7 @@ impl Logic for WakeQueueProof {
         let adds =
             is_cleared & self.in_valid.val() & (self.in_qp.val().get_bits::<2>(0) == watched);
         let offered = self.queue.out.valid.val();
-        let is_watched = self.queue.out.qp.val() == bit_cast::<10, 2>(watched);
+        let is_watched = self.queue.out.qp.val() == bit_cast::<QPN_BITS, 2>(watched);
         let leaves = offered & self.out.ready.val();
         let added = self.added.q.val();
         self.planes.d.next = self.plane_up.val();

@@ -110,7 +110,7 @@ proptest! {
 
 #[test]
 #[should_panic(
-    expected = "PsnTrack<10, 5, 64, 15>: give QP_BITS of 1 to 10, RING_BITS of 5 to 7, RING = 2^RING_BITS"
+    expected = "PsnTrack<10, 5, 64, 15>: give QP_BITS of 1 to 16, RING_BITS of 5 to 7, RING = 2^RING_BITS"
 )]
 fn parameters_that_do_not_fit_are_refused() {
     let _ = PsnTrack::<10, 5, 64, 15>::default();

@@ -43,7 +43,7 @@ fn verilog_agrees_with_rust_hdl() {
 }
 
 #[test]
-#[should_panic(expected = "use Q of 1 to 10 (2 to 1,024 queue pairs) and P of 1 to 12")]
+#[should_panic(expected = "use Q of 1 to 16 (2 to 65,536 queue pairs) and P of 1 to 12")]
 fn more_tenants_than_have_shares_are_refused() {
     let _ = QpSchedule::<10, 13>::default();
 }

@@ -56,8 +56,17 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(start: u32) -> Self {
+        Self::of(Dut::new::<Timers>(), start)
+    }
+
+    /// A block of as many timers in groups of 32, of which a large card has more.
+    pub fn of_full_groups(start: u32) -> Self {
+        Self::of(Dut::new::<TimerScan<QP_BITS, 2, 4>>(), start)
+    }
+
+    fn of(dut: Dut, start: u32) -> Self {
         let mut bench = Self {
-            dut: Dut::new::<Timers>(),
+            dut,
             now: Ticks(start),
             deadlines: vec![],
             standing: None,

@@ -9,6 +9,7 @@ use hdl_testkit::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
 use rand::Rng;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Qpn;
 
 const QPS: usize = 1 << QP_BITS;
 
@@ -17,7 +18,7 @@ fn verilog_agrees_with_rust_hdl() {
     let mut time = 0_u64;
     let drive = move |block: &mut Timers, rng: &mut TestRng| {
         time += rng.random_range(0..3);
-        let qp: Bits<10> = Bits::random(rng);
+        let qp: Qpn = Bits::random(rng);
         block.reset.next = rng.random_ratio(1, 300);
         block.now.next = time.to_bits();
         block.deadline.valid.next = bool::random(rng);
@@ -35,9 +36,9 @@ fn verilog_agrees_with_rust_hdl() {
 }
 
 #[test]
-#[should_panic(expected = "use Q of 1 to 10")]
+#[should_panic(expected = "use Q of 1 to 16")]
 fn more_queue_pairs_than_the_port_can_name_are_refused() {
-    let _ = TimerScan::<11>::default();
+    let _ = TimerScan::<17>::default();
 }
 
 /// Generates a set: queue pair, armed, and deadline in ticks from now; a negative one has been reached already.
@@ -104,7 +105,11 @@ proptest! {
 
 #[test]
 fn deadlines_reached_all_at_once_are_offered_one_per_clock() {
-    let mut bench = Bench::new(1_000);
+    offered_one_per_clock(Bench::new(1_000));
+    offered_one_per_clock(Bench::of_full_groups(1_000));
+}
+
+fn offered_one_per_clock(mut bench: Bench) {
     for qp in 0..QPS {
         bench.clock(0, Input::set(qp, true, 10_000));
     }
@@ -126,7 +131,11 @@ fn deadlines_reached_all_at_once_are_offered_one_per_clock() {
 
 #[test]
 fn a_reset_disarms_all() {
-    let mut bench = Bench::new(5);
+    disarmed_by_reset(Bench::new(5));
+    disarmed_by_reset(Bench::of_full_groups(5));
+}
+
+fn disarmed_by_reset(mut bench: Bench) {
     for qp in 0..QPS {
         bench.clock(0, Input::set(qp, true, 0));
     }

@@ -384,7 +384,7 @@ fn configuration_comes_before_arming_and_that_before_packets() {
 
 #[test]
 #[should_panic(
-    expected = "Responder<2, 8, 7, 9>: give Q of 1 to 10, I of 1 to 8, A of I to 16 and R = Q + 7"
+    expected = "Responder<2, 8, 7, 9>: give Q of 1 to 16, I of 1 to 8, A of I to 16 and R = Q + 7"
 )]
 fn widths_that_do_not_fit_are_refused() {
     let _ = hdl_responder::Responder::<2, 8, 7, 9>::default();

@@ -57,7 +57,7 @@ fn any_peer(rng: &mut TestRng) -> (u32, ControlPeer) {
 fn control_check_is_its_verilog() {
     let mut runner = TestRunner::deterministic();
     check(
-        ControlCheck::default,
+        <ControlCheck>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             let (fields, source, transport) = parsed(&mut runner);
@@ -79,7 +79,7 @@ fn rx_control_is_its_verilog() {
     let mut runner = TestRunner::deterministic();
     let mut held = 0_i32;
     check(
-        RxControl::default,
+        <RxControl>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             let (fields, source, transport) = parsed(&mut runner);

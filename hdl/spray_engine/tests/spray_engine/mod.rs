@@ -300,7 +300,7 @@ fn with_every_path_of_both_planes_gone_the_doubtful_ones_are_used_and_denied_one
 }
 
 #[test]
-#[should_panic(expected = "so use 1 to 10")]
+#[should_panic(expected = "so use 1 to 16")]
 fn more_queue_pairs_than_requests_can_name_are_refused() {
-    let _ = SprayEngine::<11>::default();
+    let _ = SprayEngine::<17>::default();
 }

@@ -3,9 +3,9 @@
 use hdl_tx_pipeline::TxPacketBuilder;
 
 #[test]
-#[should_panic(expected = "queue pair numbers have 10 bits, use Q = 1 to 10")]
+#[should_panic(expected = "queue pair numbers have 16 bits, use Q = 1 to 16")]
 fn more_queue_pairs_than_numbers() {
-    let _ = TxPacketBuilder::<11, 7, 9>::default();
+    let _ = TxPacketBuilder::<17, 7, 9>::default();
 }
 
 #[test]

@@ -6,7 +6,7 @@ use stellar_wire::host::config_space::{command, header, msi_x, Bar, Function, MS
 use stellar_wire::host::registers::{
     DataPath, Features, Immediates, DATA_PATH, FEATURES, IDENTITY, IMMEDIATES, PORT_STATE, VERSION,
 };
-use stellar_wire::rows::EMTT_INDEX_BITS;
+use stellar_wire::rows::{EMTT_INDEX_BITS, QPN_BITS};
 use thiserror::Error;
 
 use crate::device::{DeviceError, PciFunction};
@@ -69,7 +69,7 @@ pub enum ProbeError {
     #[error("the card's registers have version {}.{}; this driver needs {MAJOR}.{MINOR} or a later minor version", .0 >> 16, .0 & 0xffff)]
     Version(u32),
     /// Counts that cannot be.
-    #[error("FEATURES says 2^{} queue pairs and {} ports; this driver needs 2^2 to 2^10 and 1 or 2", .0.log2_queue_pairs, .0.ports)]
+    #[error("FEATURES says 2^{} queue pairs and {} ports; this driver needs 2^2 to 2^{QPN_BITS} and 1 or 2", .0.log2_queue_pairs, .0.ports)]
     Features(Features),
     /// Endpoints that cannot be.
     #[error("DATA_PATH says {} PCIe endpoints; this driver needs 1 or 2, the control function's and the data function's", .0.endpoints)]
@@ -157,7 +157,9 @@ impl Probe {
             return Err(ProbeError::Version(version));
         }
         let features = Features::from_word(read(FEATURES.offset)?);
-        if !(2..=10).contains(&features.log2_queue_pairs) || !(1..=2).contains(&features.ports) {
+        if !(2..=QPN_BITS).contains(&usize::from(features.log2_queue_pairs))
+            || !(1..=2).contains(&features.ports)
+        {
             return Err(ProbeError::Features(features));
         }
         let tables = [features.log2_regions, features.log2_translations];
@@ -325,10 +327,10 @@ mod tests {
         let says =
             |features: Features| message(|card| card.set_register(FEATURES, features.to_word()));
         let large = says(Features {
-            log2_queue_pairs: 12,
+            log2_queue_pairs: 17,
             ..FakeCard::FEATURES
         });
-        assert!(large.contains("2^12 queue pairs"), "{large}");
+        assert!(large.contains("2^17 queue pairs"), "{large}");
         let no_regions = says(Features {
             log2_regions: 0,
             ..FakeCard::FEATURES

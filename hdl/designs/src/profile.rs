@@ -1,7 +1,7 @@
 //! Which card is meant: that of a board, or one that a file describes.
 
 use hdl_host_if::table_rows::features;
-use hdl_nic::table_bits::{EMTT_BITS, MR_BITS, QP_BITS};
+use hdl_nic::table_bits::{EMTT_BITS, MR_BITS};
 use hdl_nic::{Board, Shape, UnknownBoard, UnknownShape};
 use serde::Deserialize;
 use stellar_wire::host::registers::Immediates;
@@ -95,8 +95,8 @@ impl Profile {
 
     /// The card that a file (TOML) describes. `file` is its name, for errors.
     ///
-    /// A file names a board, or ports and width, or both. The sizes of tables, windows and the blocks of MAC and PCIe follow from these; a file may state
-    /// them, and one that states others is refused.
+    /// A file names a board, or ports and width, or both, and the number of queue pairs if it is not 1,024. The sizes of other tables, windows and the blocks of MAC and PCIe
+    /// follow from these; a file may state them, and one that states others is refused.
     ///
     /// # Errors
     /// [`ProfileError`], which says what is allowed.
@@ -124,12 +124,34 @@ impl Profile {
             file: file.into(),
             error,
         })?;
-        let profile = Self { board, shape };
-        profile.check(file, &told)?;
-        Ok(profile)
+        let card = Self { board, shape };
+        card.check(file, &told)?;
+        Ok(match told.queue_pairs {
+            Some(count) => card.with_queue_pairs(file, count)?,
+            None => card,
+        })
     }
 
-    /// Checks what the file states beside the shape.
+    /// The card with this many queue pairs.
+    fn with_queue_pairs(self, file: &str, queue_pairs: u64) -> Result<Self, ProfileError> {
+        let counts = self
+            .shape
+            .queue_pair_counts()
+            .map(|count| count.to_string());
+        let refusal = || ProfileError::Value {
+            file: file.into(),
+            key: "queue_pairs",
+            given: queue_pairs.to_string(),
+            allowed: counts.collect::<Vec<_>>().join(" or "),
+            ports: self.shape.ports(),
+            width: self.shape.width(),
+        };
+        let shape = self.shape.with_queue_pairs(queue_pairs);
+        let shape = shape.ok_or_else(refusal)?;
+        Ok(Self { shape, ..self })
+    }
+
+    /// Checks what the file states beside the shape and the queue pairs.
     fn check(self, file: &str, told: &Description) -> Result<(), ProfileError> {
         let (ports, width) = (self.shape.ports(), self.shape.width());
         let refuse = |key, given: String, allowed: String| ProfileError::Value {
@@ -145,9 +167,8 @@ impl Profile {
             let names = self.boards().map(|board| board.facts().name);
             return Err(refuse("board", given, one_of(names)));
         }
-        let features = features(QP_BITS, MR_BITS, EMTT_BITS, ports);
+        let features = features(self.shape.queue_pair_bits(), MR_BITS, EMTT_BITS, ports);
         let sizes = [
-            ("queue_pairs", told.queue_pairs, features.log2_queue_pairs),
             ("regions", told.regions, features.log2_regions),
             (
                 "translations",

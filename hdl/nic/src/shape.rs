@@ -1,8 +1,9 @@
-//! Shapes of the card: how many ports, and how wide their lanes are.
+//! Shapes of the card: how many ports, how wide their lanes are, and how many queue pairs.
 
 use thiserror::Error;
 
 use crate::board::Board;
+use crate::table_bits::QP_BITS;
 
 /// A shape that the card is built in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -12,6 +13,8 @@ pub enum Shape {
     /// Two ports with an endpoint each, 1,024 bits: two 200G ports.
     #[default]
     TwoPorts1024,
+    /// The same with 16,384 queue pairs in place of 1,024.
+    TwoPorts1024Qp16k,
 }
 
 /// There is no such shape.
@@ -29,18 +32,24 @@ pub struct UnknownShape {
 
 fn names() -> String {
     let name = |shape: Shape| format!("{} and {}", shape.ports(), shape.width());
-    Shape::ALL.map(name).join(", ")
+    let mut names = Shape::ALL.map(name).to_vec();
+    names.dedup();
+    names.join(", ")
 }
 
 impl Shape {
     /// All shapes.
-    pub const ALL: [Self; 2] = [Self::OnePort512, Self::TwoPorts1024];
+    pub const ALL: [Self; 3] = [
+        Self::OnePort512,
+        Self::TwoPorts1024,
+        Self::TwoPorts1024Qp16k,
+    ];
 
     /// Ports, each with a PCIe endpoint.
     pub const fn ports(self) -> usize {
         match self {
             Self::OnePort512 => 1,
-            Self::TwoPorts1024 => 2,
+            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k => 2,
         }
     }
 
@@ -48,7 +57,7 @@ impl Shape {
     pub const fn width(self) -> usize {
         match self {
             Self::OnePort512 => 512,
-            Self::TwoPorts1024 => 1_024,
+            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k => 1_024,
         }
     }
 
@@ -56,7 +65,15 @@ impl Shape {
     pub const fn port_gbps(self) -> u32 {
         match self {
             Self::OnePort512 => 100,
-            Self::TwoPorts1024 => 200,
+            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k => 200,
+        }
+    }
+
+    /// log2 of the queue pairs.
+    pub const fn queue_pair_bits(self) -> usize {
+        match self {
+            Self::OnePort512 | Self::TwoPorts1024 => QP_BITS,
+            Self::TwoPorts1024Qp16k => 14,
         }
     }
 
@@ -70,10 +87,30 @@ impl Shape {
         match self {
             Self::OnePort512 => "nic_512",
             Self::TwoPorts1024 => "nic",
+            Self::TwoPorts1024Qp16k => "nic_16k",
         }
     }
 
-    /// The shape of this many ports and bits.
+    /// The numbers of queue pairs of cards with as many ports and bits, this one's among them, the least first.
+    pub fn queue_pair_counts(self) -> impl Iterator<Item = u64> {
+        let alike =
+            move |shape: &Self| (shape.ports(), shape.width()) == (self.ports(), self.width());
+        Self::ALL
+            .into_iter()
+            .filter(alike)
+            .map(|shape| 1 << shape.queue_pair_bits())
+    }
+
+    /// The shape of as many ports and bits, with this many queue pairs, if there is one.
+    pub fn with_queue_pairs(self, queue_pairs: u64) -> Option<Self> {
+        let fits = |shape: &Self| {
+            (shape.ports(), shape.width()) == (self.ports(), self.width())
+                && 1 << shape.queue_pair_bits() == queue_pairs
+        };
+        Self::ALL.into_iter().find(fits)
+    }
+
+    /// The shape of this many ports and bits, with 1,024 queue pairs.
     ///
     /// # Errors
     /// [`UnknownShape`].

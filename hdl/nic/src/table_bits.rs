@@ -3,7 +3,7 @@
 use stellar_wire::config::{MOST_IMMEDIATES, STASH_ENTRIES};
 use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
-/// log2 of the queue pairs: 1,024.
+/// log2 of the queue pairs, 1,024, where a shape does not say otherwise ([`Shape::queue_pair_bits`](crate::Shape::queue_pair_bits)).
 pub const QP_BITS: usize = 10;
 /// log2 of the immediates that a queue pair can stash: 256.
 pub const STASHES: usize = MOST_IMMEDIATES.ilog2() as usize;

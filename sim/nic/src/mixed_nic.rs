@@ -10,12 +10,13 @@ use sim_world::{
     WorldError,
 };
 use stellar_transport::endpoint::{
-    ConfigError, DoorbellError, EndpointConfig, QpConfig, TableWriteError,
+    CardModel, ConfigError, DoorbellError, Endpoint, EndpointConfig, QpConfig, TableWriteError,
 };
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_wire::host::{Cqe, Doorbell, Eqe, QpCounters};
 
 use crate::rtl_nic::flush_delay;
+use crate::shape::chosen_shape;
 use crate::RtlNic;
 
 /// Which of two hosts has the Verilated card; the other one has the software reference.
@@ -98,8 +99,13 @@ impl<M> MixedNic<M> {
         let nic = match kind {
             HostNic::Card => Either::Rtl(Box::new(RtlNic::build(host, config, memory, pcie)?)),
             HostNic::Reference => {
-                let nic = ReferenceNic::build(host, config, memory, pcie)?;
-                Either::Reference(Box::new(nic))
+                // As many queue pairs as the card has.
+                let model = CardModel {
+                    queue_pairs: 1 << chosen_shape().queue_pair_bits(),
+                    ..CardModel::default()
+                };
+                let endpoint = Endpoint::with_model(config, model, memory)?;
+                Either::Reference(Box::new(ReferenceNic::new(endpoint, pcie.reads)))
             }
         };
         let mix = PhantomData;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, Once, PoisonError};
 
 use arrayvec::ArrayVec;
-use hdl_nic::{Shape, Top, RESET_CLOCKS, RESET_HOLD};
+use hdl_nic::{reset_clocks, Shape, Top, RESET_HOLD};
 use sim_bfm::{Beat, BEAT};
 use sim_models::DesignModels;
 use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
@@ -210,9 +210,11 @@ impl NicModel {
     pub fn shared_of(shape: Shape) -> Result<&'static Library, NicError> {
         static ONE_PORT: Mutex<Option<&Library>> = Mutex::new(None);
         static TWO_PORTS: Mutex<Option<&Library>> = Mutex::new(None);
+        static TWO_PORTS_16K: Mutex<Option<&Library>> = Mutex::new(None);
         let shared = match shape {
             Shape::OnePort512 => &ONE_PORT,
             Shape::TwoPorts1024 => &TWO_PORTS,
+            Shape::TwoPorts1024Qp16k => &TWO_PORTS_16K,
         };
         // Who comes meanwhile waits, for to elaborate the card takes seconds. A panic of another caller leaves nothing half done.
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -240,7 +242,7 @@ impl NicModel {
         }
     }
 
-    /// A fresh NIC, reset, its memories cleared.
+    /// A fresh NIC, reset, its memories cleared. Its pins do not say how many queue pairs it has: that is what the chosen shape has, if it is the shape of these pins.
     ///
     /// # Errors
     /// [`NicError::Model`] if the library holds the model of another design.
@@ -262,7 +264,7 @@ impl NicModel {
             nic.model.clock(nic.pins.clock);
         }
         nic.set_reset(false);
-        for _ in 0..RESET_CLOCKS {
+        for _ in 0..reset_clocks(shape.queue_pair_bits()) {
             nic.model.clock(nic.pins.clock);
         }
         Ok(nic)

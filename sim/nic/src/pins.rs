@@ -3,16 +3,20 @@
 use hdl_nic::Shape;
 use sim_verilated::{Model, PortId};
 
+use crate::shape::chosen_shape;
 use crate::NicError;
 
-/// The shape of the card that a model is.
+/// The shape of the card that a model is. Pins do not say how many queue pairs it has: that is what the chosen shape has, if it is a shape of these pins.
 ///
 /// # Errors
 /// [`NicError`] if the model is not a card.
 pub fn shape_of(model: &Model) -> Result<Shape, NicError> {
     let ports = 1 + usize::from(model.port("rx1_valid").is_ok());
     let width = model.width(model.port("rx0_data")?);
-    Ok(Shape::new(ports, width)?)
+    let shape = Shape::new(ports, width)?;
+    let chosen = chosen_shape();
+    let fits = chosen.ports() == ports && chosen.width() == width;
+    Ok(if fits { chosen } else { shape })
 }
 
 /// Pins of one port and its PCIe endpoint.

@@ -8,6 +8,7 @@ mod large_mtu;
 mod mixed;
 mod model_spec;
 mod one_path;
+mod queue_pairs;
 mod scenarios;
 mod times;
 mod transfer;

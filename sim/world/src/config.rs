@@ -1,5 +1,6 @@
 //! Configuration of a transfer between two hosts.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use stellar_transport::spray::Policy;
 use stellar_transport::time::Ticks;
 
 use crate::names::closest;
+use crate::pair::FIRST_QP;
 use crate::{Addressing, WorldError};
 
 /// Maximum number of queue pairs between two NICs: the 1,024 of the table without the two of management.
@@ -145,6 +147,8 @@ pub struct Plan {
     pub addressing: Addressing,
     /// Queue pairs.
     pub qps: u32,
+    /// Number of the first one, at both ends.
+    pub first_qp: u32,
     /// log2 of the path MTU in bytes, 8 to 13.
     pub mtu_log2: u8,
     /// First PSN of every queue pair, 24 bits.
@@ -186,6 +190,7 @@ impl Plan {
             transport: TransportPlan::Mrc(MrcPlan::default()),
             addressing: Addressing::default(),
             qps: 1,
+            first_qp: FIRST_QP,
             mtu_log2: 12,
             first_psn: 0,
             sq_log2: 6,
@@ -193,6 +198,11 @@ impl Plan {
             capture: false,
             clock: None,
         })
+    }
+
+    /// Numbers of the queue pairs.
+    pub const fn numbers(&self) -> Range<u32> {
+        self.first_qp..self.first_qp + self.qps
     }
 
     /// Planes of the fabric: ports of a NIC.

@@ -40,7 +40,7 @@ const ATTEMPTS: u64 = 64;
 /// A world of two hosts. The default NIC is the software reference.
 pub type PairWorld<N = ReferenceNic> = World<N>;
 
-/// Builds the world of `plan`: two hosts, and queue pairs with the numbers from [`FIRST_QP`] on between them. Each queue pair has its own doorbell
+/// Builds the world of `plan`: two hosts, and queue pairs with the numbers of [`Plan::numbers`] between them. Each queue pair has its own doorbell
 /// page, with the same number.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ pub fn connect<N: NicKind>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
     let transport = Transport::new(plan, rtt)?;
     let route = |to| plan.addressing.source_route(&plan.topology, to);
     let (there, back) = (route(plan.receiver)?, route(plan.sender)?);
-    for number in FIRST_QP..FIRST_QP + plan.qps {
+    for number in plan.numbers() {
         for (host, peer, srv6) in [
             (SENDER, plan.receiver, there),
             (RECEIVER, plan.sender, back),

@@ -3,7 +3,7 @@
 use sim_net::Time;
 use stellar_transport::rx::{Owner, PageSize};
 
-use crate::pair::{connect, PairWorld, FIRST_QP, RECEIVER, SENDER};
+use crate::pair::{connect, PairWorld, RECEIVER, SENDER};
 use crate::report::Report;
 use crate::{verify, NicKind, Plan, ReferenceNic, RegionSpec, World, WorldError, Write};
 
@@ -83,7 +83,7 @@ pub fn run_watched<N: NicKind>(
     let (mut offset, mut number) = (0, 0);
     let mut list = vec![];
     for message in 0..u64::from(transfer.messages) {
-        for qp in FIRST_QP..FIRST_QP + plan.qps {
+        for qp in plan.numbers() {
             let write = Write {
                 from: SENDER,
                 to: RECEIVER,

@@ -33,8 +33,9 @@ fn complaint(command: &mut Command) -> Option<String> {
     (!output.status.success() || !said.trim().is_empty()).then_some(said)
 }
 
-/// The designs to look at: with the environment variable `STELLAR_BOARD` the card of that board alone, otherwise all but the card with one port. That shares
-/// most of its modules with the full card and takes as long, so `./stellar test --long profiles` looks at it.
+/// The designs to look at: with the environment variable `STELLAR_BOARD` the card of that board alone, otherwise all but the cards with one port
+/// and with more queue pairs. They share most of their modules with the full card and take as long: `./stellar test --long profiles` looks at that with one port, and the tests
+/// of `hdl-nic` lint all.
 fn designs() -> Vec<&'static Known> {
     match env::var("STELLAR_BOARD") {
         Ok(board) if !board.is_empty() => {
@@ -42,7 +43,8 @@ fn designs() -> Vec<&'static Known> {
             vec![find(profile.design()).expect("its card")]
         }
         _ => {
-            let wanted = |known: &&Known| known.name != Shape::OnePort512.design();
+            let others = [Shape::OnePort512, Shape::TwoPorts1024Qp16k].map(Shape::design);
+            let wanted = |known: &&Known| !others.contains(&known.name);
             ALL.iter().filter(wanted).collect()
         }
     }

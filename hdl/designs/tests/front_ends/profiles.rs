@@ -32,6 +32,29 @@ fn what_is_built_may_be_stated() {
 }
 
 #[test]
+fn a_file_chooses_the_number_of_queue_pairs() {
+    let text = "board = \"v80\"\nqueue_pairs = 16384\nregions = 4096";
+    let card = Profile::from_toml("card.toml", text).unwrap();
+    let shape = Shape::TwoPorts1024Qp16k;
+    assert_eq!((card.board, card.shape), (Some(Board::V80), shape));
+    assert_eq!(card.design(), "nic_16k");
+    assert!(find(card.design()).is_ok());
+    let by_shape = "ports = 2\nwidth = 1024\nqueue_pairs = 16384";
+    let by_shape = Profile::from_toml("card.toml", by_shape).unwrap();
+    assert_eq!((by_shape.board, by_shape.shape), (None, shape));
+    let usual = Profile::from_toml("card.toml", "board = \"v80\"\nqueue_pairs = 1024");
+    assert_eq!(usual.unwrap(), Profile::of(Board::V80));
+    let told = refusal("board = \"v80\"\nqueue_pairs = 65536");
+    let of_shape = "a card of 2 port(s) and 1024 bits has";
+    assert_eq!(
+        told,
+        format!("card.toml: queue_pairs = 65536; {of_shape} 1024 or 16384")
+    );
+    let told = refusal("board = \"u55c\"\nqueue_pairs = 16384");
+    assert!(told.ends_with("1 port(s) and 512 bits has 1024"), "{told}");
+}
+
+#[test]
 fn a_refusal_says_what_is_allowed() {
     let told = refusal("board = \"u200\"");
     assert_eq!(

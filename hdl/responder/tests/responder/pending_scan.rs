@@ -47,7 +47,10 @@ fn visited_in_time<const Q: usize>() {
     // After a reset, queue pair 0 is first visited in the next period, which begins when the clock wraps.
     let start = 0_u32.wrapping_sub(period);
     let found = visits::<Q>(start, 3 * period, |_| true);
-    let in_time: Vec<_> = found.into_iter().filter(|visit| visit.0 < period << 2).collect();
+    let in_time: Vec<_> = found
+        .into_iter()
+        .filter(|visit| visit.0 < period << 2)
+        .collect();
     assert_eq!(in_time.len() as u32, 2 * qps);
     for (n, (tick, qp, port)) in in_time.into_iter().enumerate() {
         assert_eq!(qp, n as u32 % qps);

@@ -1,6 +1,6 @@
 //! Hosts with a card each, and the wires between them, with a common clock.
 
-use hdl_nic::{Shape, RESET_CLOCKS, RESET_HOLD};
+use hdl_nic::{reset_clocks, Shape, RESET_HOLD};
 use sim_net::Time;
 use sim_verilated::Library;
 use stellar_wire::host::config_space::Function;
@@ -132,7 +132,7 @@ impl<M: HostSide> Hosts<M> {
         }
         for (card, left) in self.cards.iter_mut().zip(&mut self.resetting) {
             *left = left.saturating_sub(1);
-            if *left == RESET_CLOCKS {
+            if *left == reset_clocks(card.shape().queue_pair_bits()) {
                 card.release_reset();
             }
         }
@@ -179,7 +179,8 @@ impl<M: HostSide> Hosts<M> {
     /// Resets what is behind both functions.
     pub(super) fn reset_card(&mut self, host: usize) {
         self.cards[host].hold_reset();
-        self.resetting[host] = RESET_HOLD + RESET_CLOCKS;
+        let clears = reset_clocks(self.cards[host].shape().queue_pair_bits());
+        self.resetting[host] = RESET_HOLD + clears;
     }
 
     /// Whether a card is in reset.

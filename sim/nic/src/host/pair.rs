@@ -9,7 +9,7 @@ use super::sim_hosts::SimHosts;
 use super::wire::Wire;
 use crate::model::NicModel;
 use crate::pcie::PcieSettings;
-use crate::shape::chosen_shape;
+use crate::shape::{chosen_shape, with_shape};
 use crate::NicError;
 
 /// Two hosts, 0 and 1, with a Verilated card each; a cable from each port to the same port of the other.
@@ -31,8 +31,10 @@ impl CardPair {
     /// [`NicError`].
     pub fn of(shape: Shape, pcie: &PcieSettings) -> Result<Self, NicError> {
         let wire = Wire::cables(shape, false);
-        let library = NicModel::shared_of(shape)?;
-        Ok(Self(SimHosts::with_library(2, wire, library, pcie)?))
+        with_shape(shape, || {
+            let library = NicModel::shared()?;
+            Ok(Self(SimHosts::with_library(2, wire, library, pcie)?))
+        })
     }
 
     /// Does what [`Self::new`] does, and captures every frame at both ends of its cable.

@@ -15,7 +15,7 @@ use stellar_wire::mrc::Meth;
 use stellar_wire::{icrc, Bth, Ethernet, Header, Ipv4, Reth, Udp};
 
 use crate::config::TransportPlan;
-use crate::pair::{FIRST_QP, RECEIVER, SENDER};
+use crate::pair::{RECEIVER, SENDER};
 use crate::{
     ArrivalOrder, Completed, NicKind, PcieReads, Plan, Record, Verified, World, WorldError,
 };
@@ -248,7 +248,7 @@ pub(crate) fn percentile_ns(times: &[Time], percent: usize) -> u64 {
 
 fn qp_counters<N: NicKind>(plan: &Plan, world: &mut World<N>) -> Vec<QpCounters> {
     let nic = &mut world.host_mut(SENDER).nic;
-    let qps = FIRST_QP..FIRST_QP + plan.qps;
+    let qps = plan.numbers();
     qps.filter_map(|qp| nic.qp_counters(qp)).collect()
 }
 
@@ -270,7 +270,7 @@ pub(crate) fn requester_sums(counters: &[QpCounters]) -> RequesterSums {
 
 fn path_loads<N: NicKind>(plan: &Plan, world: &World<N>) -> Vec<u64> {
     let mut sums: Vec<u64> = Vec::new();
-    for qp in FIRST_QP..FIRST_QP + plan.qps {
+    for qp in plan.numbers() {
         let loads = world.host(SENDER).nic().path_loads(qp);
         sums.resize(sums.len().max(loads.len()), 0);
         for (sum, load) in sums.iter_mut().zip(loads) {

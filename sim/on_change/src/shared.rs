@@ -104,11 +104,17 @@ impl Sharing<'_> {
         let mut text = format!("{head}({PARAMETERS})");
         let mut locals: BTreeSet<(&str, &str)> = BTreeSet::new();
         let (mut firsts, mut seconds) = (tokens(first), tokens(second));
+        // Signals that are reached from the instance, and signals with a twin that are not.
+        let (mut moved, mut fixed) = (BTreeSet::new(), BTreeSet::new());
         let mut marks = false;
         loop {
             let (a, b) = match (firsts.next(), seconds.next()) {
                 (Some(a), Some(b)) => (a, b),
-                (None, None) => return one_to_one(&locals).then_some(text),
+                // g++ assumes that two pointers do not reach the same signal by different names.
+                (None, None) => {
+                    let apart = moved.is_disjoint(&fixed);
+                    return (apart && one_to_one(&locals)).then_some(text);
+                }
                 _ => return None,
             };
             let of_state = text.ends_with(STATE);
@@ -116,6 +122,7 @@ impl Sharing<'_> {
                 text.truncate(text.len() - STATE.len());
                 text += TWIN;
                 text += a;
+                moved.insert(a);
             } else if marks {
                 // Behind the name of the marks there is a bracket, then the number.
                 let number = |text: &str| text.parse::<usize>().ok();
@@ -138,6 +145,7 @@ impl Sharing<'_> {
                 text += a;
             } else if a == b {
                 text += a;
+                fixed.extend(self.twins.first(a).filter(|_| of_state));
             } else if (a, b) == (first_name, second_name) || is_blank(a, b) {
                 text += a;
             } else {
@@ -216,6 +224,15 @@ mod tests {
         let body = "    vlSelf->t__DOT__all = vlSelf->t__DOT__u_port_1__DOT__a;\n";
         let text = shared(body, body).unwrap();
         assert!(text.contains(body), "{text}");
+    }
+
+    #[test]
+    fn a_signal_is_reached_by_one_pointer() {
+        for fixed in ["port_0__DOT__a", "port_1__DOT__a"] {
+            let body =
+                format!("    vlSelf->t__DOT__u_port_#__DOT__a = vlSelf->t__DOT__u_{fixed};\n");
+            assert_eq!(shared(&body, &body), None, "{fixed}");
+        }
     }
 
     #[test]

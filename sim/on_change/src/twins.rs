@@ -70,8 +70,8 @@ pub(crate) fn of_first(name: &str) -> Option<(String, Side)> {
 pub(crate) struct Twins {
     /// For each signal of a first instance, the one of the second instance.
     second: BTreeMap<String, String>,
-    /// For each signal of a first or second instance, its line in the header.
-    lines: BTreeMap<String, String>,
+    /// For each signal of a first or second instance, its line in the header, and the one of the first instance.
+    members: BTreeMap<String, (String, String)>,
 }
 
 impl Twins {
@@ -86,10 +86,10 @@ impl Twins {
             };
             let second = format!("{before}1{behind}");
             if declared.get(second.as_str()) == Some(&kind) {
-                for name in [name, &second] {
-                    twins
-                        .lines
-                        .insert(name.to_owned(), format!("{kind} {name};"));
+                for member in [name, &second] {
+                    let line = format!("{kind} {member};");
+                    let entry = (line, name.to_owned());
+                    twins.members.insert(member.to_owned(), entry);
                 }
                 twins.second.insert(name.to_owned(), second);
             }
@@ -102,20 +102,26 @@ impl Twins {
         self.second.get(first).is_some_and(|twin| twin == second)
     }
 
+    /// Returns the name of the same signal of the first instance for a signal that has a twin.
+    pub(crate) fn first(&self, name: &str) -> Option<&str> {
+        self.members.get(name).map(|(_, first)| first.as_str())
+    }
+
     /// Returns the header of the model's state with the signals of each of the two sides in a row. Returns `None` if it has another form than expected.
     pub(crate) fn header(&self, header: &str) -> Option<String> {
         let Some((a, b)) = self.second.first_key_value() else {
             return Some(header.to_owned());
         };
-        let is_twin =
-            |line: &&str| declaration(line).is_some_and(|(name, _)| self.lines.contains_key(name));
+        let is_twin = |line: &&str| {
+            declaration(line).is_some_and(|(name, _)| self.members.contains_key(name))
+        };
         // Verilator's order is that of the sizes, so the signals of a side have few gaps.
         let names = header.lines().filter(is_twin).filter_map(declaration);
         let firsts = names.filter_map(|(name, _)| self.second.get_key_value(name));
         let (mut first, mut second) = (String::new(), String::new());
         for (of_first, of_second) in firsts {
-            let _ = writeln!(first, "        {}", self.lines[of_first]);
-            let _ = writeln!(second, "        {}", self.lines[of_second]);
+            let _ = writeln!(first, "        {}", self.members[of_first].0);
+            let _ = writeln!(second, "        {}", self.members[of_second].0);
         }
         let rest: String = header
             .split_inclusive('\n')

@@ -32,10 +32,10 @@ fn the_last_queue_pairs_carry<N: NicKind>(transport: TransportPlan) {
         assert_eq!(run.report.requester.retransmissions, 0);
         for qp in plan.numbers() {
             let sent = run.world.qp_counters(SENDER, qp).unwrap();
-            assert_eq!(sent.get(QpCounter::PacketsSent), PACKETS.into(), "{qp}");
+            assert_eq!(sent.get(QpCounter::PacketsSent), u64::from(PACKETS), "{qp}");
             let received = run.world.qp_counters(RECEIVER, qp).unwrap();
             let accepted = received.get(QpCounter::PacketsReceived);
-            assert_eq!(accepted, PACKETS.into(), "{qp}");
+            assert_eq!(accepted, u64::from(PACKETS), "{qp}");
         }
     });
 }

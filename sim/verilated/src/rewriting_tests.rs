@@ -53,7 +53,7 @@ fn the_code_of_the_known_verilator_is_understood() {
         "vlSelf->stellar_marked[2] |= stellar_changed_0;",
         "if (vlSelf->stellar_inputs >> 0 & 1) {",
         "if (stellar_take(at[-128])) Vmodel",
-        "functions[number](vlSelf);",
+        "switch (number) {\ncase 0: Vmodel",
     ] {
         assert!(code.contains(expected), "{expected}: {code}");
     }

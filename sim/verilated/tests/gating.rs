@@ -216,26 +216,27 @@ const READS_TIME: &str = "assign active_1 = 1; assign active_2 = 1;
 
 #[test]
 fn equal_instances_share_their_code() {
-    // One instance reads registers of the other one, and logic of it that has to settle first.
+    // What computes `wide` and `sum` is the same for both. Each follows its own input, and takes from the other one only now and then.
     agree(
         "assign active_1 = 1; assign active_2 = 1;
          wire [63:0] sum_0, sum_1; wire [79:0] out_0, out_1;
-         lane u_lane_0(.go(edge_1), .in(held), .ahead(64'd3), .sum(sum_0), .out(out_0));
-         lane u_lane_1(.go(edge_2), .in({held[15:0], held[31:16]}), .ahead(sum_0 ^ out_0[63:0]), .sum(sum_1), .out(out_1));
-         reg [31:0] both = 0; always @(edge edge_1) both <= sum_0[31:0] + sum_1[63:32];
-         assign o = {out_1, out_0} ^ {128'd0, both};
+         lane u_lane_0(.go(edge_1), .in(held), .other(sum_1), .sum(sum_0), .out(out_0));
+         lane u_lane_1(.go(edge_2), .in({held[15:0], held[31:16]}), .other(sum_0), .sum(sum_1), .out(out_1));
+         assign o = {out_1, out_0};
          endmodule
-         module lane(input wire go, input wire [31:0] in, input wire [63:0] ahead, output wire [63:0] sum, output wire [79:0] out);
-         reg [63:0] total = 0; reg [319:0] wide = 1; reg [15:0] count = 0; reg [31:0] m [0:7]; integer i;
+         module lane(input wire go, input wire [31:0] in, input wire [63:0] other, output wire [63:0] sum, output wire [79:0] out);
+         reg [31:0] now = 0; reg [63:0] total = 0, seen = 0; reg [319:0] wide = 1; reg [15:0] count = 0; reg [31:0] m [0:7]; integer i;
          initial for (i = 0; i < 8; i = i + 1) m[i] = i;
          always @(edge go) begin
-           count <= count + 1;
-           if (in[1]) total <= sum;
-           if (in[2] ^ in[3]) wide <= {wide[287:0], m[in[6:4]]};
-           if (in[7]) m[count[2:0]] <= in ^ ahead[31:0];
+           now <= in;
+           if (now[0] & now[5]) seen <= other;
+           if (now[8]) count <= count + 1;
+           if (now[1]) total <= sum;
+           if (now[2] ^ now[3]) wide <= {wide[287:0], m[now[6:4]]};
+           if (now[7]) m[count[2:0]] <= now ^ seen[31:0];
          end
-         assign sum = ahead + (in[4] ? {total[31:0], in} : wide[319:256]);
-         assign out = {count, total ^ wide[127:64]};",
+         assign sum = seen + (now[4] ? {total[31:0], now} : wide[319:256]);
+         assign out = {count, sum ^ wide[127:64]};",
         &[],
     );
 }

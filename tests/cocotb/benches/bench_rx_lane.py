@@ -102,8 +102,8 @@ async def one_write_reaches_memory(dut):
     assert await bench.verdict() == ACCEPTED
     assert await bench.memory(333) == payload
     ack = (await with_timeout(bench.acks.recv(), 10, "us")).tdata[0]
-    # AckRequest: kind 2 bits, reason 5, QP 10, PSN 24.
-    assert ack & 3 == 0 and ack >> 7 & 0x3FF == QP and ack >> 17 & 0xFFFFFF == PSN
+    # AckRequest: kind 2 bits, reason 5, QP 16, PSN 24.
+    assert ack & 3 == 0 and ack >> 7 & 0xFFFF == QP and ack >> 23 & 0xFFFFFF == PSN
 
 
 @cocotb.test()
@@ -157,6 +157,6 @@ async def a_gap_is_answered_once(dut):
         await bench.mac.send(write(WRITE_ONLY, psn, bytes(8)))
         assert await bench.verdict() != ACCEPTED
     nak = (await with_timeout(bench.acks.recv(), 10, "us")).tdata[0]
-    assert nak & 3 == 1 and nak >> 17 & 0xFFFFFF == PSN
+    assert nak & 3 == 1 and nak >> 23 & 0xFFFFFF == PSN
     await ClockCycles(dut.clk, 100)
     assert bench.acks.empty() and bench.tlps.empty()

@@ -308,7 +308,7 @@ fn slots_and_message_numbers_wrap() {
 
 #[test]
 #[should_panic(
-    expected = "use Q of 1 (2 queue pairs) to 10, B of 1 (2 blocks of entries) to 10, and E = B + 3"
+    expected = "use Q of 1 (2 queue pairs) to 16, B of 1 (2 blocks of entries) to 10, and E = B + 3"
 )]
 fn sizes_that_cannot_be_are_refused() {
     let _ = MessageTable::<2, 6, 8>::default();

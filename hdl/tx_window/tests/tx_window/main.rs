@@ -356,7 +356,7 @@ fn reset_drops_the_operation_under_way() {
 fn a_size_that_cannot_be_is_refused() {
     for make in [
         || drop(TxWindow::<2, 9, 11>::default()),
-        || drop(TxWindow::<11, 9, 12>::default()),
+        || drop(TxWindow::<17, 9, 12>::default()),
         || drop(TxWindow::<2, 11, 14>::default()),
     ] {
         let panic = std::panic::catch_unwind(make).expect_err("refused");

@@ -10,7 +10,7 @@ use crate::shared::{locals, Callee};
 impl Plan<'_> {
     /// Returns the body of the function that runs the marked ones of `functions`, which are called as `callees`.
     ///
-    /// It makes one pass in Verilator's order. Combinational code marks only later functions, so it needs no second pass. A function may stay marked
+    /// It makes one pass in the order of the schedule. Combinational code marks only later functions, so it needs no second pass. A function may stay marked
     /// until the next pass in two cases: it waits for an edge and this pass has none, or it comes before the function that marked it.
     pub(crate) fn runner(&self, callees: &[Callee], functions: &[Function]) -> String {
         let mut body = String::new();

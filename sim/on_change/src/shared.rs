@@ -31,7 +31,7 @@ impl Callee {
         }
     }
 
-    /// The C++ call of the function, where [`LOCALS`] are declared.
+    /// The C++ call of the function, where the variables of [`locals`] are declared.
     pub(crate) fn call(&self) -> String {
         let arguments = match self.side {
             Some(Side::First) => "vlSelf, vlSelf, marked",

@@ -217,7 +217,7 @@ fn for_first(body: &str) -> Option<(String, Side)> {
     let mut sides = BTreeSet::new();
     let mut temporaries: BTreeMap<&str, usize> = BTreeMap::new();
     for token in tokens(body) {
-        if token.starts_with("__Vtemp") {
+        if token.starts_with(TEMPORARY) {
             let count = temporaries.len();
             let number = *temporaries.entry(token).or_insert(count);
             let _ = write!(text, "{TEMPORARY}{number}");

@@ -13,7 +13,7 @@ use crate::ring::{consume, is_full, phase, place_mask, produced, ConsumerUpdate,
 use crate::ring_writer::RingWriter;
 
 /// Cycles from accepting a completion to offering its write.
-pub const CLOCKS: usize = 3;
+pub const CLOCKS: usize = 4;
 
 /// log2 of the bytes of an entry.
 const ENTRY_BITS: u64 = 5;
@@ -60,9 +60,10 @@ struct Checked {
     raises_now: Bit,
 }
 
-/// Writes completions into rings. A pipeline of three stages: *take* reads the row of the ring, *check* computes what the operation does to it, *act* writes the row
-/// back and outputs the results. One operation enters per cycle, also of one queue pair: *check* takes the row of the operation in *act* if it is of the same
-/// queue pair. *Act* waits while an output does. A configuration enters when the pipeline is empty.
+/// Writes completions into rings. A pipeline of four stages: *take* addresses the row of the ring, *read* takes it from the memory, *check* computes what the operation
+/// does to it, *act* writes the row back and outputs the results. One operation enters per cycle, also of one queue pair: *read* takes the row that *act*
+/// writes in this cycle, and *check* that of the operation in *act*, if it is of the same queue pair. *Act* waits while an output does. A configuration enters when the
+/// pipeline is empty.
 ///
 /// Send side, receive side and consumer indices take turns; a configuration has priority, and resets its ring. A completion that finds its ring full,
 /// or no ring, is lost; the ring is then overrun until it is configured again: it takes no more completions, so that what it holds has no gap. The first
@@ -107,9 +108,14 @@ pub struct CompletionQueues<const Q: usize = 10, const F: usize = 10, const D: u
     _checked: QueuePairs<Q>,
     rows: BypassRam<Row, Q>,
     turns: RoundRobin<3, 2>,
-    /// The operation in *check*.
+    /// The operation in *read*.
+    reads: DFF<Bit>,
+    read: DFF<Operation>,
+    /// The operation in *check*, the row that *read* found, and whether the operation in *act*, if there is one, is of the same queue pair.
     checks: DFF<Bit>,
     operation: DFF<Operation>,
+    row: DFF<Row>,
+    follows: DFF<Bit>,
     /// The operation in *act*.
     acting: DFF<Bit>,
     checked: DFF<Checked>,
@@ -129,13 +135,15 @@ pub struct CompletionQueues<const Q: usize = 10, const F: usize = 10, const D: u
 impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<Q, F, D> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, checks, operation, acting, checked);
+        dff_setup!(self, clock, reads, read, checks, operation, row, follows, acting, checked);
         dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
         clock_reset!(self, turns, failures, writer);
         clock!(self, clock, rows);
 
         // pace
+        let reads = self.reads.q.val();
+        let read = self.read.q.val();
         let checks = self.checks.q.val();
         let operation = self.operation.q.val();
         let acting = self.acting.q.val();
@@ -152,11 +160,12 @@ impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<
         };
         let acts = acting & has_room;
         let passes = checks & (!acting | has_room);
-        let is_free = !checks | passes;
+        let leaves = reads & (!checks | passes);
+        let is_free = !reads | leaves;
 
         // take
         // An entry of the old ring leaves first: who configures a ring may free the old one behind a fence.
-        let may_configure = !checks & !acting & !self.writer.waits.val();
+        let may_configure = !reads & !checks & !acting & !self.writer.waits.val();
         let takes = is_free & !self.settings.valid.val();
         let mut requests = bits::<3>(0);
         requests = requests.replace_bit(0, self.send.valid.val());
@@ -180,8 +189,8 @@ impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<
             completion.qp
         };
         if is_free {
-            self.checks.d.next = takes & requests.any();
-            self.operation.d.next = Operation {
+            self.reads.d.next = takes & requests.any();
+            self.read.d.next = Operation {
                 completes: !turn.get_bit(2),
                 qp: asked,
                 completion,
@@ -191,15 +200,32 @@ impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<
                 },
             };
         }
-        let read_qp = if is_free { asked } else { operation.qp };
+        let read_qp = if is_free { asked } else { read.qp };
         self.rows.read_address.next = read_qp.get_bits::<Q>(0);
 
+        // read
+        let of_acting = read.qp == checked.operation.qp;
+        if leaves {
+            self.operation.d.next = read;
+            self.row.d.next = if acts & of_acting {
+                checked.row
+            } else {
+                self.rows.read_data.val()
+            };
+            // What is in *check* now is in *act* then.
+            self.follows.d.next = if checks {
+                read.qp == operation.qp
+            } else {
+                of_acting
+            };
+        }
+        self.checks.d.next = leaves | (checks & !passes);
+
         // check
-        let follows = acting & (operation.qp == checked.operation.qp);
-        let row = if follows {
+        let row = if acting & self.follows.q.val() {
             checked.row
         } else {
-            self.rows.read_data.val()
+            self.row.q.val()
         };
         let config = row.settings;
         let mask = place_mask(config.log2_entries);
@@ -317,6 +343,7 @@ impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<
         self.consumer_refused.next = self.counts_refused.q.val();
 
         if self.reset.val() {
+            self.reads.d.next = false;
             self.checks.d.next = false;
             self.acting.d.next = false;
             self.overrun_waits.d.next = false;

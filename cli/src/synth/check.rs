@@ -30,7 +30,7 @@ pub struct CheckOptions {
     /// Runs of Yosys at a time
     #[arg(long, value_name = "N", default_value = "2", requires = "check", value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
-    /// Paths and nets to print
+    /// Paths, registers and nets to print
     #[arg(long, value_name = "N", default_value = "20", requires = "check")]
     worst: usize,
     /// Yosys
@@ -87,7 +87,7 @@ impl CheckOptions {
         })?;
         print::shares(&budget, &report);
         print::blocks(&report);
-        print::paths(&budget, &report);
+        print::paths(&budget, &report, self.worst);
         print::nets(&budget, &report, self.worst);
         print::memories(&report);
         if let Some(before) = &before {

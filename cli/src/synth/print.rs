@@ -82,8 +82,16 @@ struct Line {
     through: String,
 }
 
-/// The longest paths.
-pub fn paths(budget: &Budget, report: &Report) {
+#[derive(Tabled)]
+struct LongRegister {
+    register: String,
+    levels: f64,
+    #[tabled(rename = "end points above")]
+    end_points: usize,
+}
+
+/// The longest paths, and the `most` registers that most long paths end at.
+pub fn paths(budget: &Budget, report: &Report, most: usize) {
     let timing = &report.timing;
     let row = |path: &stellar_fit::Path| Line {
         levels: path.levels,
@@ -106,6 +114,19 @@ pub fn paths(budget: &Budget, report: &Report) {
     println!(
         "{} end points are behind more than {} levels.",
         timing.above, budget.goal.levels
+    );
+    if timing.registers.is_empty() {
+        return;
+    }
+    let row = |register: &stellar_fit::Register| LongRegister {
+        register: register.name.clone(),
+        levels: register.levels,
+        end_points: register.end_points,
+    };
+    let title = format!("Where they are: {} registers", timing.registers.len());
+    table(
+        &title,
+        timing.registers.iter().take(most).map(row).collect(),
     );
 }
 

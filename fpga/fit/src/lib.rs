@@ -30,5 +30,5 @@ pub use error::FitError;
 pub use fanout::Net;
 pub use report::{Limits, Report};
 pub use source::{Memory, Module};
-pub use timing::{Path, Timing};
+pub use timing::{Path, Register, Timing};
 pub use yosys::{Form, Yosys};

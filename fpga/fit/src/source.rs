@@ -92,8 +92,8 @@ impl Sources {
 
     /// Memories that the module itself declares with a style.
     pub(crate) fn memories(&self, module: &str) -> Vec<Memory> {
-        let lines = self.texts.get(module).map_or("", String::as_str).lines();
-        lines.filter_map(memory).collect()
+        let text = self.texts.get(module).map_or("", String::as_str);
+        for_synthesis(text).filter_map(memory).collect()
     }
 
     /// The module's ports alone, as an empty module.
@@ -111,6 +111,29 @@ impl Sources {
 fn without_comments(text: &str) -> String {
     let lines = text.lines().filter(|l| !l.trim_start().starts_with("//"));
     lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The lines that are read with `SYNTHESIS` defined.
+fn for_synthesis(text: &str) -> impl Iterator<Item = &str> {
+    // For each condition that is open, whether its present branch is read.
+    let mut branches: Vec<bool> = vec![];
+    text.lines().filter(move |line| {
+        let mut words = line.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("`ifdef"), Some(name)) => branches.push(name == "SYNTHESIS"),
+            (Some("`ifndef"), Some(name)) => branches.push(name != "SYNTHESIS"),
+            (Some("`else"), _) => {
+                if let Some(branch) = branches.last_mut() {
+                    *branch = !*branch;
+                }
+            }
+            (Some("`endif"), _) => {
+                branches.pop();
+            }
+            _ => return branches.iter().all(|&read| read),
+        }
+        false
+    })
 }
 
 fn instances(text: &str, texts: &BTreeMap<String, String>) -> Vec<(String, String)> {

@@ -41,6 +41,19 @@ pub struct Timing {
     pub above: usize,
     /// The longest paths, one for each pair of beginning and unit of the end.
     pub paths: Vec<Path>,
+    /// The registers with end points above the budget, those with most first.
+    pub registers: Vec<Register>,
+}
+
+/// A register with end points above the budget.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Register {
+    /// Its name.
+    pub name: String,
+    /// Its end points above the budget.
+    pub end_points: usize,
+    /// Levels of the longest path to it.
+    pub levels: f64,
 }
 
 /// No path arrives at the net.
@@ -72,6 +85,7 @@ impl Timing {
         let arrival = Arrival::compute(design, graph)?;
         let mut timing = Self::default();
         let mut families: BTreeMap<(String, usize), (usize, i32, u32, Net)> = BTreeMap::new();
+        let mut registers: BTreeMap<String, (usize, i32)> = BTreeMap::new();
         for (end, n) in graph.ends.iter().zip(0..) {
             let time = |net: &&Net| arrival.time[**net as usize];
             let Some(&net) = end.inputs.iter().max_by_key(time) else {
@@ -86,6 +100,11 @@ impl Timing {
             timing.worst = timing.worst.max(f64::from(half) / f64::from(LEVEL));
             let is_above = half as u32 > budget * LEVEL;
             timing.above += usize::from(is_above);
+            if is_above {
+                let name = graph.name(design, end.scope, end.label);
+                let register = registers.entry(name).or_default();
+                *register = (register.0 + 1, register.1.max(half));
+            }
             if half as u32 + 2 * LEVEL >= budget * LEVEL {
                 let key = (
                     arrival.begin(design, net),
@@ -103,6 +122,14 @@ impl Timing {
         worst.truncate(count);
         let path = |(points, half, n, net)| arrival.path(design, (points, half, n, net));
         timing.paths = worst.into_iter().map(path).collect();
+        let register = |(name, (end_points, half))| Register {
+            name,
+            end_points,
+            levels: f64::from(half) / f64::from(LEVEL),
+        };
+        timing.registers = registers.into_iter().map(register).collect();
+        let most = |register: &Register| std::cmp::Reverse(register.end_points);
+        timing.registers.sort_by_key(most);
         Ok(timing)
     }
 }

@@ -10,6 +10,9 @@
 //! The two ports of an UltraRAM act one after the other in a cycle, and synthesis chooses which of them reads. So a block must not depend on what a collision
 //! gives. In simulation it gives the new contents at half of the addresses, those with an odd number of ones, and the old ones at the others.
 //!
+//! Synthesis gets an UltraRAM of more than 2^15 words as groups of 2^15 words, eight primitives deep. Each group has an output register of its own, and the
+//! address of two cycles before selects among them, so that no path leads through more than eight primitives.
+//!
 //! The data type is any record, so no user packs or unpacks bits. Contents start as `T::default()`.
 
 use std::fmt::Write;
@@ -167,9 +170,36 @@ impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
     }
 }
 
+/// log2 of the words of a group of a deep UltraRAM.
+const GROUP: usize = 15;
+
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     fn verilog(&self) -> String {
         let zero = format!("{:x}", T::default().verilog());
+        let is_zero = zero
+            .rsplit('h')
+            .next()
+            .is_some_and(|digits| digits.chars().all(|c| c == '0'));
+        assert!(
+            is_zero || S::LATENCY < 2,
+            "UltraRAM powers up as zero, but the default of {} is {zero}: use BlockRam or make the default zero",
+            T::descriptor().name
+        );
+        let out = if S::LATENCY == 2 && A > GROUP {
+            format!(
+                "`ifdef SYNTHESIS\n{}`else\n{}`endif\n",
+                Self::grouped_verilog(),
+                Self::whole_verilog(&zero, is_zero)
+            )
+        } else {
+            Self::whole_verilog(&zero, is_zero)
+        };
+        let gated = gated_read(S::LATENCY, A, "write_enable");
+        sim::text::<Self>(&out, Gated::Beside(gated))
+    }
+
+    /// The memory as one array. `zero` is the default of a word, and `is_zero` that all of its bits are.
+    fn whole_verilog(zero: &str, is_zero: bool) -> String {
         let top = T::BITS - 1;
         let mut out = String::new();
         let _ = writeln!(
@@ -179,23 +209,12 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             Self::DEPTH - 1
         );
         if S::BYPASS {
-            out += &self.bypass_verilog(top, &zero);
+            out += &Self::bypass_verilog(top, zero);
         } else if S::LATENCY == 2 {
             let _ = writeln!(out, "  reg [{top}:0] read;");
         }
         // Block and UltraRAM power up as zero anyway, and Yosys takes minutes to unroll the loop of a deep memory.
-        let is_zero = zero
-            .rsplit('h')
-            .next()
-            .is_some_and(|digits| digits.chars().all(|c| c == '0'));
         let guarded = S::LATENCY > 0 && is_zero;
-        if S::LATENCY == 2 {
-            assert!(
-                is_zero,
-                "UltraRAM powers up as zero, but the default of {} is {zero}: use BlockRam or make the default zero",
-                T::descriptor().name
-            );
-        }
         if guarded {
             out += "`ifndef SYNTHESIS\n";
         }
@@ -225,12 +244,47 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
                 out += "  always @(posedge clock) read_data <= read;\n";
             }
         }
-        let gated = gated_read(S::LATENCY, A, "write_enable");
-        sim::text::<Self>(&out, Gated::Beside(gated))
+        out
+    }
+
+    /// A deep UltraRAM for synthesis.
+    fn grouped_verilog() -> String {
+        let top = T::BITS - 1;
+        let (high, low) = (A - 1, GROUP - 1);
+        let last = (1 << GROUP) - 1;
+        let mut out = String::new();
+        let mut choice = String::new();
+        for group in 0..1 << (A - GROUP) {
+            let _ = writeln!(
+                out,
+                "  (* ram_style = \"ultra\" *) reg [{top}:0] memory_{group} [0:{last}];\n\
+                 \x20 reg [{top}:0] read_{group};\n\
+                 \x20 reg [{top}:0] shown_{group};\n\
+                 \x20 always @(posedge clock)\n\
+                 \x20   if (write_enable && write_address[{high}:{GROUP}] == {group}) memory_{group}[write_address[{low}:0]] <= write_data;\n\
+                 \x20 always @(posedge clock) read_{group} <= memory_{group}[read_address[{low}:0]];\n\
+                 \x20 always @(posedge clock) shown_{group} <= read_{group};"
+            );
+            let _ = writeln!(choice, "      {group}: read_data = shown_{group};");
+        }
+        let _ = writeln!(
+            out,
+            "  reg [{bits}:0] read_from;\n\
+             \x20 reg [{bits}:0] shown_from;\n\
+             \x20 always @(posedge clock) read_from <= read_address[{high}:{GROUP}];\n\
+             \x20 always @(posedge clock) shown_from <= read_from;\n\
+             \x20 always @(*)\n\
+             \x20   case (shown_from)\n\
+             {choice}\
+             \x20     default: read_data = shown_0;\n\
+             \x20   endcase",
+            bits = high - GROUP
+        );
+        out
     }
 
     /// The memory keeps the form that synthesis recognises; the word that was written meanwhile waits in a register beside it.
-    fn bypass_verilog(&self, top: usize, zero: &str) -> String {
+    fn bypass_verilog(top: usize, zero: &str) -> String {
         format!(
             "  reg [{top}:0] read;\n  reg [{top}:0] written;\n  reg same;\n\
              \x20 initial read = {zero};\n  initial written = {zero};\n  initial same = 1'b0;\n\

@@ -60,10 +60,11 @@ pub struct OpPick {
     pub wake: QpSnk,
     /// The schedules accept a queue pair.
     pub schedule_ready: Signal<In, Bit>,
-    /// Bit p: the schedule of port p has a head; the port has space for a burst; the head is served, or it changes in this cycle.
+    /// Bit p: the schedule of port p has a head; the port has space for a burst; the head changes in this cycle; the operation in progress serves it, so it may change.
     pub head_valid: Signal<In, Bits<2>>,
     pub tx_space: Signal<In, Bits<2>>,
-    pub turning: Signal<In, Bits<2>>,
+    pub turns: Signal<In, Bits<2>>,
+    pub served: Signal<In, Bits<2>>,
     pub head0_qp: Signal<In, Qpn>,
     pub head1_qp: Signal<In, Qpn>,
 
@@ -129,13 +130,14 @@ impl Logic for OpPick {
             | self.flush.valid.val();
         let ends_soon = self.burst_ends_soon.val();
         let next_may_start = ends_soon & !higher_prio_pending;
-        let ready_heads = self.head_valid.val() & self.tx_space.val() & !self.turning.val();
+        let ready_heads = self.head_valid.val() & self.tx_space.val() & !self.turns.val();
+        let unserved_heads = ready_heads & !self.served.val();
         let burst_port = self.burst_port.val();
         let other_port = pair(burst_port, !burst_port);
-        let other_head = ready_heads & other_port;
+        let other_head = unserved_heads & other_port;
         let due = self.due.valid.val() & free & !self.arms.val();
 
-        // start. Whether a head may send is known later than all else, and only a transmission has to know it.
+        // start. Whether a head may send is known later than all else, and only a transmission has to know it. No head is served where an operation starts.
         let may_send =
             of_port(ready_heads, pick.port) & (free | (ends_soon & of_port(other_port, pick.port)));
         let chosen = self.chosen.q.val() & !self.hold.val();
@@ -152,6 +154,10 @@ impl Logic for OpPick {
             _ => free,
         };
         let take = starts & may_start;
+        assert!(
+            !self.starts.val() | !self.served.val().any(),
+            "an operation starts while another one serves a head"
+        );
 
         // choose
         join!(
@@ -183,7 +189,7 @@ impl Logic for OpPick {
         self.arbiter.heads_first.next =
             (free | next_may_start) & is_sack & !self.control_almost_full.val();
         self.arbiter.heads.next = if free {
-            ready_heads
+            unserved_heads
         } else if next_may_start {
             other_head
         } else {

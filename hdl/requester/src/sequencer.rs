@@ -259,9 +259,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.pick.arms.next = self.arms.q.val();
         // The head of a transmission is that of the next one only if it was not rotated.
         let serves = (current.kind == OpKind::Transmit) & (step != Step::Take);
-        self.pick.turning.next = self.rotate_held.q.val()
-            | self.deactivate_held.q.val()
-            | pair(serves & !current.port, serves & current.port);
+        self.pick.turns.next = self.rotate_held.q.val() | self.deactivate_held.q.val();
+        self.pick.served.next = pair(serves & !current.port, serves & current.port);
 
         // Rows are read while an operation is chosen.
         let row = self.pick.next_qp.val().get_bits::<Q>(0);

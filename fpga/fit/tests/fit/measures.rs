@@ -15,6 +15,13 @@ fn a_path_over_three_modules_is_counted_from_register_to_register() {
         ("u_front.held", "u_back.last")
     );
     assert_eq!(path.through, ["u_front", "u_middle", "u_back"]);
+    let [register] = timing.registers.as_slice() else {
+        panic!("{:#?}", timing.registers);
+    };
+    assert_eq!(
+        (register.name.as_str(), register.end_points, register.levels),
+        ("u_back.last", 1, 4.0)
+    );
 }
 
 #[test]

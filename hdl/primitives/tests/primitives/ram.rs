@@ -2,7 +2,10 @@
 use hdl_primitives::{BlockRam, BypassRam, LutRam, UltraRam};
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use hdl_testkit::library;
+use hdl_verilog::emit;
+use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
+use sim_models::DesignModels;
 
 #[derive(Copy, Clone, Debug, PartialEq, Default, LogicStruct)]
 struct Entry {
@@ -112,6 +115,47 @@ behaves!(lut_ram, LutRam, latency 0, collisions [105, 107], style "distributed")
 behaves!(block_ram, BlockRam, latency 1, collisions [105, 107], style "block");
 behaves!(bypass_ram, BypassRam, latency 1, collisions [999, 999], style "block");
 behaves!(ultra_ram, UltraRam, latency 2, collisions [105, 999], style "ultra");
+
+#[test]
+fn synthesis_of_a_deep_ultra_ram_reads_what_simulation_reads() {
+    let mut ram = Box::new(UltraRam::<Bits<16>, 17>::default());
+    ram.connect_all();
+    let design = emit(ram.as_ref()).unwrap();
+    let mut models = ["", "`define SYNTHESIS\n"].map(|define| {
+        let mut spec = design.model().for_short_run();
+        spec.verilog = format!("{define}{}", spec.verilog);
+        spec.build().unwrap().instantiate()
+    });
+    let mut rng = TestRng::seed_from_u64(3);
+    let mut shown = [0; 2];
+    let mut found = 0;
+    let words: Vec<u64> = (0..64).map(|_| rng.random_range(0..1 << 17)).collect();
+    for cycle in 0..4_000 {
+        let writes: bool = rng.random();
+        let [write, read] = [(); 2].map(|()| words[rng.random_range(0..words.len())]);
+        // A collision may give either word.
+        let write = if write == read { write ^ 1 } else { write };
+        let data = rng.random_range(0..1 << 16);
+        for (model, shown) in models.iter_mut().zip(&mut shown) {
+            for (name, value) in [
+                ("write_enable", u64::from(writes)),
+                ("write_address", write),
+                ("write_data", data),
+                ("read_address", read),
+            ] {
+                let port = model.port(name).unwrap();
+                model.set_u64(port, value);
+            }
+            let clock = model.port("clock").unwrap();
+            model.clock(clock);
+            model.eval();
+            *shown = model.get_u64(model.port("read_data").unwrap());
+        }
+        assert_eq!(shown[0], shown[1], "cycle {cycle}");
+        found += u32::from(shown[0] != 0);
+    }
+    assert!(found > 1_000, "{found} reads found a word");
+}
 
 #[test]
 #[should_panic(expected = "a RAM with 30 address bits: use 1 to 24")]

@@ -57,23 +57,13 @@ pub fn unacknowledged(slots: BlockSlots) -> Bits<32> {
     slots.in_flight | slots.lost_0 | slots.lost_1
 }
 
-/// Removes these slots.
+/// Removes the slots that are not `kept`, and marks those that are `added` in flight. A slot that is added is not kept. 1 level.
 #[hdl_fn]
-pub fn without(slots: BlockSlots, removed: Bits<32>) -> BlockSlots {
+pub fn changed_slots(slots: BlockSlots, kept: Bits<32>, added: Bits<32>) -> BlockSlots {
     BlockSlots {
-        in_flight: slots.in_flight & !removed,
-        lost_0: slots.lost_0 & !removed,
-        lost_1: slots.lost_1 & !removed,
-    }
-}
-
-/// Marks these slots in flight, which were free or lost.
-#[hdl_fn]
-pub fn with_in_flight(slots: BlockSlots, sent: Bits<32>) -> BlockSlots {
-    BlockSlots {
-        in_flight: slots.in_flight | sent,
-        lost_0: slots.lost_0 & !sent,
-        lost_1: slots.lost_1 & !sent,
+        in_flight: (slots.in_flight & kept) | added,
+        lost_0: slots.lost_0 & kept,
+        lost_1: slots.lost_1 & kept,
     }
 }
 

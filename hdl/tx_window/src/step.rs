@@ -9,8 +9,10 @@ pub enum Step {
     Sweep,
     /// Accepts a request, and addresses the row.
     Idle,
-    /// The row has been read: addresses the block in which the operation starts.
+    /// The row has been read: addresses the block in which `Sack` and `Allocate` start.
     Fetch,
+    /// Other operations: the row has been compared with the requested PSN. Addresses the block in which the operation starts.
+    Locate,
     /// The block has been read. Passes on to the next one until it is that of the requested PSN.
     Seek,
     /// `MarkLost`: waits for the record of the packet.

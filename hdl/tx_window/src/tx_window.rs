@@ -11,8 +11,8 @@ use stellar_wire::hw::QPN_BITS;
 
 use crate::block_memory::BlockMemory;
 use crate::blocks::{
-    from_slot, last_place_before, place_of, range_of, slot_of, state_of, unacknowledged,
-    with_in_flight, with_lost, without, Block, BlockSlots, Place,
+    changed_slots, from_slot, last_place_before, place_of, range_of, slot_of, state_of,
+    unacknowledged, with_lost, Block, BlockSlots, Place,
 };
 use crate::free_list::FreeList;
 use crate::result::{blank, is_newly_acked, stamp_matches, with_row, with_sum};
@@ -35,7 +35,7 @@ use crate::visit::{is_pending, pending_after, with_first_lost, with_una, Pending
 ///
 /// Cycles from request to response:
 /// * `Query`, `Configure`: 2. `Allocate`: 3, or 4 if new packets lie in two blocks.
-/// * `Read`: 3. `MarkLost`, `MarkRetransmitted`: 4. `NextInFlight`: 6, or 3 without a result. These operations start at the oldest block, at the newest one, or
+/// * `Read`: 4. `MarkLost`, `MarkRetransmitted`: 5. `NextInFlight`: 7, or 4 without a result. These operations start at the oldest block, at the newest one, or
 ///   at the block that the last of them found. Each block that they pass costs 1 more.
 /// * `Sack`: 4 if it is refused, or if it newly acknowledges only the answered packet and that lies in the block of `una`. Records are read four per cycle, one
 ///   from each bank (PSN mod 4). A visit of a block costs one cycle for each packet in the bank that has most of its packets, at least 1; the first cycle of
@@ -196,36 +196,37 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         // row
         let fetched = self.rows.read_data.val();
         let fetched_empty = fetched.una == fetched.next_psn;
-        let una_place = place_of(fetched.una);
         let last_place = last_place_before(fetched.next_psn);
-        let at_head = asked_place == una_place;
-        let at_tail = asked_place == last_place;
-        let behind_cursor = asked_place - self.cursor_place.q.val();
-        let uses_cursor = self.cursor_own.q.val() & !behind_cursor.get_bit(18);
         self.rows.read_address.next = self.request.record.val().qp.get_bits::<Q>(0);
 
-        // Selects the block in which the operation starts.
-        let start = if asked.op == WindowOp::Allocate {
-            fetched.tail
-        } else if is_sack {
-            fetched.head
-        } else if at_tail {
-            fetched.tail
+        // Selects the block in which the operation starts: at once, or once the row has been compared with the request.
+        let known = self.row.q.val();
+        let una_place = place_of(known.una);
+        let at_tail = asked_place == self.last_place.q.val();
+        let behind_cursor = asked_place - self.cursor_place.q.val();
+        let uses_cursor = self.cursor_own.q.val() & !behind_cursor.get_bit(18);
+        let located = if at_tail {
+            known.tail
         } else if uses_cursor {
             self.cursor_block.q.val()
         } else {
-            fetched.head
+            known.head
         };
-        let start_place = if is_sack {
-            una_place
-        } else if at_tail {
+        let located_place = if at_tail {
             asked_place
         } else if uses_cursor {
             self.cursor_place.q.val()
         } else {
             una_place
         };
-        let starts_there = at_head | (at_tail & !is_sack) | (uses_cursor & !behind_cursor.any());
+        let located_there =
+            (asked_place == una_place) | at_tail | (uses_cursor & !behind_cursor.any());
+        let answers_at_head = is_sack & (asked_place == place_of(fetched.una));
+        let start = if asked.op == WindowOp::Allocate {
+            fetched.tail
+        } else {
+            fetched.head
+        };
 
         // Reads the next block while one is visited.
         let here = self.here.q.val();
@@ -262,6 +263,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         assert!(!loads | may_load, "the next block is not visited");
         let read_block = if step == Step::Fetch {
             start
+        } else if step == Step::Locate {
+            located
         } else if moves {
             link
         } else {
@@ -270,8 +273,10 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.blocks.read_block.next = read_block;
         self.here.d.next = read_block;
         if step == Step::Fetch {
-            self.place.d.next = start_place;
+            self.place.d.next = place_of(fetched.una);
             self.index.d.next = bits::<8>(0);
+        } else if step == Step::Locate {
+            self.place.d.next = located_place;
         } else if moves {
             self.place.d.next = place + 1;
             self.index.d.next = index + 1;
@@ -280,24 +285,54 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         // Determines the newly acknowledged slots of the block that has been read.
         let answered = answered_slot(asked.acked, answers_here);
         let open = unacknowledged(slots);
-        let newly_acked = if is_sack {
-            open & (named_slots(span, asked.cack, place, index) | answered)
+        let named = if is_sack {
+            named_slots(span, asked.cack, place, index) | answered
         } else {
             bits::<32>(0)
         };
+        let newly_acked = open & named;
+
+        // What the operation removes, adds and looks for is known before the slots have been read.
+        let found_there = (step == Step::Seek) & inside & (place == asked_place);
+        let first_psn = known.next_psn;
+        let enters = is_empty | !first_psn.get_bits::<5>(0).any();
+        let free_block = self.free.block.val();
+        let first_block = if enters { free_block } else { known.tail };
+        let range = range_of(first_psn, asked.count);
+        let resends_there = (step == Step::Seek) & is_resent;
+        let added = if step == Step::Allocate {
+            range.here
+        } else if resends_there {
+            slot_of(asked.psn)
+        } else {
+            bits::<32>(0)
+        };
+        let kept = if (step == Step::Allocate) & enters {
+            bits::<32>(0)
+        } else {
+            !(named | added)
+        };
+        let wanted = if is_sack {
+            !named
+        } else if step == Step::Seek {
+            from_slot(asked.psn)
+        } else {
+            Bits::<32>::mask()
+        };
+        let wanted_of = if is_sack { open } else { slots.in_flight };
         let next_visit = Visit {
-            block: here,
+            block: if step == Step::Allocate {
+                first_block
+            } else {
+                here
+            },
             place,
             index,
-            slots: without(slots, newly_acked),
-            wanted: if is_sack {
-                open & !newly_acked
-            } else {
-                slots.in_flight
-            },
+            slots: changed_slots(slots, kept, added),
+            wanted: wanted & wanted_of,
         };
         self.changed.d.next = false;
-        if may_load {
+        if may_load | found_there | (step == Step::Allocate) {
             self.visit.d.next = next_visit;
         }
         if loads {
@@ -317,6 +352,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.sent.block.next = visit.block;
         self.sent.read_block.next = if step == Step::Fetch {
             start
+        } else if step == Step::Locate {
+            located
         } else if step == Step::ReadFound {
             visit.block
         } else {
@@ -354,9 +391,9 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         }
         self.sent_packet_held_valid.d.next = self.sent_packet.valid.val();
         self.sent_packet_held.d.next = self.sent_packet.record.val();
-        let found_there = (step == Step::Seek) & inside & (place == asked_place);
         let early = self.record_read.q.val();
-        self.record_read.d.next = ((step == Step::Fetch) & starts_there)
+        self.record_read.d.next = ((step == Step::Fetch) & answers_at_head)
+            | ((step == Step::Locate) & located_there)
             | (found_there & (is_read | is_loss) & !early)
             | (step == Step::ReadFound)
             | reads_answered;
@@ -390,18 +427,15 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let drains = self.sent.busy.val() | (is_sack & early);
 
         // Blocks that are taken and returned.
-        let first_psn = self.row.q.val().next_psn;
-        let enters = is_empty | !first_psn.get_bits::<5>(0).any();
         let takes =
             ((step == Step::Allocate) & enters & asked.count.any()) | (step == Step::AllocateEnd);
-        let free_block = self.free.block.val();
         let sweeps = step == Step::Sweep;
         let swept = self.swept.q.val();
         self.free.fill.next = sweeps;
         self.free.fill_index.next = swept.get_bits::<B>(0);
         self.free.take.next = takes;
         self.free.link.next = takes & !((step == Step::Allocate) & is_empty);
-        self.free.link_from.next = self.row.q.val().tail;
+        self.free.link_from.next = known.tail;
         self.free.link_to.next = free_block;
         self.free.put.next = responds & self.released.q.val().any();
         self.free.put_first.next = self.released_first.q.val();
@@ -457,25 +491,23 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                     WindowOp::Sack => Step::CheckSack,
                     WindowOp::Allocate => Step::Allocate,
                     WindowOp::Query | WindowOp::Configure => Step::Respond,
-                    _ => Step::Seek,
+                    _ => Step::Locate,
                 };
             }
+            Step::Locate => self.step.d.next = Step::Seek,
             Step::Seek => {
                 if !inside {
                     self.step.d.next = Step::Respond;
                 } else if found_there {
-                    self.visit.d.next = next_visit;
                     self.cursor_valid.d.next = true;
                     self.cursor_qp.d.next = asked.qp.get_bits::<Q>(0);
                     self.cursor_place.d.next = place;
                     self.cursor_block.d.next = here;
                     if is_resent {
-                        self.visit.d.next.slots = with_in_flight(slots, slot_of(asked.psn));
                         self.changed.d.next = true;
                         self.row.d.next = after_sending(row, asked.sent.length);
                         self.step.d.next = Step::Visit;
                     } else if is_next {
-                        self.visit.d.next.wanted = slots.in_flight & from_slot(asked.psn);
                         self.step.d.next = Step::Visit;
                     } else {
                         self.result.d.next.state = state_of(slots, asked.psn);
@@ -501,23 +533,13 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 }
             }
             Step::Allocate => {
-                let range = range_of(first_psn, asked.count);
-                let none = BlockSlots {
-                    in_flight: bits::<32>(0),
-                    lost_0: bits::<32>(0),
-                    lost_1: bits::<32>(0),
-                };
-                let before = if enters { none } else { slots };
-                let first = if enters { free_block } else { row.tail };
-                self.visit.d.next.slots = with_in_flight(before, range.here);
-                self.visit.d.next.block = first;
                 self.range_end.d.next = range.beyond;
                 self.sent_packet_slot.d.next = first_psn.get_bits::<5>(0);
-                self.sent_packet_block.d.next = first;
+                self.sent_packet_block.d.next = first_block;
                 if asked.count.any() {
                     self.changed.d.next = true;
                     self.row.d.next =
-                        after_allocate(row, asked.count, asked.bytes, first, is_empty);
+                        after_allocate(row, asked.count, asked.bytes, first_block, is_empty);
                 }
                 self.step.d.next = if range.beyond.any() {
                     Step::AllocateEnd

@@ -9,11 +9,9 @@ pub enum Step {
     Sweep,
     /// Accepts a request, and addresses the row.
     Idle,
-    /// The row has been read: addresses the block in which `Sack` and `Allocate` start.
+    /// The row has been read: addresses the block in which the operation starts.
     Fetch,
-    /// Other operations: the row has been compared with the requested PSN. Addresses the block in which the operation starts.
-    Locate,
-    /// The block has been read. Passes on to the next one until it is that of the requested PSN.
+    /// The block has been read. Passes on to the next one, or to the newest one, until it is that of the requested PSN.
     Seek,
     /// `MarkLost`: waits for the record of the packet.
     ReadRecord,

@@ -35,8 +35,8 @@ use crate::visit::{is_pending, pending_after, with_first_lost, with_una, Pending
 ///
 /// Cycles from request to response:
 /// * `Query`, `Configure`: 2. `Allocate`: 3, or 4 if new packets lie in two blocks.
-/// * `Read`: 4. `MarkLost`, `MarkRetransmitted`: 5. `NextInFlight`: 7, or 4 without a result. These operations start at the oldest block, at the newest one, or
-///   at the block that the last of them found. Each block that they pass costs 1 more.
+/// * `Read`: 3. `MarkLost`, `MarkRetransmitted`: 4. `NextInFlight`: 6, or 3 without a result. These operations start at the oldest block, or at the block that the last of
+///   them found. Each block that they pass costs 1 more; if the packet lies in the newest block, they pass no other one.
 /// * `Sack`: 4 if it is refused, or if it newly acknowledges only the answered packet and that lies in the block of `una`. Records are read four per cycle, one
 ///   from each bank (PSN mod 4). A visit of a block costs one cycle for each packet in the bank that has most of its packets, at least 1; the first cycle of
 ///   the first block is included in the 4. The latency of the reads adds 2 once. The block of the answered packet costs 1 more, and the latency if nothing else
@@ -199,34 +199,24 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let last_place = last_place_before(fetched.next_psn);
         self.rows.read_address.next = self.request.record.val().qp.get_bits::<Q>(0);
 
-        // Selects the block in which the operation starts: at once, or once the row has been compared with the request.
+        // Selects the block in which the operation starts. Whether it is that of the newest packet is known a cycle later.
         let known = self.row.q.val();
-        let una_place = place_of(known.una);
-        let at_tail = asked_place == self.last_place.q.val();
         let behind_cursor = asked_place - self.cursor_place.q.val();
-        let uses_cursor = self.cursor_own.q.val() & !behind_cursor.get_bit(18);
-        let located = if at_tail {
-            known.tail
+        let uses_cursor = self.cursor_own.q.val() & !is_sack & !behind_cursor.get_bit(18);
+        let una_place = place_of(fetched.una);
+        let start = if asked.op == WindowOp::Allocate {
+            fetched.tail
         } else if uses_cursor {
             self.cursor_block.q.val()
         } else {
-            known.head
+            fetched.head
         };
-        let located_place = if at_tail {
-            asked_place
-        } else if uses_cursor {
+        let start_place = if uses_cursor {
             self.cursor_place.q.val()
         } else {
             una_place
         };
-        let located_there =
-            (asked_place == una_place) | at_tail | (uses_cursor & !behind_cursor.any());
-        let answers_at_head = is_sack & (asked_place == place_of(fetched.una));
-        let start = if asked.op == WindowOp::Allocate {
-            fetched.tail
-        } else {
-            fetched.head
-        };
+        let starts_there = (asked_place == una_place) | (uses_cursor & !behind_cursor.any());
 
         // Reads the next block while one is visited.
         let here = self.here.q.val();
@@ -255,7 +245,11 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         };
         let advances = (step == Step::Visit) & visited & (!is_sack | taken);
         let loads = (step == Step::CheckSack) | (advances & more);
-        let moves = loads | (step == Step::Seek);
+        let seeks = step == Step::Seek;
+        let found_there = seeks & inside & (place == asked_place);
+        let jumps =
+            seeks & inside & (asked_place == self.last_place.q.val()) & (place != asked_place);
+        let moves = loads | seeks;
         // Whether the list goes on comes late, and `visit` is wide. So it loads whenever its block is done, unless the packet that was found is read from it.
         let is_done = self.sent.last.val() & (!answers_here | !walks);
         let may_load = (step == Step::CheckSack)
@@ -263,8 +257,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         assert!(!loads | may_load, "the next block is not visited");
         let read_block = if step == Step::Fetch {
             start
-        } else if step == Step::Locate {
-            located
+        } else if jumps {
+            known.tail
         } else if moves {
             link
         } else {
@@ -273,10 +267,10 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.blocks.read_block.next = read_block;
         self.here.d.next = read_block;
         if step == Step::Fetch {
-            self.place.d.next = place_of(fetched.una);
+            self.place.d.next = start_place;
             self.index.d.next = bits::<8>(0);
-        } else if step == Step::Locate {
-            self.place.d.next = located_place;
+        } else if jumps {
+            self.place.d.next = asked_place;
         } else if moves {
             self.place.d.next = place + 1;
             self.index.d.next = index + 1;
@@ -293,13 +287,12 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let newly_acked = open & named;
 
         // What the operation removes, adds and looks for is known before the slots have been read.
-        let found_there = (step == Step::Seek) & inside & (place == asked_place);
         let first_psn = known.next_psn;
         let enters = is_empty | !first_psn.get_bits::<5>(0).any();
         let free_block = self.free.block.val();
         let first_block = if enters { free_block } else { known.tail };
         let range = range_of(first_psn, asked.count);
-        let resends_there = (step == Step::Seek) & is_resent;
+        let resends_there = seeks & is_resent;
         let added = if step == Step::Allocate {
             range.here
         } else if resends_there {
@@ -314,7 +307,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         };
         let wanted = if is_sack {
             !named
-        } else if step == Step::Seek {
+        } else if seeks {
             from_slot(asked.psn)
         } else {
             Bits::<32>::mask()
@@ -352,8 +345,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.sent.block.next = visit.block;
         self.sent.read_block.next = if step == Step::Fetch {
             start
-        } else if step == Step::Locate {
-            located
+        } else if jumps {
+            known.tail
         } else if step == Step::ReadFound {
             visit.block
         } else {
@@ -392,8 +385,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.sent_packet_held_valid.d.next = self.sent_packet.valid.val();
         self.sent_packet_held.d.next = self.sent_packet.record.val();
         let early = self.record_read.q.val();
-        self.record_read.d.next = ((step == Step::Fetch) & answers_at_head)
-            | ((step == Step::Locate) & located_there)
+        self.record_read.d.next = ((step == Step::Fetch) & starts_there)
+            | jumps
             | (found_there & (is_read | is_loss) & !early)
             | (step == Step::ReadFound)
             | reads_answered;
@@ -491,10 +484,9 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                     WindowOp::Sack => Step::CheckSack,
                     WindowOp::Allocate => Step::Allocate,
                     WindowOp::Query | WindowOp::Configure => Step::Respond,
-                    _ => Step::Locate,
+                    _ => Step::Seek,
                 };
             }
-            Step::Locate => self.step.d.next = Step::Seek,
             Step::Seek => {
                 if !inside {
                     self.step.d.next = Step::Respond;

@@ -267,7 +267,7 @@ impl Server {
         let first = Psn::new(window.una().value() & !31);
         match psn.distance_from(first) / 32 {
             0 => 0,
-            _ if place(psn) == place(window.next().previous()) => 0,
+            _ if place(psn) == place(window.next().previous()) => 1,
             blocks if blocks <= window.blocks() => blocks + 1,
             _ => 0,
         }
@@ -289,9 +289,9 @@ impl Server {
         let mut request = asking(WindowOp::MarkRetransmitted, qp, psn);
         request.sent = record(&sent);
         let cycles = if first {
-            Cycles::AtMost(5 + blocks + self.leaving.cycles())
+            Cycles::AtMost(4 + blocks + self.leaving.cycles())
         } else {
-            self.recording(5, way)
+            self.recording(4, way)
         };
         self.compare(request, psn_field(psn), cycles);
     }
@@ -304,8 +304,8 @@ impl Server {
         expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         let request = asking(WindowOp::Read, qp, psn);
         let cycles = match self.way_to(qp, psn) {
-            0 => Cycles::Exactly(4),
-            way => Cycles::AtMost(4 + way),
+            0 => Cycles::Exactly(3),
+            way => Cycles::AtMost(3 + way),
         };
         self.compare(request, expected, cycles);
     }
@@ -319,7 +319,7 @@ impl Server {
         expected.extend(window.sent(psn).into_iter().flat_map(sent_fields));
         let mut request = asking(WindowOp::MarkLost, qp, psn);
         request.sent.retries = u64::from(retries).to_bits();
-        let cycles = self.recording(5, self.way_to(qp, psn));
+        let cycles = self.recording(4, self.way_to(qp, psn));
         self.compare(request, expected, cycles);
     }
 
@@ -335,7 +335,7 @@ impl Server {
         }
         let request = asking(WindowOp::NextInFlight, qp, from);
         let blocks = self.windows[qp].blocks();
-        self.compare(request, expected, Cycles::AtMost(7 + blocks));
+        self.compare(request, expected, Cycles::AtMost(6 + blocks));
     }
 
     pub fn sack(&mut self, qp: usize, view: &SackView, stamp: u16) {

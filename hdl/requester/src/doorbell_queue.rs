@@ -185,7 +185,12 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         let changes_path = self.configure.record.val() == ConfigureKind::PathUse;
         let clear = self.clear.q.val();
         let passes_on = clear & self.configured.ready.val();
-        self.configured.valid.next = self.configure.valid.val() & clear;
+        // A configuration stays until it is accepted, so the register says it, too.
+        self.configured.valid.next = clear;
+        assert!(
+            !clear | self.configure.valid.val(),
+            "a configuration was taken back"
+        );
         let configures = self.configures.q.val();
         self.configures.d.next = passes_on;
         self.configure.ready.next = configures;

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use stellar_transport::rx::Psn;
-use stellar_transport::spray::{EvIndex, Feedback, PathAck, PlaneMask, Policy, Spray};
+use stellar_transport::spray::{
+    built_in, EvIndex, Feedback, PathAck, PathPolicy, Paths, PlaneMask, Policy, Spray,
+};
 use stellar_transport::time::Ticks;
 use stellar_wire::rows::WindowChange;
 
-use crate::spray::common::{spray, BASE_RTT};
+use crate::spray::common::{config, spray, BASE_RTT};
 
 const BASE: u32 = BASE_RTT.0;
 
@@ -22,8 +24,12 @@ struct Flow {
 
 impl Flow {
     fn new() -> Self {
+        Self::with(spray(Policy::Hp3, 16))
+    }
+
+    fn with(spray: Spray) -> Self {
         Self {
-            spray: spray(Policy::Hp3, 16),
+            spray,
             now: 1_000_000,
             una: 0,
             next: 0,
@@ -186,9 +192,40 @@ enum Answer {
     Packet(usize),
 }
 
-/// Sends 1,500 packets over paths whose delays and marks change at random with time. Returns the packets.
-fn run(seed: u32, weather: &[(u32, bool)], gap: u32, window: usize) -> (Vec<Sent>, usize) {
-    let mut flow = Flow::new();
+/// Who sends, how many packets, and for how many ticks paths stay as they are.
+struct Run {
+    spray: Spray,
+    packets: usize,
+    period: u32,
+}
+
+impl Run {
+    /// Hundreds of packets may be in flight, so rounds of one path see several of its delays.
+    fn wide(spray: Spray) -> Self {
+        Self {
+            spray,
+            packets: 1_500,
+            period: 3_000,
+        }
+    }
+
+    /// Few packets are in flight, so rounds in a row on a path need more time.
+    fn narrow(spray: Spray) -> Self {
+        Self {
+            spray,
+            packets: 200,
+            period: 40_000,
+        }
+    }
+}
+
+fn hp3() -> Spray {
+    spray(Policy::Hp3, 16)
+}
+
+/// Sends over paths whose delays and marks change with time. Returns the packets, and how often the path changed.
+fn run(of: Run, seed: u32, weather: &[(u32, bool)], gap: u32, window: usize) -> (Vec<Sent>, usize) {
+    let mut flow = Flow::with(of.spray);
     for _ in 0..seed % 7 {
         flow.spray
             .on_feedback(EvIndex::active(0, 0), Feedback::Timeout, Ticks(0));
@@ -197,7 +234,7 @@ fn run(seed: u32, weather: &[(u32, bool)], gap: u32, window: usize) -> (Vec<Sent
     let (mut packets, mut acknowledged, mut known, mut moves) = (Vec::<Sent>::new(), 0, 0, 0);
     let mut answers = BTreeMap::new();
     let mut order = 0;
-    while packets.len() < 1_500 {
+    while packets.len() < of.packets {
         flow.now += gap;
         let now = flow.now;
         while let Some(entry) = answers.first_entry().filter(
@@ -228,8 +265,8 @@ fn run(seed: u32, weather: &[(u32, bool)], gap: u32, window: usize) -> (Vec<Sent
         }
         let held = flow.held().is_some();
         let mut send = |index: EvIndex| {
-            let (delay, marked) =
-                weather[(usize::from(index.value()) * 7 + (now / 3_000) as usize) % weather.len()];
+            let (delay, marked) = weather
+                [(usize::from(index.value()) * 7 + (now / of.period) as usize) % weather.len()];
             let last: &mut u32 = &mut last_arrivals[usize::from(index.value())];
             *last = (*last + 1).max(now + delay);
             Sent {
@@ -260,6 +297,14 @@ fn run(seed: u32, weather: &[(u32, bool)], gap: u32, window: usize) -> (Vec<Sent
     (packets, moves)
 }
 
+/// Packets that arrive before one that was sent before them.
+fn overtaking(packets: &[Sent]) -> usize {
+    let pairs = packets.windows(2);
+    pairs
+        .filter(|pair| pair[1].arrives <= pair[0].arrives)
+        .count()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -270,16 +315,113 @@ proptest! {
         gap in 5..60u32,
         window in 20..200usize,
     ) {
-        let (packets, _) = run(seed, &weather, gap, window);
-        for pair in packets.windows(2) {
-            prop_assert!(pair[0].arrives < pair[1].arrives);
-        }
+        let (packets, _) = run(Run::wide(hp3()), seed, &weather, gap, window);
+        prop_assert_eq!(overtaking(&packets), 0);
     }
+
+    /// A pause begins with one to four packets in flight, and mostly one of the last packets is all that it waits for.
+    #[test]
+    fn no_packet_overtakes_another_one_with_a_window_of_few_packets(
+        seed in any::<u32>(),
+        weather in prop::collection::vec((BASE / 2..4 * BASE, prop::bool::weighted(0.6)), 3..20),
+        gap in 5..60u32,
+        window in 1..5usize,
+    ) {
+        let (packets, _) = run(Run::narrow(hp3()), seed, &weather, gap, window);
+        prop_assert_eq!(overtaking(&packets), 0);
+    }
+}
+
+/// Weathers with slow paths that mark and faster ones that do not, with their numbers. The slowest has eight times the delay of the fastest.
+fn weathers() -> impl Iterator<Item = (u32, Vec<(u32, bool)>)> {
+    let path = |rank: u32| (BASE / 2 + rank * 350, rank > 3);
+    (0..8).map(move |seed| (seed, (0..11).map(|i| path((i * 7 + seed) % 11)).collect()))
 }
 
 #[test]
 fn the_path_does_change_in_such_runs() {
-    let weather: Vec<(u32, bool)> = (0..11).map(|i| (BASE / 2 + i * 100, i % 3 != 0)).collect();
-    let moves: usize = (0..8).map(|seed| run(seed, &weather, 20, 80).1).sum();
-    assert!(moves >= 10, "{moves} changes of the path");
+    let moves = |of: fn(Spray) -> Run, window| -> usize {
+        let runs = weathers().map(|(seed, weather)| run(of(hp3()), seed, &weather, 20, window));
+        runs.map(|(_, moves)| moves).sum()
+    };
+    let narrow = [1, 2, 4].map(|window| moves(Run::narrow, window));
+    let wide = [20, 80].map(|window| moves(Run::wide, window));
+    for moves in narrow.into_iter().chain(wide) {
+        assert!(moves >= 10, "{narrow:?} and {wide:?} changes of the path");
+    }
+}
+
+/// A wrong rule: HP3 that takes up to two packets in flight for none.
+#[derive(Debug)]
+struct Hasty {
+    hp3: Box<dyn PathPolicy>,
+    /// At the last acknowledgement. In a pause nothing is sent, so it is exact then.
+    in_flight: u32,
+}
+
+impl Hasty {
+    /// Moves if so few are left.
+    fn look(&mut self, paths: &mut Paths) {
+        if self.in_flight <= 2 {
+            self.hp3.on_empty(paths);
+        }
+    }
+}
+
+impl PathPolicy for Hasty {
+    fn on_feedback(&mut self, paths: &mut Paths, index: EvIndex, feedback: Feedback, now: Ticks) {
+        self.hp3.on_feedback(paths, index, feedback, now);
+    }
+
+    fn on_ack(&mut self, paths: &mut Paths, index: Option<EvIndex>, ack: &PathAck, now: Ticks) {
+        self.in_flight = ack.next_psn.distance_from(ack.una);
+        self.hp3.on_ack(paths, index, ack, now);
+    }
+
+    fn on_probe(&mut self, paths: &mut Paths, index: EvIndex, round_trip: u16, now: Ticks) {
+        self.hp3.on_probe(paths, index, round_trip, now);
+        self.look(paths);
+    }
+
+    fn probe_due(&mut self, paths: &mut Paths, up: PlaneMask, now: Ticks) -> Option<EvIndex> {
+        self.hp3.probe_due(paths, up, now)
+    }
+
+    fn on_empty(&mut self, paths: &mut Paths) {
+        self.hp3.on_empty(paths);
+    }
+
+    fn held_until(&mut self, paths: &mut Paths, now: Ticks) -> Option<Ticks> {
+        self.hp3.held_until(paths, now)
+    }
+
+    fn copy(&self) -> Box<dyn PathPolicy> {
+        Box::new(Self {
+            hp3: self.hp3.copy(),
+            in_flight: self.in_flight,
+        })
+    }
+}
+
+#[test]
+fn windows_of_few_packets_tell_that_a_rule_takes_two_in_flight_for_none_and_those_of_many_do_not() {
+    let overtaken = |of: fn(Spray) -> Run, windows: &[usize]| -> Vec<usize> {
+        let of_window = |&window: &usize| {
+            let runs = weathers().map(|(seed, weather)| {
+                let config = config(Policy::Hp3, 16);
+                let policy = Hasty {
+                    hp3: built_in(&config),
+                    in_flight: 0,
+                };
+                let spray = Spray::with_policy(config, Box::new(policy)).expect("usual");
+                overtaking(&run(of(spray), seed, &weather, 20, window).0)
+            });
+            runs.sum()
+        };
+        windows.iter().map(of_window).collect()
+    };
+    for (window, overtaken) in (2..).zip(overtaken(Run::narrow, &[2, 3, 4])) {
+        assert!(overtaken > 0, "none overtaken with a window of {window}");
+    }
+    assert_eq!(overtaken(Run::wide, &[80, 200]), [0, 0]);
 }

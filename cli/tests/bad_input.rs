@@ -234,12 +234,29 @@ fn a_world_that_cannot_be_is_answered_with_what_to_give_instead() {
         };
         refuse(folder.path(), &["world", "--mtu", value], 2, parts);
     }
+    for (value, part) in [("spine3", "is no entropy value"), ("1+3", "power of two")] {
+        let parts = ["--entropy", value, part];
+        refuse(folder.path(), &["world", "--entropy", value], 2, &parts);
+    }
     let own = ["world", "--topology", "net.toml"];
     for (arguments, parts) in [
         (&["--loss", "0.1"][..], &["--lossy-link"][..]),
         (&["--lossy-link", "p0.leaf0-spine1"], &["--loss 0.01"]),
         (&["--mode", "rc", "--policy", "obs"], &["RC has one path"]),
         (&["--bytes", "0"], &["byte"]),
+        (
+            &["--entropy", "1,2", "--paths", "4"],
+            &["2 entropy value(s) for 4 path(s); give each path one"],
+        ),
+        (
+            &["--entropy", "5,5"],
+            &["0x5 stands at index 0 and at index 1"],
+        ),
+        (&["--entropy", "0xff80+1"], &["above 0xffff"]),
+        (
+            &["--mode", "rc", "--entropy", "5"],
+            &["RC", "`hopper` or `hp3`"],
+        ),
     ] {
         refuse(folder.path(), &[&own[..], arguments].concat(), 1, parts);
     }

@@ -1,5 +1,6 @@
 //! `./stellar world`: two NICs on a fabric, or many, Verilated or the software reference of the transport.
 
+mod entropy;
 mod group;
 mod show;
 
@@ -10,7 +11,10 @@ use sim_net::Topology;
 use sim_nic::{CardReceives, CardSends, MixedNic, RtlNic};
 use sim_world::scenario::{Scenario, Setup};
 use sim_world::transfer::{run_watched, Transfer, LEAF_SPINE, LEAF_SPINE_FILE};
-use sim_world::{check_bytes, Addressing, MrcPlan, NicKind, Plan, ReferenceNic, TransportPlan};
+use sim_world::{
+    check_bytes, Addressing, EntropyPlan, MrcPlan, NicKind, Plan, ReferenceNic, TransportPlan,
+    MAX_PATHS,
+};
 use stellar_transport::spray::Policy;
 
 use crate::board::{host_ports, BoardOption};
@@ -45,9 +49,13 @@ pub struct Arguments {
     /// Policy that spreads packets over paths [default: obs, or single with one path]
     #[arg(long, value_parser = policy_name::of_cards())]
     policy: Option<Policy>,
-    /// Paths of a queue pair
-    #[arg(long, default_value_t = 128)]
-    paths: u8,
+    /// Paths of a queue pair [default: 128, or as many as --entropy lists]
+    #[arg(long)]
+    paths: Option<u8>,
+    /// Entropy values of the paths: FIRST+STEP, or a list of which path n has the nth, like 0x4000,0x9123. Even paths belong to port 0
+    /// (docs/policies.md) [default: 0xc000+1]
+    #[arg(long, value_name = "VALUES", value_parser = entropy::parse)]
+    entropy: Option<EntropyPlan>,
     /// Transport
     #[arg(long, default_value = "mrc")]
     mode: Mode,
@@ -73,7 +81,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "out/world")]
     out: PathBuf,
     /// Run one named scenario instead, which has its own topology and traffic (--list names them)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "mtu", "qps"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["topology", "loss", "lossy_link", "policy", "paths", "entropy", "mode", "addressing", "bytes", "mtu", "qps"])]
     scenario: Option<String>,
     /// Divide the length of the scenario's messages, in scenarios that mean the same with shorter ones [default: 1, or 8 with a Verilated NIC]
     #[arg(long, value_name = "N", requires = "scenario", value_parser = clap::value_parser!(u32).range(1..=16))]
@@ -82,7 +90,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["scenario", "sweep", "json"])]
     list: bool,
     /// Sweep the loss of the busiest link: MRC over 4 and 128 paths, and RC
-    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "mode", "addressing", "bytes", "mtu", "qps", "nic", "out"])]
+    #[arg(long, conflicts_with_all = ["scenario", "loss", "lossy_link", "policy", "paths", "entropy", "mode", "addressing", "bytes", "mtu", "qps", "nic", "out"])]
     sweep: bool,
     /// Print one JSON object instead of a table
     #[arg(long)]
@@ -275,9 +283,14 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
 /// The transport, the addressing and the PCIe of the arguments, on a topology. `has_card` says whether a NIC is a Verilated card.
 fn plan_on(arguments: &Arguments, topology: Topology, has_card: bool) -> anyhow::Result<Plan> {
     let mut plan = Plan::new(topology, arguments.seed)?;
-    let sprayed = sprayed(arguments.paths);
+    plan.entropy = arguments.entropy.clone().unwrap_or_default();
+    let paths = arguments.paths.unwrap_or(match &plan.entropy {
+        EntropyPlan::Generated { .. } => MAX_PATHS,
+        EntropyPlan::Explicit(values) => u8::try_from(values.len()).unwrap_or(u8::MAX),
+    });
+    let sprayed = sprayed(paths);
     plan.transport = match arguments.mode {
-        Mode::Rc => TransportPlan::rc(arguments.policy, arguments.paths)?,
+        Mode::Rc => TransportPlan::rc(arguments.policy, paths)?,
         Mode::Mrc => TransportPlan::Mrc(MrcPlan {
             policy: arguments.policy.unwrap_or(sprayed.policy),
             ..sprayed

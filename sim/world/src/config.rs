@@ -14,7 +14,7 @@ use stellar_transport::time::Ticks;
 
 use crate::names::closest;
 use crate::pair::FIRST_QP;
-use crate::{Addressing, WorldError};
+use crate::{Addressing, EntropyPlan, WorldError};
 
 /// Maximum number of queue pairs between two NICs: the 1,024 of the table without the two of management.
 pub const MAX_QPS: u32 = 1022;
@@ -145,6 +145,8 @@ pub struct Plan {
     pub transport: TransportPlan,
     /// Route of packets.
     pub addressing: Addressing,
+    /// Entropy values of the paths. RC without a path policy has none.
+    pub entropy: EntropyPlan,
     /// Queue pairs.
     pub qps: u32,
     /// Number of the first one, at both ends.
@@ -189,6 +191,7 @@ impl Plan {
             receiver: HostId(receiver as u32),
             transport: TransportPlan::Mrc(MrcPlan::default()),
             addressing: Addressing::default(),
+            entropy: EntropyPlan::default(),
             qps: 1,
             first_qp: FIRST_QP,
             mtu_log2: 12,
@@ -223,7 +226,8 @@ impl Plan {
     /// Checks the values that a user gives, before anything is built.
     ///
     /// # Errors
-    /// [`WorldError::Paths`], [`WorldError::SinglePath`], [`WorldError::Qps`], [`WorldError::SourceRoute`].
+    /// [`WorldError::Paths`], [`WorldError::SinglePath`], [`WorldError::Qps`], [`WorldError::SourceRoute`], [`WorldError::NoEntropy`], and those of
+    /// [`EntropyPlan::profile`].
     pub fn check(&self) -> Result<(), WorldError> {
         if !(1..=MAX_QPS).contains(&self.qps) {
             return Err(WorldError::Qps(self.qps));
@@ -238,6 +242,9 @@ impl Plan {
             if paths == 1 && !policy.traits().one_path {
                 return Err(WorldError::SinglePath(policy.name()));
             }
+            self.entropy.profile(paths, self.addressing)?;
+        } else if self.entropy != EntropyPlan::default() {
+            return Err(WorldError::NoEntropy);
         }
         Ok(())
     }

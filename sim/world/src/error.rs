@@ -98,6 +98,17 @@ pub enum WorldError {
     /// One path with a policy for several.
     #[error("policy `{0}` on 1 path; use the policy `single`, or 2 paths or more")]
     SinglePath(&'static str),
+    /// Explicit entropy values, and another number of paths.
+    #[error("{values} entropy value(s) for {paths} path(s); give each path one")]
+    EntropyValues {
+        /// Values.
+        values: usize,
+        /// Paths.
+        paths: u8,
+    },
+    /// Entropy values for queue pairs that have none.
+    #[error("entropy values with RC, whose one path has the source port of its queue pair; use a path policy, `hopper` or `hp3`, or leave the values out")]
+    NoEntropy,
     /// A path policy that RC does not have.
     #[error("policy `{0}` with RC: RC has one path, unless a policy changes it with packets in order; use `hopper` or `hp3`, or no policy")]
     PolicyOfRc(&'static str),

@@ -11,6 +11,7 @@ mod addressing;
 mod capture;
 mod config;
 mod drive;
+mod entropy;
 mod error;
 pub mod group;
 mod host;
@@ -37,6 +38,7 @@ pub use config::{
     check_bytes, lossy_topology, HostPorts, MrcPlan, Plan, TransportPlan, MAX_BYTES, MAX_PATHS,
     MAX_QPS,
 };
+pub use entropy::EntropyPlan;
 pub use sim_pcie::platform::{PcieReads, PcieSettings};
 
 pub use error::{CheckError, WorldError};

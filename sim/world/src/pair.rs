@@ -8,8 +8,7 @@ use stellar_transport::endpoint::{EndpointConfig, ImmConfig, Peer, QpConfig, Tra
 use stellar_transport::requester::{coalesce_from, MrcConfig, RcConfig, SqRing};
 use stellar_transport::rx::{Psn, RxConfig};
 use stellar_transport::spray::{
-    EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
-    Srv6Template,
+    EntropyProfile, PlaneMask, Policy, SkipScope, SprayConfig, Srv6Template,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::config::STASH_ENTRIES;
@@ -17,6 +16,7 @@ use stellar_wire::mrc::{CcState, Meth, Seth};
 use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, Opcode, Reth, RoceFrame};
 
 use crate::config::{MrcPlan, TransportPlan};
+use crate::entropy::FIRST_ENTROPY;
 use crate::region::PD;
 use crate::{HostMemory, NicKind, Plan, ReferenceNic, World, WorldError};
 
@@ -30,10 +30,6 @@ pub const RECEIVER: usize = 1;
 /// Code points of data packets and of their acknowledgements (OCP MRC leaves both to the operator).
 const DATA_DSCP: u8 = 10;
 const CONTROL_DSCP: u8 = 46;
-/// First UDP source port of the entropy values.
-const FIRST_ENTROPY: u32 = 0xc000;
-/// Backup entropy values, both planes together.
-const BACKUPS: u8 = 16;
 /// Attempts to send a packet across a lossy fabric when its round trip is measured.
 const ATTEMPTS: u64 = 64;
 
@@ -169,20 +165,12 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    fn new(policy: Policy, number: u8, base_rtt: Ticks) -> Result<Self, WorldError> {
-        let profile = GeneratedEntropy {
-            base: FIRST_ENTROPY,
-            stride_log2: 0,
-            active: number.max(2),
-            backups: BACKUPS,
-        };
+    fn new(plan: &Plan, policy: Policy, number: u8, base_rtt: Ticks) -> Result<Self, WorldError> {
+        let profile = plan.entropy.profile(number, plan.addressing)?;
         Ok(Self {
             policy,
             number,
-            profile: Arc::new(EntropyProfile::generated(
-                profile,
-                HeaderFields::SourcePort,
-            )?),
+            profile: Arc::new(profile),
             base_rtt,
         })
     }
@@ -190,13 +178,18 @@ impl Paths {
     /// Registers of one queue pair over this many planes: each has its own path sequence.
     fn of(&self, number: u32, seed: u64, planes: u32) -> SprayConfig {
         let mixed = (seed ^ u64::from(number) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // Explicit values stay with their paths, as with the driver.
+        let rotation = match self.profile.as_generated() {
+            Some(_) => (number % u32::from(self.profile.slots())) as u8,
+            None => 0,
+        };
         SprayConfig {
             policy: self.policy,
             paths: self.number,
             planes_up: PlaneMask::BOTH.with(1, planes > 1),
             seed: ((mixed >> 32) as u32).max(1),
             profile: Arc::clone(&self.profile),
-            rotation: (number % u32::from(self.profile.slots())) as u8,
+            rotation,
             skip: SkipScope::default(),
             probe_interval: Ticks::from_us(10),
             base_rtt: self.base_rtt,
@@ -214,7 +207,7 @@ impl Transport {
             TransportPlan::Mrc(mrc) => mrc,
             TransportPlan::Rc => return Ok(Self::Rc { paths: None }),
             TransportPlan::RcPaths { policy, paths } => {
-                let paths = Some(Paths::new(policy, paths, base_rtt)?);
+                let paths = Some(Paths::new(plan, policy, paths, base_rtt)?);
                 return Ok(Self::Rc { paths });
             }
         };
@@ -224,7 +217,7 @@ impl Transport {
         Ok(Self::Mrc {
             plan: mrc,
             nscc,
-            paths: Paths::new(mrc.policy, mrc.paths, base_rtt)?,
+            paths: Paths::new(plan, mrc.policy, mrc.paths, base_rtt)?,
             coalesce_from: coalesce_from(mrc.mpr, plan.transport.sack_every(mtu), mtu),
         })
     }

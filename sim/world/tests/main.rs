@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod demo;
+mod entropy;
 mod group;
 mod memory;
 mod report;

@@ -8,6 +8,7 @@ mod ev_state;
 mod histories;
 mod hopper;
 mod hp3;
+mod hp3_order;
 mod planes;
 mod policies;
 mod profile;

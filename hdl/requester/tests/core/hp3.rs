@@ -281,3 +281,78 @@ fn what_is_lost_is_sent_again_in_a_pause_and_the_window_is_raised_on_the_new_pat
     assert_eq!(mrc(&bench).nscc().cwnd(), raised);
     bench.compare_counters();
 }
+
+fn cwnd(bench: &Bench) -> u32 {
+    mrc(bench).nscc().cwnd()
+}
+
+/// A queue pair whose window is that of 14 packets: after a loss, quick adapt shrinks it to what was acknowledged in its period.
+fn with_a_window_of_14_packets() -> Bench {
+    let mut bench = Bench::new(HP3);
+    let most = cwnd(&bench);
+    send(&mut bench);
+    bench.now = bench.now.plus(Ticks(60));
+    send(&mut bench);
+    let mut packets = std::mem::take(&mut bench.pairs[QP].flying);
+    let late = packets.split_off(7);
+    packets.remove(1);
+    bench.now = bench.now.plus(Ticks(40));
+    deliver(&mut bench, packets, false);
+    bench.now = bench.now.plus(Ticks(60));
+    deliver(&mut bench, late, false);
+    transmit(&mut bench);
+    assert_eq!(counters(&bench).retransmissions, 1);
+    bench.now = bench.now.plus(Ticks(2_000));
+    let packets = std::mem::take(&mut bench.pairs[QP].flying);
+    deliver(&mut bench, packets, false);
+    assert_eq!(cwnd(&bench) / 256, 14);
+    assert!(most > 100 * cwnd(&bench));
+    bench
+}
+
+/// Delivers the first packet in flight, and lets both ports send.
+fn deliver_first(bench: &mut Bench, marked: bool) {
+    let first = bench.pairs[QP].flying.remove(0);
+    bench.now = bench.now.plus(Ticks(40));
+    deliver(bench, vec![first], marked);
+    transmit(bench);
+}
+
+#[test]
+fn below_its_limit_the_window_is_raised_by_half_once_the_last_packet_has_arrived() {
+    let mut bench = with_a_window_of_14_packets();
+    post(&mut bench, 60);
+    post(&mut bench, 60);
+    transmit(&mut bench);
+    assert_eq!(bench.pairs[QP].flying.len(), 14, "the window is full");
+    while counters(&bench).probes == 0 {
+        deliver_first(&mut bench, true);
+    }
+    let saved = cwnd(&bench);
+    let old = mrc(&bench).spray().home();
+    let is_probe = |packet: &InFlight| packet.probe_id.is_some();
+    let packets = std::mem::take(&mut bench.pairs[QP].flying);
+    let (probes, data): (Vec<_>, Vec<_>) = packets.into_iter().partition(is_probe);
+    assert_eq!(probes.len(), 8);
+    let before = counters(&bench).packets;
+
+    // Another path answers first. Nothing leaves as long as one packet is in flight.
+    let index = |packet: &InFlight| packet.probe_id.map(|id| id as u8);
+    let mut probes = probes.into_iter();
+    let other = probes.find(|probe| index(probe) != Some(old.value()));
+    let other = other.expect("a probe of another path");
+    deliver(&mut bench, vec![other], false);
+    bench.pairs[QP].flying = data;
+    while bench.pairs[QP].flying.len() > 1 {
+        deliver_first(&mut bench, false);
+        assert_eq!(counters(&bench).packets, before, "it drains");
+        assert_eq!(mrc(&bench).spray().home(), old);
+    }
+    deliver_first(&mut bench, false);
+    assert_eq!(Some(mrc(&bench).spray().home().value()), index(&other));
+    // The window is half as large again (it has a fraction of a byte), far below its limit, and as many packets leave as it has room for.
+    let raised = cwnd(&bench);
+    assert!((saved * 3 / 2..=(saved + 1) * 3 / 2).contains(&raised));
+    assert_eq!(counters(&bench).packets - before, u64::from(raised / 256));
+    bench.compare_counters();
+}

@@ -20,6 +20,7 @@ mod pcie_settings;
 mod profiles;
 mod push;
 mod rc;
+mod rc_paths;
 mod reset;
 mod shares;
 mod stuck;

@@ -53,7 +53,7 @@ fn frame(plan: &Plan, sport: u16) -> Vec<u8> {
 }
 
 /// Whether the switches of `plan` send frames with this UDP source port over the slow spine: asked of a fabric of the same kind.
-fn is_slow(plan: &Plan, sport: u16) -> bool {
+pub fn is_slow(plan: &Plan, sport: u16) -> bool {
     let mut fabric = Fabric::new(plan.topology.clone(), plan.seed);
     let frame = Frame::new(frame(plan, sport));
     fabric.send(plan.sender, 0, 0, frame).unwrap();

@@ -7,20 +7,19 @@ use stellar_wire::hw::spray::SprayRequest;
 use crate::policy::has_one_path;
 use crate::row::{slot_of_backup, withdrawn, PlaneRow, Planes, SprayRow};
 
-/// The entropy value that a retransmission should not take again.
+/// The slot that a retransmission should not take again.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Avoided {
-    /// The slot of the value, one-hot; no bit is set if it has none.
+    /// The slot, one-hot; no bit is set if all slots may be taken.
     pub slot: Bits<64>,
-    /// The value belongs to plane 1.
-    pub odd: Bit,
-    /// The value is active, so a backup may serve its slot.
-    pub active: Bit,
+    /// It belongs to the own plane.
+    pub own: Bit,
 }
 
-/// Returns the slot of the value that a request avoids. A single path has no alternative and avoids none. 5 levels.
+/// Returns the slot of the value that a request avoids. If a backup serves the slot of an active value, that slot is not avoided. A single path has no alternative and avoids none.
+/// `planes_swapped`: the own plane is plane 1. 4 levels behind the memory of the row.
 #[hdl_fn]
-pub fn avoided(request: SprayRequest, row: SprayRow) -> Avoided {
+pub fn avoided(request: SprayRequest, row: SprayRow, planes_swapped: Bit) -> Avoided {
     let index = request.avoid;
     let odd = index.get_bit(0);
     let plane = if odd {
@@ -28,21 +27,15 @@ pub fn avoided(request: SprayRequest, row: SprayRow) -> Avoided {
     } else {
         row.planes.own
     };
-    let backup = index.get_bits::<3>(1);
-    let backup_slot = slot_of_backup(plane, backup);
-    let is_backup = index.get_bit(7);
-    let slot = if is_backup {
-        backup_slot
-    } else {
-        index.get_bits::<6>(1)
-    };
-    let no_backup = index.get_bits::<3>(4).any() | !plane.serving.get_bit(backup.index());
+    let number = index.get_bits::<3>(1);
     let avoids = request.avoid_valid & !has_one_path(row.pair.policy);
-    let has_slot = avoids & !(is_backup & no_backup);
+    let active = bit_cast::<64, 1>((avoids & !index.get_bit(7)).into()) << index.get_bits::<6>(1);
+    let is_backup = index.get_bit(7) & !index.get_bits::<3>(4).any();
+    let serves = avoids & is_backup & plane.serving.get_bit(number.index());
+    let served = bit_cast::<64, 1>(serves.into()) << slot_of_backup(plane, number);
     Avoided {
-        slot: bit_cast::<64, 1>(has_slot.into()) << slot,
-        odd,
-        active: !is_backup,
+        slot: (active & !(withdrawn(plane) & plane.in_service)) | served,
+        own: odd == planes_swapped,
     }
 }
 
@@ -55,16 +48,14 @@ struct PlaneCandidates {
     all: Bits<64>,
 }
 
-/// Returns the candidates of a plane. If a backup serves the slot of the avoided active value, that slot is not excluded; then there is a slot in service, so
-/// `last_resort` is not used. 1 level.
+/// Returns the candidates of a plane, `but` one. 1 level.
 #[hdl_fn]
-fn plane_candidates(row: PlaneRow, up: Bit, but: Bits<64>, but_active: Bit) -> PlaneCandidates {
+fn plane_candidates(row: PlaneRow, up: Bit, but: Bits<64>) -> PlaneCandidates {
     let bad = row.assumed_bad.get_bits::<64>(0);
     let none = bits::<64>(0);
-    let replaced = if but_active { withdrawn(row) } else { none };
     let open = if up { Bits::<64>::mask() } else { none };
     PlaneCandidates {
-        in_service: open & row.in_service & (!but | replaced),
+        in_service: open & row.in_service & !but,
         last_resort: open & bad & !but,
         all: open & (row.in_service | bad),
     }
@@ -86,9 +77,8 @@ pub struct Candidates {
 #[hdl_fn]
 pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoided) -> Candidates {
     let none = bits::<64>(0);
-    let avoid_own = avoid.odd == planes_swapped;
-    let but_own = if avoid_own { avoid.slot } else { none };
-    let but_other = if avoid_own { none } else { avoid.slot };
+    let but_own = if avoid.own { avoid.slot } else { none };
+    let but_other = if avoid.own { none } else { avoid.slot };
     let turned = if planes_swapped {
         (up >> 1) | (up << 1)
     } else {
@@ -96,8 +86,8 @@ pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoid
     };
     let own_up = turned.get_bit(0);
     let other_up = turned.get_bit(1);
-    let here = plane_candidates(planes.own, own_up, but_own, avoid.active);
-    let there = plane_candidates(planes.other, other_up, but_other, avoid.active);
+    let here = plane_candidates(planes.own, own_up, but_own);
+    let there = plane_candidates(planes.other, other_up, but_other);
     let service_here = here.in_service.any();
     let resort_here = here.last_resort.any();
     let all_here = here.all.any();

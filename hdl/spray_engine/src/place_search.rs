@@ -24,7 +24,7 @@ pub struct PlaceSearch {
     pub key: Signal<In, Bits<28>>,
     pub ordered: Signal<In, Bit>,
 
-    /// Finds the first place.
+    /// Finds the first place. Not in the cycle after `find` or `find_next`.
     pub find: Signal<In, Bit>,
     /// Finds the place after the one found in the previous cycle.
     pub find_next: Signal<In, Bit>,
@@ -45,12 +45,14 @@ pub struct PlaceSearch {
     place_found: DFF<Bits<7>>,
     /// Places after the one found.
     left: DFF<Bits<64>>,
+    /// `find` or `find_next` was set in the previous cycle.
+    was_found: DFF<Bit>,
 }
 
 impl Logic for PlaceSearch {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, current, order, place_found, left);
+        dff_setup!(self, clock, current, order, place_found, left, was_found);
         clock!(self, clock, slot_order);
         let search = self.current.q.val();
         let place = self.place_found.q.val();
@@ -70,12 +72,15 @@ impl Logic for PlaceSearch {
         } else {
             search.eligible
         };
-        let reached = if self.find_next.val() {
+        let finds = self.find.val() | self.find_next.val();
+        self.was_found.d.next = finds;
+        let follows = self.was_found.q.val();
+        let reached = if follows {
             bit_cast::<72, 64>(self.left.q.val())
         } else {
             within & search.reach
         };
-        if self.find.val() | self.find_next.val() {
+        if finds {
             self.place_found.d.next = first_place(reached);
         }
         self.left.d.next = without_first(reached.get_bits::<64>(0));
@@ -88,11 +93,7 @@ impl Logic for PlaceSearch {
         // Both are compared before one is chosen.
         let left_any = self.left.q.val().any();
         let within_any = (within & search.reach).any();
-        self.found.next = if self.find_next.val() {
-            left_any
-        } else {
-            within_any
-        };
+        self.found.next = if follows { left_any } else { within_any };
         self.place.next = place;
         self.search.next = search;
         self.located.next = self.slot_order.located.val();

@@ -171,18 +171,24 @@ pub fn withdrawn(row: PlaneRow) -> Bits<64> {
     row.assumed_bad.get_bits::<64>(0) | row.denied.get_bits::<64>(0)
 }
 
-/// Returns one of eight slots. 2 levels.
+/// Returns one of eight slots, halving their number by each bit of `number`. 2 levels.
 #[hdl_fn]
 pub fn slot_of_eight(slots: Bits<48>, number: Bits<3>) -> Bits<6> {
-    let mut slot = slots.get_bits::<6>(0);
-    for i in 1..8 {
-        slot = if number == bits::<3>(i as u64) {
-            slots.get_bits::<6>(6 * i)
-        } else {
-            slot
-        };
+    let four = if number.get_bit(2) {
+        slots.get_bits::<24>(24)
+    } else {
+        slots.get_bits::<24>(0)
+    };
+    let two = if number.get_bit(1) {
+        four.get_bits::<12>(12)
+    } else {
+        four.get_bits::<12>(0)
+    };
+    if number.get_bit(0) {
+        two.get_bits::<6>(6)
+    } else {
+        two.get_bits::<6>(0)
     }
-    slot
 }
 
 /// Returns the slot of a backup, valid if it serves one. 2 levels.

@@ -53,12 +53,22 @@ fn by_index(even: Bits<72>, odd: Bits<72>, from: Bits<8>) -> Search {
     }
 }
 
-/// Returns the search for a path among the candidates. 1 level more than the searches by rotation and by index.
+/// Returns the search for a path among the candidates. `planes_swapped`: the own plane is plane 1. 1 level more than the searches by rotation and by index.
 #[hdl_fn]
-pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow) -> Search {
+pub fn for_path(offered: Candidates, row: PlaneRow, pair: PairRow, planes_swapped: Bit) -> Search {
+    let even = if planes_swapped {
+        offered.other
+    } else {
+        offered.own
+    };
+    let odd = if planes_swapped {
+        offered.own
+    } else {
+        offered.other
+    };
     let from_home = by_index(
-        bit_cast::<72, 64>(offered.own),
-        bit_cast::<72, 64>(offered.other),
+        bit_cast::<72, 64>(even),
+        bit_cast::<72, 64>(odd),
         bit_cast::<8, 7>(pair.home),
     );
     let onwards = in_rotation(offered.own, row);

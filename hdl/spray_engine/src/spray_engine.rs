@@ -99,6 +99,8 @@ pub struct SprayEngine<const Q: usize = 10> {
     usable: DFF<Bits<2>>,
     denies: DFF<Bit>,
 
+    /// Paths come in permuted order. It follows the row one cycle later.
+    ordered: DFF<Bit>,
     avoid: DFF<Avoided>,
     /// The search has started again from the first position.
     wrapped: DFF<Bit>,
@@ -150,7 +152,16 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             usable,
             denies
         );
-        dff_setup!(self, clock, avoid, wrapped, since_probe, found, early);
+        dff_setup!(
+            self,
+            clock,
+            ordered,
+            avoid,
+            wrapped,
+            since_probe,
+            found,
+            early
+        );
         dff_setup!(self, clock, searched, usable_ring, recycled, recycled_slot);
         dff_setup!(self, clock, held, window, computed, unprobed);
         clock_reset!(self, lookup);
@@ -179,7 +190,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let place = self.finder.place.val();
         let chooses = asked.op == SprayOp::Choose;
         let single = has_one_path(pair.policy);
-        let ordered = chooses & is_permuted(pair.policy);
+        let ordered = self.ordered.q.val();
         let more = chooses & (asked.count != 1);
 
         // Memories and blocks.
@@ -225,6 +236,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let new_key = word.get_bits::<28>(0);
 
         self.request.ready.next = idle;
+        self.ordered.d.next = chooses & is_permuted(pair.policy);
         self.usable.d.next = usable_planes(pair.policy, planes, exchange, up, backups);
         self.denies.d.next = planes.own.denied.any() | planes.other.denied.any();
         let comes_early = self.early.q.val().get_bit(0);
@@ -264,12 +276,13 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         // fetch
         let stored = self.rows.read_data.val();
-        let named_index = if asked.named_by == NamedBy::Home {
+        let by_home = asked.named_by == NamedBy::Home;
+        let named_index = if by_home {
             bit_cast::<8, 7>(stored.pair.home)
         } else {
             asked.index
         };
-        let plane_1 = begins_with_plane_1(asked, named_index, stored.pair.policy);
+        let plane_1 = begins_with_plane_1(asked);
 
         // select
         let offered = candidates(planes, exchange, up, self.avoid.q.val());
@@ -366,6 +379,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let may_probe = if may_drain { question.held } else { !in_hold };
 
         let conditions = StepConditions {
+            by_home,
             can_choose: offered.own_any | (single & offered.any),
             recalls: may_recycle & may_have(own.ring, pair.recycled),
             goes_on: recalled.goes_on,
@@ -411,11 +425,11 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.pair.d.next = stored.pair;
                 self.planes.d.next = swap_planes(stored.planes, plane_1);
                 self.planes_swapped.d.next = plane_1;
-                self.avoid.d.next = avoided(asked, stored);
+                self.avoid.d.next = avoided(asked, stored, plane_1);
             }
             Step::Select => {
                 self.finder.load.next = true;
-                self.finder.load_search.next = for_path(offered, own, pair);
+                self.finder.load_search.next = for_path(offered, own, pair, exchange);
             }
             Step::CollectProbes => {
                 self.finder.load.next = true;
@@ -462,7 +476,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 } else if !not_due {
                     self.pair.d.next = probed(pair, index, asked.now);
                 }
-                self.planes.d.next = swap_planes(planes, index.get_bit(0));
+                self.planes.d.next = swap_planes(planes, index.get_bit(0) != exchange);
                 self.planes_swapped.d.next = index.get_bit(0);
             }
             Step::LookupValue => {
@@ -485,7 +499,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 }
             }
             Step::TakeIndex => {
-                self.found.d.next = indexed.known | !by_value;
+                self.found.d.next = (asked.op == SprayOp::Ack) & (indexed.known | !by_value);
                 self.asked.d.next.index = ack_index;
                 self.planes.d.next = swap_planes(planes, ack_index.get_bit(0));
                 self.planes_swapped.d.next = ack_index.get_bit(0);

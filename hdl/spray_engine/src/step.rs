@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::spray::{SprayOp, SprayPolicy, SprayRequest};
+use stellar_wire::hw::spray::{NamedBy, SprayOp, SprayPolicy, SprayRequest};
 
 use crate::policy::{has_one_path, has_states, is_permuted, probes_paths};
 
@@ -11,7 +11,7 @@ use crate::policy::{has_one_path, has_states, is_permuted, probes_paths};
 pub enum Step {
     /// Accepts a request, and reads the row of its queue pair.
     Idle,
-    /// Selects the own plane and the other one.
+    /// Selects the own plane and the other one by the request.
     Fetch,
     /// `Choose`: determines the candidates.
     Select,
@@ -48,6 +48,7 @@ pub enum Step {
     /// `Ack`: the entropy passes `entropy_index`. The bucket of an explicit value is read while the base is subtracted.
     SubtractBase,
     ComputeNumber,
+    /// `Ack`, and operations on the path in use: selects the plane of the index.
     TakeIndex,
     /// Classifies the state change of a value, and applies it.
     ClassifyChange,
@@ -77,6 +78,8 @@ pub enum Step {
 /// Conditions that determine the next step, besides operation and policy.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct StepConditions {
+    /// `Fetch`: the request names the value of the path in use.
+    pub by_home: Bit,
     /// `Select`: there is a candidate.
     pub can_choose: Bit,
     /// `Select`: slots are to be taken again.
@@ -125,7 +128,7 @@ pub fn step_after(
     let hears = probes_paths(policy);
     match step {
         Step::Idle | Step::Respond => Step::Idle,
-        Step::Fetch => after_fetch(op),
+        Step::Fetch => after_fetch(op, conditions.by_home),
         Step::Select => {
             if !conditions.can_choose {
                 Step::Respond
@@ -228,12 +231,18 @@ pub fn step_after(
 
 /// Returns the step after `Fetch`. The row is not known yet: its memory is slow.
 #[hdl_fn]
-fn after_fetch(op: SprayOp) -> Step {
+fn after_fetch(op: SprayOp, by_home: Bit) -> Step {
     match op {
         SprayOp::Choose => Step::Select,
         SprayOp::Probe | SprayOp::Query => Step::HoldFirst,
         SprayOp::Ack => Step::SubtractBase,
-        _ => Step::ClassifyChange,
+        _ => {
+            if by_home {
+                Step::TakeIndex
+            } else {
+                Step::ClassifyChange
+            }
+        }
     }
 }
 
@@ -285,13 +294,15 @@ fn after_not_found(op: SprayOp, wrapped: Bit) -> Step {
     }
 }
 
-/// Returns whether the own plane is plane 1. One path at a time is searched in both planes, starting with plane 0. `index` is that of the value which the request
-/// names, unless it names an entropy value.
+/// Returns whether the own plane is plane 1 at first. It follows from the request alone, because the row comes late in the cycle: `TakeIndex` and `TakePlane` select the plane
+/// of a value that the row names.
 #[hdl_fn]
-pub fn begins_with_plane_1(request: SprayRequest, index: Bits<8>, policy: SprayPolicy) -> Bit {
+pub fn begins_with_plane_1(request: SprayRequest) -> Bit {
     match request.op {
-        SprayOp::Choose => request.plane & !has_one_path(policy),
-        SprayOp::Feedback | SprayOp::Deny | SprayOp::Allow => index.get_bit(0),
+        SprayOp::Choose => request.plane,
+        SprayOp::Feedback | SprayOp::Deny | SprayOp::Allow => {
+            request.index.get_bit(0) & (request.named_by != NamedBy::Home)
+        }
         _ => false,
     }
 }

@@ -69,8 +69,11 @@ fn the_doorbell_queue_is_its_verilog() {
             u.in_.producer.next = Bits::random(rng);
             u.in_.pushed.next = rng.random();
             u.in_.entry.next = Bits::random(rng);
-            u.configure.valid.next = rng.random_bool(0.1);
-            u.configure.qp.next = Bits::random(rng);
+            // A configuration stays until it is accepted.
+            if !u.configure.valid.val() | u.configure.ready.val() {
+                u.configure.valid.next = rng.random_bool(0.1);
+                u.configure.qp.next = Bits::random(rng);
+            }
             u.configured.ready.next = rng.random();
             u.out.ready.next = rng.random_bool(0.5);
         },

@@ -61,6 +61,11 @@ const NEVER: i32 = -1;
 /// The longest path to a net begins there, or at a constant.
 const START: u32 = u32::MAX;
 
+/// Half levels in levels.
+fn in_levels(half: i32) -> f64 {
+    f64::from(half) / f64::from(LEVEL)
+}
+
 struct Arrival<'a> {
     graph: &'a Graph,
     /// Half levels of the longest path to each net.
@@ -97,7 +102,7 @@ impl Timing {
             }
             let levels = (half as u32).div_ceil(LEVEL);
             *timing.histogram.entry(levels).or_default() += 1;
-            timing.worst = timing.worst.max(f64::from(half) / f64::from(LEVEL));
+            timing.worst = timing.worst.max(in_levels(half));
             let is_above = half as u32 > budget * LEVEL;
             timing.above += usize::from(is_above);
             if is_above {
@@ -125,7 +130,7 @@ impl Timing {
         let register = |(name, (end_points, half))| Register {
             name,
             end_points,
-            levels: f64::from(half) / f64::from(LEVEL),
+            levels: in_levels(half),
         };
         timing.registers = registers.into_iter().map(register).collect();
         let most = |register: &Register| std::cmp::Reverse(register.end_points);
@@ -193,7 +198,7 @@ impl<'a> Arrival<'a> {
         let graph = self.graph;
         let end = &graph.ends[n as usize];
         let mut path = Path {
-            levels: f64::from(half) / f64::from(LEVEL),
+            levels: in_levels(half),
             luts: 0,
             muxes: 0,
             carries: 0,

@@ -220,10 +220,29 @@ fn deliver(bench: &mut Bench, packets: Vec<InFlight>, marked: bool) {
     bench.pairs[QP].flying = rest;
 }
 
+fn cwnd(bench: &Bench) -> u32 {
+    mrc(bench).nscc().cwnd()
+}
+
+/// Sends two messages of 7 packets, and delivers all packets but the second one.
+fn lose_the_second_of_14_packets(bench: &mut Bench, marked: bool) {
+    send(bench);
+    bench.now = bench.now.plus(Ticks(60));
+    send(bench);
+    let mut packets = std::mem::take(&mut bench.pairs[QP].flying);
+    assert_eq!(packets.len(), 14);
+    let late = packets.split_off(7);
+    packets.remove(1);
+    bench.now = bench.now.plus(Ticks(40));
+    deliver(bench, packets, marked);
+    bench.now = bench.now.plus(Ticks(60));
+    deliver(bench, late, marked);
+}
+
 #[test]
 fn what_is_lost_is_sent_again_in_a_pause_and_the_window_is_raised_on_the_new_path() {
     let mut bench = Bench::new(HP3);
-    let most = mrc(&bench).nscc().cwnd();
+    let most = cwnd(&bench);
     // The first and the last acknowledgement of a message each end a round.
     for marked in [false, false, true] {
         send(&mut bench);
@@ -232,18 +251,8 @@ fn what_is_lost_is_sent_again_in_a_pause_and_the_window_is_raised_on_the_new_pat
         deliver(&mut bench, packets, marked);
     }
     let first = mrc(&bench).spray().home();
-    send(&mut bench);
-    bench.now = bench.now.plus(Ticks(60));
-    send(&mut bench);
-    let mut packets = std::mem::take(&mut bench.pairs[QP].flying);
-    assert_eq!(packets.len(), 14);
-    // The first acknowledgement ends the third round in a row with a mark. The second packet is lost.
-    let late = packets.split_off(7);
-    packets.remove(1);
-    bench.now = bench.now.plus(Ticks(40));
-    deliver(&mut bench, packets, true);
-    bench.now = bench.now.plus(Ticks(60));
-    deliver(&mut bench, late, true);
+    // The first acknowledgement ends the third round in a row with a mark.
+    lose_the_second_of_14_packets(&mut bench, true);
     assert_eq!(counters(&bench).early_losses, 1);
 
     let before = counters(&bench);
@@ -257,7 +266,7 @@ fn what_is_lost_is_sent_again_in_a_pause_and_the_window_is_raised_on_the_new_pat
         "no other data in a pause"
     );
     assert!((2..=8).contains(&after.probes), "{} probes", after.probes);
-    let saved = mrc(&bench).nscc().cwnd();
+    let saved = cwnd(&bench);
 
     // Another path answers first. The path changes when what was lost has arrived.
     let mut packets = std::mem::take(&mut bench.pairs[QP].flying);
@@ -271,35 +280,22 @@ fn what_is_lost_is_sent_again_in_a_pause_and_the_window_is_raised_on_the_new_pat
     assert_eq!(counters(&bench).packets, after.packets, "it drains");
     packets.retain(|packet| packet.probe_id.is_none());
     deliver(&mut bench, packets, true);
-    let drained = mrc(&bench).nscc().cwnd();
+    let drained = cwnd(&bench);
     transmit(&mut bench);
     assert_eq!(counters(&bench).packets, after.packets + 7);
     assert_eq!(Some(mrc(&bench).spray().home().value()), index(&other));
     // Nothing was acknowledged on the new path yet, so the window is exactly what the rule says: here, its limit, which the loss had taken it below.
     let raised = (saved / 2 * DRAIN_RAISE_HALVES).min(most);
     assert!(raised > saved.max(drained));
-    assert_eq!(mrc(&bench).nscc().cwnd(), raised);
+    assert_eq!(cwnd(&bench), raised);
     bench.compare_counters();
-}
-
-fn cwnd(bench: &Bench) -> u32 {
-    mrc(bench).nscc().cwnd()
 }
 
 /// A queue pair whose window is that of 14 packets: after a loss, quick adapt shrinks it to what was acknowledged in its period.
 fn with_a_window_of_14_packets() -> Bench {
     let mut bench = Bench::new(HP3);
     let most = cwnd(&bench);
-    send(&mut bench);
-    bench.now = bench.now.plus(Ticks(60));
-    send(&mut bench);
-    let mut packets = std::mem::take(&mut bench.pairs[QP].flying);
-    let late = packets.split_off(7);
-    packets.remove(1);
-    bench.now = bench.now.plus(Ticks(40));
-    deliver(&mut bench, packets, false);
-    bench.now = bench.now.plus(Ticks(60));
-    deliver(&mut bench, late, false);
+    lose_the_second_of_14_packets(&mut bench, false);
     transmit(&mut bench);
     assert_eq!(counters(&bench).retransmissions, 1);
     bench.now = bench.now.plus(Ticks(2_000));

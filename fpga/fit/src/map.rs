@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::netlist::Netlist;
 use crate::source::Sources;
 use crate::variant::{Variant, WRAPPER};
-use crate::yosys::{Form, Yosys, SYNTHESIS};
+use crate::yosys::{recipe, Form, Yosys};
 use crate::FitError;
 
 /// Changes whenever what is kept of a netlist changes.
@@ -46,7 +46,7 @@ impl Mapper {
         let key = Sha256::new()
             .chain_update(FORMAT)
             .chain_update(&self.version)
-            .chain_update(SYNTHESIS)
+            .chain_update(recipe())
             .chain_update(top)
             .chain_update(&text)
             .finalize();

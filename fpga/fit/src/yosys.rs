@@ -7,8 +7,37 @@ use std::process::{Command, Output};
 use crate::FitError;
 
 /// Yosys' passes for a module, whose name follows: UltraScale+, with the modules below it flattened.
-pub(crate) const SYNTHESIS: &str =
-    "synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top";
+const SYNTHESIS: &str = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -flatten -top";
+
+/// Area and delay of the functions that ABC may choose, by their inputs. `synth_xilinx` tells ABC that one of seven or eight inputs takes as long as a LUT. It is two LUTs behind a
+/// MUXF7, or four behind a MUXF8, and a multiplexer counts half a level here.
+const FUNCTIONS: &str = "\
+1 2.00 1.00
+2 2.00 1.00
+3 3.00 1.00
+4 5.00 1.00
+5 5.00 1.00
+6 5.00 1.00
+7 10.00 1.50
+8 20.00 2.00
+";
+
+/// What ABC does: the script that Yosys gives it for LUTs.
+const ABC: &str = "strash; ifraig; scorr; dc2; dretime; strash; if; mfs2";
+
+/// The passes between those of [`SYNTHESIS`]: `map_luts` of `synth_xilinx` with `script` in place of its own call of ABC.
+fn luts(script: &Path) -> String {
+    format!(
+        "opt_expr -mux_undef -noclkinv; abc -luts 2:2,3,6:5,10,20 -script {}; clean; techmap -map +/xilinx/ff_map.v; xilinx_srl -fixed -minlen 3; \
+         techmap -map +/xilinx/lut_map.v -map +/xilinx/cells_map.v -D LUT_WIDTH=6; xilinx_dffopt; opt_lut_ins -tech xilinx",
+        script.display()
+    )
+}
+
+/// All that decides how a module is mapped, besides its text and Yosys.
+pub(crate) fn recipe() -> String {
+    [SYNTHESIS, &luts(Path::new("script")), ABC, FUNCTIONS].join("\n")
+}
 
 /// What is written of a mapped module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,10 +86,16 @@ impl Yosys {
         let folder = tempfile::tempdir().map_err(FitError::file(&std::env::temp_dir()))?;
         let file = |name: &str| folder.path().join(name);
         let (source, result) = (file("module.v"), file("netlist"));
-        fs::write(&source, verilog).map_err(FitError::file(&source))?;
+        let (functions, abc) = (file("functions"), file("script"));
+        let write = |file: &Path, text: &str| fs::write(file, text).map_err(FitError::file(file));
+        write(&source, verilog)?;
+        write(&functions, FUNCTIONS)?;
+        let begin = format!("read_lut {}; ", functions.display());
+        write(&abc, &(begin + ABC).replace("; ", "\n"))?;
         let script = format!(
-            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top}; {} {}",
+            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top} -run begin:map_luts; {}; {SYNTHESIS} {top} -run finalize:check; {} {}",
             source.display(),
+            luts(&abc),
             form.passes(),
             result.display()
         );

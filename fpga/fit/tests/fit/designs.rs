@@ -158,6 +158,18 @@ const TWINS: &str = "module twins (
 endmodule
 ";
 
+/// The parity of 64 bits. With functions of eight inputs it is two of them deep, which count two levels each; with LUTs alone it is three deep.
+const PARITY: &str = "module parity (
+  input wire clock,
+  input wire [63:0] in,
+  output reg odd
+);
+  reg [63:0] held;
+  always @(posedge clock) held <= in;
+  always @(posedge clock) odd <= ^held;
+endmodule
+";
+
 fn modules(all: &[(&str, &str)]) -> Vec<Module> {
     let module = |(name, text): &(&str, &str)| Module {
         name: (*name).into(),
@@ -207,6 +219,14 @@ pub fn chain() -> &'static (Report, usize, usize) {
         let report = again.measure(LIMITS).expect("measured");
         (report, first.runs, again.runs)
     })
+}
+
+/// The parity of 64 bits, measured.
+pub fn parity() -> Report {
+    let folder = tempfile::tempdir().expect("a folder");
+    let modules = modules(&[("parity", PARITY)]);
+    let design = map(&modules, "parity", "yosys", folder.path()).expect("mapped");
+    design.measure(LIMITS).expect("measured")
 }
 
 /// Two equal registers, which synthesis may merge if they do not have to stay modules. It is one unit.

@@ -1,6 +1,6 @@
 //! Paths, fan-out, cells and memories of designs whose numbers are known.
 
-use crate::designs::{chain, ring, twins};
+use crate::designs::{chain, parity, ring, twins};
 
 #[test]
 fn a_path_over_three_modules_is_counted_from_register_to_register() {
@@ -22,6 +22,12 @@ fn a_path_over_three_modules_is_counted_from_register_to_register() {
         (register.name.as_str(), register.end_points, register.levels),
         ("u_back.last", 1, 4.0)
     );
+}
+
+#[test]
+fn a_wide_function_is_mapped_by_what_its_multiplexers_cost() {
+    let timing = parity().timing;
+    assert_eq!((timing.worst, timing.above), (3.0, 0), "{timing:#?}");
 }
 
 #[test]

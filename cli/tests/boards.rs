@@ -92,6 +92,7 @@ fn every_board_has_a_budget() {
         );
         let budget = stellar_fit::Budget::read(path.as_ref()).unwrap();
         assert_eq!(budget.goal.levels, 8);
+        assert_eq!(budget.goal.loads, stellar_fpga::MAX_LOADS);
         assert!(budget.goal.percent <= 55.0 && budget.device.ff == 2 * budget.device.lut);
     }
 }

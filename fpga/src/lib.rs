@@ -26,3 +26,4 @@ pub mod xdc;
 pub use error::ProjectError;
 pub use problem::Problem;
 pub use project::Project;
+pub use settings::MAX_LOADS;

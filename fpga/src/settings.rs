@@ -38,6 +38,9 @@ const fn cmac(board: Board) -> Option<Cmac> {
     }
 }
 
+/// Loads that a cell may drive. The placer replicates the driver of a wider net.
+pub const MAX_LOADS: u32 = 500;
+
 /// `project.tcl`.
 pub(crate) fn tcl(board: Board, card: &str, sources: &[String], constraints: &[String]) -> String {
     let facts = board.facts();
@@ -47,7 +50,7 @@ pub(crate) fn tcl(board: Board, card: &str, sources: &[String], constraints: &[S
         None => (card, "out_of_context"),
     };
     let mut text = format!(
-        "# What this project is made of. The scripts in tcl read it.\nset part {}\nset top {top}\nset flow {flow}\n",
+        "# What this project is made of. The scripts in tcl read it.\nset part {}\nset top {top}\nset flow {flow}\nset max_loads {MAX_LOADS}\n",
         facts.part
     );
     for (name, files) in [("sources", sources), ("constraints", constraints)] {

@@ -6,6 +6,7 @@ proc step_report {} {
     report_clock_interaction -file [file join $results clock_interaction.rpt]
     report_cdc -details -file [file join $results cdc.rpt]
     report_bus_skew -file [file join $results bus_skew.rpt]
+    report_high_fanout_nets -max_nets 100 -file [file join $results high_fanout_nets.rpt]
     report_methodology -file [file join $results methodology.rpt]
     report_drc -file [file join $results drc.rpt]
     report_power -file [file join $results power.rpt]

@@ -1,6 +1,6 @@
 //! The tables of a check.
 
-use stellar_fit::{Area, Budget, Record, Report};
+use stellar_fit::{Area, Budget, Driver, Record, Report};
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 use tabled::{Table, Tabled};
@@ -135,25 +135,34 @@ struct Wide {
     net: String,
     loads: u32,
     driver: &'static str,
-    plan: String,
+    replicated: String,
 }
 
 /// Nets with many loads.
 pub fn nets(budget: &Budget, report: &Report, most: usize) {
-    let plan = |name: &str| {
-        let plan = budget.replicated.iter().find(|r| r.net == name);
-        plan.map_or_else(String::new, |r| r.plan.clone())
-    };
     let row = |net: &stellar_fit::Net| Wide {
         net: net.name.clone(),
         loads: net.loads,
-        driver: if net.is_registered { "register" } else { "LUT" },
-        plan: plan(&net.name),
+        driver: match net.driver {
+            Driver::Register => "register",
+            Driver::Lut => "LUT",
+            Driver::Other => "another",
+        },
+        replicated: if budget.is_replicated(net) {
+            format!("{} cells", net.copies(budget.goal.loads))
+        } else {
+            "no".into()
+        },
     };
+    let added: u32 = (report.nets.iter())
+        .filter(|net| budget.is_replicated(net))
+        .map(|net| net.copies(budget.goal.loads) - 1)
+        .sum();
     let title = format!(
-        "Nets of more than {} loads: {}",
+        "Nets of more than {} loads: {}. The placer adds {added} cells to drive them, and leaves {} as they are",
         budget.goal.loads,
-        report.nets.len()
+        report.nets.len(),
+        budget.unplanned(&report.nets).len()
     );
     table(&title, report.nets.iter().take(most).map(row).collect());
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cells::Area;
+use crate::cells::{Area, Driver};
 use crate::report::Report;
 use crate::{FitError, Net};
 
@@ -18,9 +18,6 @@ pub struct Budget {
     pub device: Area,
     /// What the card shall keep to.
     pub goal: Goal,
-    /// Nets that may have more loads, because there is a plan to duplicate their drivers.
-    #[serde(default)]
-    pub replicated: Vec<Replicated>,
 }
 
 /// What a card shall keep to.
@@ -31,18 +28,10 @@ pub struct Goal {
     pub percent: f64,
     /// Levels between registers ([`crate::Path::levels`]).
     pub levels: u32,
-    /// Pins that a net drives.
+    /// Pins that a cell drives. The placer replicates the driver of a wider net, if it is a register or a LUT (`fpga/tcl/place.tcl`).
     pub loads: u32,
-}
-
-/// A net whose driver is duplicated.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Replicated {
-    /// Its name, as the check prints it.
-    pub net: String,
-    /// The plan: who duplicates the driver, and how many copies there are.
-    pub plan: String,
+    /// Cells that drive such a net in the end. A net that needs more has no plan.
+    pub copies: u32,
 }
 
 /// Where a card stood when it was recorded: a file that the program writes (`docs/area/BOARD.toml`).
@@ -67,7 +56,7 @@ pub struct Misses {
     pub end_points: usize,
     /// Levels of the longest path.
     pub levels: f64,
-    /// Nets above the loads of the goal that have no plan.
+    /// Nets above the loads of the goal that the placer does not replicate.
     pub nets: usize,
     /// Loads of the widest of them; without one, 0.
     pub loads: u32,
@@ -113,10 +102,15 @@ impl Budget {
         ]
     }
 
-    /// Nets above the limit without a plan.
+    /// Whether the placer replicates the driver of a net, in as many copies as the goal allows.
+    pub fn is_replicated(&self, net: &Net) -> bool {
+        net.driver != Driver::Other && net.copies(self.goal.loads) <= self.goal.copies
+    }
+
+    /// Nets above the limit that the placer does not replicate.
     pub fn unplanned<'a>(&self, nets: &'a [Net]) -> Vec<&'a Net> {
-        let planned = |net: &&Net| !self.replicated.iter().any(|r| r.net == net.name);
-        nets.iter().filter(planned).collect()
+        let alone = |net: &&Net| !self.is_replicated(net);
+        nets.iter().filter(alone).collect()
     }
 
     /// By how much a card misses its goal.
@@ -143,7 +137,7 @@ impl Budget {
         }
         if is.nets > 0 {
             verdict.broken.push(format!(
-                "{} nets have more than {} loads and no plan for duplication, the widest {}",
+                "{} nets have more than {} loads, and the placer does not replicate their drivers; the widest has {}",
                 is.nets, goal.loads, is.loads
             ));
         }

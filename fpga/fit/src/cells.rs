@@ -48,6 +48,26 @@ pub(crate) fn role(kind: &str, registered: bool) -> Role {
     }
 }
 
+/// What drives a net.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Driver {
+    /// A flip-flop.
+    Register,
+    /// A LUT.
+    Lut,
+    /// A multiplexer beside the LUTs, a carry chain, a memory, a multiplier, or a port. A placer cannot replicate it.
+    Other,
+}
+
+/// What a cell is to the nets that it drives.
+pub(crate) fn driver(kind: &str) -> Driver {
+    match kind {
+        _ if kind.starts_with("FD") => Driver::Register,
+        _ if kind.starts_with("LUT") => Driver::Lut,
+        _ => Driver::Other,
+    }
+}
+
 /// Whether the pin is a clock, which is no load of the fabric and no end of a path.
 pub(crate) fn is_clock(kind: &str, pin: &str) -> bool {
     (kind.starts_with("FD") && pin == "C") || pin.contains("CLK")

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::cells::{self, Role, LEVEL};
+use crate::cells::{self, Driver, Role, LEVEL};
 use crate::design::Design;
 use crate::netlist::{Bit, Cell, Netlist};
 use crate::variant;
@@ -19,6 +19,7 @@ pub(crate) struct Gate {
     /// Half levels.
     pub weight: u32,
     pub is_carry: bool,
+    pub driver: Driver,
     pub scope: u32,
     pub label: Label,
 }
@@ -28,6 +29,7 @@ pub(crate) struct Start {
     pub net: Net,
     /// Half levels that the start counts.
     pub weight: u32,
+    pub driver: Driver,
     pub scope: u32,
     pub label: Label,
 }
@@ -123,6 +125,7 @@ impl<'a> Joiner<'a> {
                     self.graph.starts.push(Start {
                         net,
                         weight: 0,
+                        driver: Driver::Other,
                         scope: 0,
                         label,
                     });
@@ -199,10 +202,12 @@ impl<'a> Joiner<'a> {
             self.graph.loads[*net as usize] += 1;
         }
         let label = here.named.cell(number, cell);
+        let driver = cells::driver(kind);
         let graph = &mut self.graph;
         let start = |(net, weight)| Start {
             net,
             weight,
+            driver,
             scope,
             label,
         };
@@ -211,6 +216,7 @@ impl<'a> Joiner<'a> {
             outputs,
             weight,
             is_carry: kind.starts_with("CARRY"),
+            driver,
             scope,
             label,
         };

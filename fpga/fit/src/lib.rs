@@ -22,8 +22,8 @@ mod variant;
 mod yosys;
 
 pub use blocks::WrongMemory;
-pub use budget::{Budget, Goal, Misses, Record, Replicated, Verdict};
-pub use cells::Area;
+pub use budget::{Budget, Goal, Misses, Record, Verdict};
+pub use cells::{Area, Driver};
 pub use count::{Cells, Counts};
 pub use design::{Design, Division, Event, Options};
 pub use error::FitError;

@@ -94,6 +94,28 @@ fn the_scripts_do_every_step_in_order() {
     }
 }
 
+#[test]
+fn drivers_of_wide_nets_are_replicated_before_placement() {
+    for board in CMACS {
+        let recorded = run(&project(board), "0.1", None).unwrap();
+        let wide = place(&recorded, "get_nets");
+        let found = &recorded[wide];
+        assert!(found.contains("FLAT_PIN_COUNT > 501"), "{found}");
+        let rest = &recorded[wide + 1..];
+        assert_eq!(
+            rest[..3],
+            [
+                "set_property FORCE_MAX_FANOUT 500 net1",
+                "set_property FORCE_MAX_FANOUT 500 net2",
+                "place_design -directive Explore",
+            ]
+        );
+        assert!(rest
+            .iter()
+            .any(|line| line.starts_with("report_high_fanout_nets")));
+    }
+}
+
 /// The settings of the hard blocks: those that the card needs, and those of the board.
 #[test]
 fn the_hard_blocks_have_the_settings_of_the_board() {

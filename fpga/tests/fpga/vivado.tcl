@@ -1,5 +1,5 @@
 # Stands in for Vivado in tclsh: every command that the project's scripts may use is recorded on a line `> name arguments`. Another one is an error, and so
-# is a file that does not exist. `slack` is what get_timing_paths finds.
+# is a file that does not exist. `slack` is what get_timing_paths finds. Three nets are wide: net1 is driven by a register, net2 by a LUT, net3 by a memory.
 #
 # tclsh vivado.tcl BUILD.TCL SLACK [STEP]
 set script [lindex $argv 0]
@@ -12,7 +12,7 @@ proc record {name arguments} {
 foreach name {
     set_msg_config create_project generate_target synth_ip synth_design opt_design place_design phys_opt_design route_design
     write_checkpoint write_bitstream write_cfgmem report_utilization report_timing_summary report_clock_interaction report_cdc report_bus_skew
-    report_methodology report_drc report_power get_timing_paths set_property
+    report_methodology report_high_fanout_nets report_drc report_power get_timing_paths set_property
 } {
     proc $name args "record $name \$args"
 }
@@ -36,7 +36,24 @@ proc current_project {} {
 proc get_drc_checks {quiet names} {
     return $names
 }
+# Objects are numbers behind their kind: pin1 is the pin that drives net1, of cell1.
+proc get_nets args {
+    if {[set place [lsearch -exact $args -of_objects]] >= 0} {
+        return [string map {pin net} [lindex $args $place+1]]
+    }
+    record get_nets $args
+    return {net1 net2 net3}
+}
+proc get_pins args {
+    return [string map {net pin} [lindex $args [lsearch -exact $args -of_objects]+1]]
+}
+proc get_cells {of_objects pin} {
+    return [string map {pin cell} $pin]
+}
 proc get_property {name object} {
+    if {$name eq "REF_NAME"} {
+        return [dict get {cell1 FDRE cell2 LUT6 cell3 RAMB36E2} $object]
+    }
     return $::slack
 }
 foreach name {read_verilog read_xdc} {

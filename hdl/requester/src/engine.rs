@@ -153,6 +153,8 @@ pub struct RequesterEngine<
     packets: [SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>; 2],
     /// Payload bytes queued in `packets`.
     bytes: [DFF<Bits<19>>; 2],
+    /// Bit p: `packets[p]` had space for a burst a cycle ago. No burst of a port is chosen before the last packet of the one before it is counted.
+    space: DFF<Bits<2>>,
     failures: SyncFifo<Failure, FAILURES_BITS, { FAILURES_BITS + 1 }>,
 }
 
@@ -190,6 +192,7 @@ impl<
             failures
         );
         clock!(self, clock, bytes[..]);
+        dff_setup!(self, clock, space);
         dff_setup!(self, clock, pause, starved, starved_qp);
         join!(
             self,
@@ -307,10 +310,11 @@ impl<
             ..sent
         };
         self.uses.packet.next = self.core.tx.valid.val() & !in_memory;
-        self.core.tx_space.next = pair(
+        self.space.d.next = pair(
             has_space(self.packets[0].count.val(), self.bytes[0].q.val()),
             has_space(self.packets[1].count.val(), self.bytes[1].q.val()),
         );
+        self.core.tx_space.next = self.space.q.val();
         for p in 0..2 {
             let to_port = if p == 0 { !tx.port } else { tx.port };
             let enters = self.core.tx.valid.val() & to_port;
@@ -324,6 +328,10 @@ impl<
                     length_if(leaves, self.packets[p].out.data.val()),
                 )
             };
+            assert!(
+                !enters | self.packets[p].in_.ready.val(),
+                "a packet finds no space in the queue of its port"
+            );
             self.packets[p].in_.valid.next = enters;
             self.packets[p].in_.data.next = tx;
             join!(self, packets[p].out => tx[p]);

@@ -35,15 +35,20 @@ pub fn decode(answer: WqeFetched, slot: SqIndex, mtu_log2: Bits<4>) -> Entry {
     } else {
         read.wr_id
     };
+    let executes = !misplaced & !too_long;
+    let sends = executes & (read.opcode != NOP);
     Entry {
         misplaced,
         too_long,
-        short: wqe.length < SHORT_MESSAGE,
-        packets: if misplaced | too_long | (read.opcode == NOP) {
-            bits::<24>(0)
-        } else {
+        packets: if sends {
             packet_count(read.length, mtu_log2)
+        } else {
+            bits::<24>(0)
         },
+        sends,
+        counts: executes & has_immediate(read),
+        fenced: executes & read.fence,
+        long: executes & (read.length >= SHORT_MESSAGE),
         wqe,
     }
 }

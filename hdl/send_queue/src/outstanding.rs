@@ -12,11 +12,10 @@ use crate::records::{Block, Entry, QueueRow, Started};
 /// Returns what the start of an entry adds to it.
 #[hdl_fn]
 pub fn start_of(entry: Entry, row: QueueRow, first: Psn) -> Started {
-    let counts = has_immediate(entry.wqe) & !is_faulty(entry);
     Started {
         first,
         msn: row.next_msn,
-        rqmsn: if counts {
+        rqmsn: if entry.counts {
             row.next_rqmsn
         } else {
             bits::<16>(0)
@@ -63,8 +62,8 @@ pub fn after_start(
     block: Block,
 ) -> QueueRow {
     let mut after = row;
-    let has_packets: Bits<1> = (entry.packets.any() & !flushes).into();
-    let counts: Bits<1> = (has_immediate(entry.wqe) & !is_faulty(entry) & !flushes).into();
+    let has_packets: Bits<1> = (entry.sends & !flushes).into();
+    let counts: Bits<1> = (entry.counts & !flushes).into();
     after.next_slot = row.next_slot + 1;
     after.next_block = block;
     after.next_passed = slot.get_bits::<3>(0).all();
@@ -92,8 +91,8 @@ pub fn after_completion(
     next_block: Block,
 ) -> QueueRow {
     let mut after = row;
-    let has_packets: Bits<1> = entry.packets.any().into();
-    let counts: Bits<1> = has_immediate(entry.wqe).into();
+    let has_packets: Bits<1> = entry.sends.into();
+    let counts: Bits<1> = entry.counts.into();
     after.outstanding = row.outstanding - 1;
     after.with_packets = row.with_packets - bit_cast::<11, 1>(has_packets);
     after.wimm = row.wimm - bit_cast::<11, 1>(counts);

@@ -19,10 +19,16 @@ pub struct Entry {
     pub misplaced: Bit,
     /// The length exceeds the maximum of a message, or of inline data.
     pub too_long: Bit,
-    /// It has fewer than [`SHORT_MESSAGE`](stellar_wire::hw::messages::SHORT_MESSAGE) bytes.
-    pub short: Bit,
     /// Number of packets of its message: 0 for a NOP, and for an entry that cannot be executed.
     pub packets: Bits<24>,
+    // What an operation decides on comes late, behind the memory of entries. So each is one bit.
+    /// There are packets.
+    pub sends: Bit,
+    /// It can be executed, and is a WRITE with immediate; waits until no message with packets is outstanding; has
+    /// [`SHORT_MESSAGE`](stellar_wire::hw::messages::SHORT_MESSAGE) bytes or more.
+    pub counts: Bit,
+    pub fenced: Bit,
+    pub long: Bit,
     pub wqe: Wqe,
 }
 

@@ -5,7 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{MessageOp, MessageRequest};
 
 use crate::completion::SUCCESS;
-use crate::entry::{has_immediate, is_faulty};
+use crate::entry::is_faulty;
 use crate::records::{Entry, Position, QueueRow, Started, Taken};
 
 /// Decides on the message at a position for `NextMessage` and `TakeMessages`. `left`: packets that the last message started has left.
@@ -20,15 +20,15 @@ pub fn take(
     max_wimm: Bits<11>,
 ) -> Taken {
     let is_take = asked.op == MessageOp::TakeMessages;
-    let fenced = entry.wqe.fence & row.with_packets.any();
-    let too_many = has_immediate(entry.wqe) & (row.wimm >= max_wimm);
-    let exceeds = is_take & asked.only_short & !entry.short;
-    let blocked = !is_faulty(entry) & (fenced | too_many | exceeds);
+    let fenced = entry.fenced & row.with_packets.any();
+    let too_many = entry.counts & (row.wimm >= max_wimm);
+    let exceeds = entry.long & is_take & asked.only_short;
+    let blocked = fenced | too_many | exceeds;
     let is_full = row.outstanding.get_bit(10);
     let can = !at.is_started & at.present & !row.stopped & !is_full;
     let may = can & !blocked;
     let starts = may;
-    let carries = at.is_started | (may & entry.packets.any());
+    let carries = at.is_started | (may & entry.sends);
     let packets = if at.is_started { left } else { entry.packets };
     let fills = (packets >> 6_u64).any() | (packets.get_bits::<6>(0) >= want);
     // Nothing follows: the wanted packets are there, or the next entry is not.

@@ -142,8 +142,10 @@ pub struct WqePrefetch<
     /// The request in progress.
     asked: DFF<Ask>,
     qp: DFF<Qpn>,
-    /// The entry in progress.
+    /// The entry in progress, unless it is that of the cycle before (`Follow`).
     answer: DFF<WqeFetched>,
+    /// The entry of the cycle before.
+    answered: DFF<WqeFetched>,
     /// For a request the last pushed entry, valid if `offers`. A register of its own, because a request comes late in a cycle.
     offered: DFF<WqeFetched>,
     offers: DFF<Bit>,
@@ -176,7 +178,16 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             again_qp,
             is_again
         );
-        dff_setup!(self, clock, asking_valid, asking, asked, qp, answer);
+        dff_setup!(
+            self,
+            clock,
+            asking_valid,
+            asking,
+            asked,
+            qp,
+            answer,
+            answered
+        );
         dff_setup!(
             self,
             clock,
@@ -278,10 +289,11 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 self.step.d.next = PrefetchStep::Act;
             }
         }
-        // An entry that does not cross into another block is not needed after `Act`, so its register loads before it is known whether one follows: that comes late.
-        if takes | (acts & is_arrival & !crosses) {
+        // Whether an entry crosses into another block, and whether one follows it, comes late in `Act`. So its register loads all the same, and `Follow` has a copy.
+        if takes | (acts & is_arrival) {
             self.answer.d.next = fetched;
         }
+        self.answered.d.next = answer;
 
         // who may take a block
         let known = self.row.q.val();
@@ -344,7 +356,13 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.entries.write_address.next =
             (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(row.arriving.get_bits::<3>(0));
         // Only a restart changes the path MTU, and none comes within a run of entries, so the row that was read has it. That of a doorbell is written while it is read again.
-        let written_entry = if is_ask { offered } else { answer };
+        let written_entry = if is_ask {
+            offered
+        } else if follows {
+            self.answered.q.val()
+        } else {
+            answer
+        };
         let mtu_log2 = if is_ask {
             known.mtu_log2
         } else {

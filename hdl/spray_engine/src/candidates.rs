@@ -12,8 +12,9 @@ use crate::row::{slot_of_backup, withdrawn, PlaneRow, Planes, SprayRow};
 pub struct Avoided {
     /// The slot, one-hot; no bit is set if all slots may be taken.
     pub slot: Bits<64>,
-    /// It belongs to the own plane.
+    /// It belongs to the own plane, or to the other one. If to none, all slots may be taken.
     pub own: Bit,
+    pub other: Bit,
 }
 
 /// Returns the slot of the value that a request avoids. If a backup serves the slot of an active value, that slot is not avoided. A single path has no alternative and avoids none.
@@ -29,13 +30,14 @@ pub fn avoided(request: SprayRequest, row: SprayRow, planes_swapped: Bit) -> Avo
     };
     let number = index.get_bits::<3>(1);
     let avoids = request.avoid_valid & !has_one_path(row.pair.policy);
-    let active = bit_cast::<64, 1>((avoids & !index.get_bit(7)).into()) << index.get_bits::<6>(1);
+    let active = bit_cast::<64, 1>((!index.get_bit(7)).into()) << index.get_bits::<6>(1);
     let is_backup = index.get_bit(7) & !index.get_bits::<3>(4).any();
-    let serves = avoids & is_backup & plane.serving.get_bit(number.index());
+    let serves = is_backup & plane.serving.get_bit(number.index());
     let served = bit_cast::<64, 1>(serves.into()) << slot_of_backup(plane, number);
     Avoided {
         slot: (active & !(withdrawn(plane) & plane.in_service)) | served,
-        own: odd == planes_swapped,
+        own: avoids & (odd == planes_swapped),
+        other: avoids & (odd != planes_swapped),
     }
 }
 
@@ -78,7 +80,7 @@ pub struct Candidates {
 pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoided) -> Candidates {
     let none = bits::<64>(0);
     let but_own = if avoid.own { avoid.slot } else { none };
-    let but_other = if avoid.own { none } else { avoid.slot };
+    let but_other = if avoid.other { avoid.slot } else { none };
     let turned = if planes_swapped {
         (up >> 1) | (up << 1)
     } else {

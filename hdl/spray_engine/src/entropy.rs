@@ -75,19 +75,36 @@ pub fn bucket_of(value: Bits<32>, key: Bits<32>) -> Bits<NUMBER_BITS> {
     bucket
 }
 
-/// Returns the number of a value that is in this bucket of its profile, or nowhere. A place without a value has a number that no profile has. 4 levels.
+/// A value that was compared with those of its bucket.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Compared {
+    pub is_first: Bit,
+    pub is_second: Bit,
+    pub first_number: Bits<8>,
+    pub second_number: Bits<8>,
+}
+
+/// Compares a value with those of its bucket. 3 levels.
 #[hdl_fn]
-pub fn number_in(bucket: EntropyBucket, value: Bits<32>) -> Numbered {
-    let is_first = bucket.first == value;
-    let is_second = bucket.second == value;
-    let number = if is_first {
-        bucket.first_number
-    } else {
-        bucket.second_number
-    };
+pub fn compared(bucket: EntropyBucket, value: Bits<32>) -> Compared {
+    Compared {
+        is_first: bucket.first == value,
+        is_second: bucket.second == value,
+        first_number: bucket.first_number,
+        second_number: bucket.second_number,
+    }
+}
+
+/// Returns the number of a value that is in this bucket of its profile, or nowhere. A place without a value has a number that no profile has. 1 level.
+#[hdl_fn]
+pub fn number_in(bucket: Compared) -> Numbered {
     Numbered {
-        exact: is_first | is_second,
-        number,
+        exact: bucket.is_first | bucket.is_second,
+        number: if bucket.is_first {
+            bucket.first_number
+        } else {
+            bucket.second_number
+        },
     }
 }
 

@@ -7,7 +7,9 @@ use stellar_wire::hw::spray::{
     EntropyBucket, EntropyProfileEntry, EXPLICIT_ROW_BITS, PROFILE_BITS,
 };
 
-use crate::entropy::{bucket_of, explicit_row, index_of, number_in, number_of, Indexed, Numbered};
+use crate::entropy::{
+    bucket_of, compared, explicit_row, index_of, number_in, number_of, Compared, Indexed, Numbered,
+};
 use crate::profile::ExplicitSnk;
 
 /// Cycles from an entropy value to its index.
@@ -15,7 +17,7 @@ pub const LATENCY: usize = 2;
 
 /// Computes the index of an entropy value. Profile and rotation must be stable meanwhile. In an explicit profile it looks the value up in its bucket.
 ///
-/// LUT levels: a subtraction, or 4 to the memory; 8; 5.
+/// LUT levels: a subtraction, or 4 to the memory; 7; 6.
 #[derive(LogicBlock, Default)]
 pub struct EntropyIndex {
     pub clock: Signal<In, Clock>,
@@ -28,13 +30,16 @@ pub struct EntropyIndex {
     pub indexed: Signal<Out, Indexed>,
     buckets: BlockRam<EntropyBucket, EXPLICIT_ROW_BITS>,
     distance: DFF<Bits<32>>,
+    /// Of a generated profile.
     numbered: DFF<Numbered>,
+    /// Of an explicit profile.
+    bucket: DFF<Compared>,
 }
 
 impl Logic for EntropyIndex {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, distance, numbered);
+        dff_setup!(self, clock, distance, numbered, bucket);
         clock!(self, clock, buckets);
         let profile = self.profile.val();
         let entropy = self.entropy.val();
@@ -48,13 +53,15 @@ impl Logic for EntropyIndex {
         self.distance.d.next = entropy - profile.base;
 
         // compute the number
-        self.numbered.d.next = if profile.explicit {
-            number_in(self.buckets.read_data.val(), entropy)
-        } else {
-            number_of(profile, self.distance.q.val())
-        };
+        self.numbered.d.next = number_of(profile, self.distance.q.val());
+        self.bucket.d.next = compared(self.buckets.read_data.val(), entropy);
 
         // compute the index
-        self.indexed.next = index_of(profile, self.rotation.val(), self.numbered.q.val());
+        let numbered = if profile.explicit {
+            number_in(self.bucket.q.val())
+        } else {
+            self.numbered.q.val()
+        };
+        self.indexed.next = index_of(profile, self.rotation.val(), numbered);
     }
 }

@@ -93,18 +93,19 @@ pub fn check_sack(span: SackSpan, bitmap: Bits<64>) -> SackVerdict {
     }
 }
 
-#[hdl_fn]
-fn larger(a: Bits<8>, b: Bits<8>) -> Bits<8> {
-    if a < b {
-        b
-    } else {
-        a
-    }
+/// Index of the last block of the window that an accepted SACK names.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct LastNamed {
+    /// By its cumulative and answered PSNs.
+    pub psns: Bits<8>,
+    /// By its bitmap, if that is not empty.
+    pub bitmap: Bits<8>,
+    pub by_bitmap: Bit,
 }
 
-/// Returns the index of the last block of the window that an accepted SACK names. 5 levels and three carry chains of 8 bits.
+/// Returns the last block that an accepted SACK names. 5 levels and a carry chain.
 #[hdl_fn]
-pub fn last_named(span: SackSpan) -> Bits<8> {
+pub fn last_named(span: SackSpan) -> LastNamed {
     let parts = if span.high.any() {
         bits::<19>(2)
     } else {
@@ -127,12 +128,21 @@ pub fn last_named(span: SackSpan) -> Bits<8> {
     } else {
         bits::<8>(0)
     };
-    let without_bitmap = larger(cumulative, answered);
-    if any {
-        larger(without_bitmap, bitmap)
-    } else {
-        without_bitmap
+    LastNamed {
+        psns: if cumulative < answered {
+            answered
+        } else {
+            cumulative
+        },
+        bitmap,
+        by_bitmap: any,
     }
+}
+
+/// Returns whether the SACK names a block behind the one with this index. 1 level behind a carry chain of 8 bits.
+#[hdl_fn]
+pub fn names_behind(last: LastNamed, index: Bits<8>) -> Bit {
+    (index < last.psns) | (last.by_bitmap & (index < last.bitmap))
 }
 
 /// Returns the slots of a block that the SACK's bitmap and cumulative PSN acknowledge. In the block of `una` slots before it count too: they are acknowledged

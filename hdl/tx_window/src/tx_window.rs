@@ -22,11 +22,13 @@ use crate::row::{
 };
 use crate::sack::{
     answered_slot, check_sack, first_psn, is_answered_block, last_named, measure, named_slots,
-    SackSpan,
+    names_behind, LastNamed, SackSpan,
 };
 use crate::sent_memory::SentMemory;
 use crate::step::Step;
-use crate::visit::{is_pending, pending_after, with_first_lost, with_una, Pending, Visit};
+use crate::visit::{
+    is_pending, named_at, pending_after, with_first_lost, with_una, Pending, Visit,
+};
 
 /// Transmit windows of 2^`Q` queue pairs, which share 2^`B` blocks of 32 packets. Executes one operation at a time.
 ///
@@ -80,8 +82,7 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     held: DFF<Bits<8>>,
     last_place: DFF<Place>,
     span: DFF<SackSpan>,
-    /// Index of the last block that the SACK names.
-    last_named: DFF<Bits<8>>,
+    last_named: DFF<LastNamed>,
 
     /// The block that has been read, its place, and its index in the window.
     here: DFF<Block>,
@@ -94,7 +95,7 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     pending: DFF<Pending>,
     /// `Sack`: a packet that is not acknowledged was found; the window begins there.
     una_found: DFF<Bit>,
-    /// Blocks that return with the response: their number, first and last.
+    /// Blocks that return with the response: their number, first and last. `Configure` returns all that are held.
     released: DFF<Bits<8>>,
     released_first: DFF<Block>,
     released_last: DFF<Block>,
@@ -229,11 +230,12 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let is_last = visit.place == self.last_place.q.val();
         let any_wanted = visit.wanted.any();
         let una_found = self.una_found.q.val() | any_wanted;
-        let rest = pending_after(self.row.q.val(), visit, pending);
+        let rest = pending_after(visit, pending);
         let goes_on = if is_next {
             !any_wanted
         } else {
-            is_pending(rest) | (is_sack & (!una_found | (visit.index < self.last_named.q.val())))
+            is_pending(rest)
+                | (is_sack & (!una_found | names_behind(self.last_named.q.val(), visit.index)))
         };
         let more = goes_on & !is_last;
         let answers_here = is_sack & is_answered_block(span, index);
@@ -322,6 +324,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             place,
             index,
             slots: changed_slots(slots, kept, added),
+            named: named_at(known, place),
             wanted: wanted & wanted_of,
         };
         self.changed.d.next = false;
@@ -422,6 +425,11 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         // Blocks that are taken and returned.
         let takes =
             ((step == Step::Allocate) & enters & asked.count.any()) | (step == Step::AllocateEnd);
+        let released = if asked.op == WindowOp::Configure {
+            self.held.q.val()
+        } else {
+            self.released.q.val()
+        };
         let sweeps = step == Step::Sweep;
         let swept = self.swept.q.val();
         self.free.fill.next = sweeps;
@@ -430,10 +438,10 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.free.link.next = takes & !((step == Step::Allocate) & is_empty);
         self.free.link_from.next = known.tail;
         self.free.link_to.next = free_block;
-        self.free.put.next = responds & self.released.q.val().any();
+        self.free.put.next = responds & released.any();
         self.free.put_first.next = self.released_first.q.val();
         self.free.put_last.next = self.released_last.q.val();
-        self.free.put_count.next = self.released.q.val();
+        self.free.put_count.next = released;
         self.has_free.next = self.free.count.val().any();
         self.blocks.write_link.next = self.free.written.val();
         self.blocks.link_block.next = self.free.written_block.val();
@@ -473,11 +481,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                     lost_1: false,
                 };
                 self.una_found.d.next = false;
-                self.released.d.next = if configures & !fetched_empty {
-                    held
-                } else {
-                    bits::<8>(0)
-                };
+                self.released.d.next = bits::<8>(0);
                 self.released_first.d.next = fetched.head;
                 self.released_last.d.next = fetched.tail;
                 self.step.d.next = match asked.op {
@@ -619,7 +623,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             }
             Step::Respond => {
                 if responds {
-                    if self.released.q.val().any() {
+                    if released.any() {
                         self.cursor_valid.d.next = false;
                     }
                     self.step.d.next = Step::Idle;

@@ -14,6 +14,8 @@ pub struct Visit {
     /// Number of blocks of the window before this one.
     pub index: Bits<8>,
     pub slots: BlockSlots,
+    /// The row names a lost packet of this block. A visit before this one does not change that.
+    pub named: Pending,
     /// The slots among which the operation looks for the lowest one: unacknowledged ones (`Sack`), or ones in flight (`NextInFlight`).
     pub wanted: Bits<32>,
 }
@@ -30,32 +32,39 @@ pub fn is_pending(pending: Pending) -> Bit {
     pending.lost_0 | pending.lost_1
 }
 
-/// Returns the packets that are looked for in this block: the row named one of this block, or one of a block before, in which none is left. 3 levels.
+/// Returns the lost packets of the block at `place` that the row names. 3 levels.
 #[hdl_fn]
-fn sought_here(row: WindowRow, visit: Visit, pending: Pending) -> Pending {
-    let named_0 = row.lost.get_bit(0) & (place_of(row.first_lost_0) == visit.place);
-    let named_1 = row.lost.get_bit(1) & (place_of(row.first_lost_1) == visit.place);
+pub fn named_at(row: WindowRow, place: Place) -> Pending {
     Pending {
-        lost_0: pending.lost_0 | named_0,
-        lost_1: pending.lost_1 | named_1,
+        lost_0: row.lost.get_bit(0) & (place_of(row.first_lost_0) == place),
+        lost_1: row.lost.get_bit(1) & (place_of(row.first_lost_1) == place),
     }
 }
 
-/// Returns what is still looked for behind this block. 4 levels.
+/// Returns the packets that are looked for in this block: the row named one of this block, or one of a block before, in which none is left. 1 level.
 #[hdl_fn]
-pub fn pending_after(row: WindowRow, visit: Visit, pending: Pending) -> Pending {
-    let sought = sought_here(row, visit, pending);
+fn sought_here(visit: Visit, pending: Pending) -> Pending {
+    Pending {
+        lost_0: pending.lost_0 | visit.named.lost_0,
+        lost_1: pending.lost_1 | visit.named.lost_1,
+    }
+}
+
+/// Returns what is still looked for behind this block. 3 levels.
+#[hdl_fn]
+pub fn pending_after(visit: Visit, pending: Pending) -> Pending {
+    let sought = sought_here(visit, pending);
     Pending {
         lost_0: sought.lost_0 & !visit.slots.lost_0.any(),
         lost_1: sought.lost_1 & !visit.slots.lost_1.any(),
     }
 }
 
-/// Returns the row after a visit: the first lost packets, if they are in this block. 6 levels.
+/// Returns the row after a visit: the first lost packets, if they are in this block. 4 levels.
 #[hdl_fn]
 pub fn with_first_lost(row: WindowRow, visit: Visit, pending: Pending) -> WindowRow {
-    let sought = sought_here(row, visit, pending);
-    let rest = pending_after(row, visit, pending);
+    let sought = sought_here(visit, pending);
+    let rest = pending_after(visit, pending);
     let found_0 = psn_at(visit.place, lowest_of_32(visit.slots.lost_0));
     let found_1 = psn_at(visit.place, lowest_of_32(visit.slots.lost_1));
     let mut after = row;

@@ -36,7 +36,8 @@ pub fn oldest_slot(row: QueueRow) -> SqIndex {
     row.next_slot - bit_cast::<16, 11>(row.outstanding)
 }
 
-/// Evaluates the state. `is_flush_step`: the operation is a step of a flush. A request finds no outstanding messages in a flushed queue pair.
+/// Evaluates the state. `is_flush_step`: the operation is a step of a flush. A request finds no outstanding messages in a flushed queue pair. The PSN of a request for the next message lies in
+/// the last one, or behind it.
 #[hdl_fn]
 pub fn look_up(
     asked: MessageRequest,
@@ -47,7 +48,6 @@ pub fn look_up(
 ) -> Lookup {
     let any = row.outstanding.any() & (is_flush_step | !row.flushed);
     let behind = row.next_slot - asked.slot;
-    let sent = asked.psn - row.last_first;
     // The doorbell is checked against this index: an entry that `NextMessage` has evaluated counts as taken.
     let taken = if row.flushed {
         row.producer
@@ -59,8 +59,8 @@ pub fn look_up(
     Lookup {
         any,
         inside: any & behind.any() & (behind <= bit_cast::<16, 11>(row.outstanding)),
-        continues: any & !row.stopped & (sent < row.last_packets),
-        left: row.last_packets - sent,
+        continues: any & !row.stopped & (asked.psn != row.last_end),
+        left: row.last_end - asked.psn,
         present: row.next_slot != look.arriving,
         pending: row.producer - taken,
         pending_after_doorbell: asked.slot - taken,

@@ -25,6 +25,9 @@ use crate::records::{Ask, AskKind, Block, Lookup, Position, QueueRow, Started};
 use crate::take::{has_failed, is_over, take};
 use crate::wqe_prefetch::WqePrefetch;
 
+/// Most packets of a message: 2^31 bytes, 256 each.
+const MAX_PACKETS: u64 = 1 << 23;
+
 /// What the unit does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum Step {
@@ -255,6 +258,13 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let fetched = adopt(self.rows.read_data.val(), look);
         let evaluated = look_up(asked, is_flush_step, fetched, look, settings);
         let place = place_of(asked, is_flush_step, fetched, evaluated);
+        assert!(
+            (step != Step::LookUp)
+                | !is_next
+                | !evaluated.continues
+                | (evaluated.left <= MAX_PACKETS),
+            "the next packet comes before the last message"
+        );
         if step == Step::LookUp {
             self.row.d.next = fetched;
             self.lookup.d.next = evaluated;

@@ -72,8 +72,7 @@ pub fn after_start(
     after.next_msn = row.next_msn + bit_cast::<24, 1>(has_packets);
     after.wimm = row.wimm + bit_cast::<11, 1>(counts);
     after.next_rqmsn = row.next_rqmsn + bit_cast::<16, 1>(counts);
-    after.last_first = first;
-    after.last_packets = entry.packets;
+    after.last_end = first + entry.packets;
     after.stopped = row.stopped | is_faulty(entry);
     after.blocked = false;
     after.failed = row.failed & !flushes;

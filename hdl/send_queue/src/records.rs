@@ -122,10 +122,8 @@ pub struct QueueRow {
     pub next_msn: Bits<24>,
     /// Number of the next WRITE with immediate.
     pub next_rqmsn: Bits<16>,
-    /// First PSN of the last message started.
-    pub last_first: Psn,
-    /// Number of its packets.
-    pub last_packets: Bits<24>,
+    /// PSN behind the last message started.
+    pub last_end: Psn,
     /// No more messages start.
     pub stopped: Bit,
     /// All messages complete with an error.

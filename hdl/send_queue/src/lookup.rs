@@ -81,17 +81,21 @@ fn one_more(hops: Bits<8>, passed: Bit) -> Bits<8> {
     hops + bit_cast::<8, 1>(more)
 }
 
-/// Returns where the operation begins, unless the last message continues: at a slot that was asked for, at the oldest message, or at the next entry.
+/// Returns where the operation begins: at the slot that was asked for, at the oldest message, or at the next one, which is the last message if that continues. Whether it does is known last.
 #[hdl_fn]
-fn first_place(asked: MessageRequest, is_flush_step: Bit, row: QueueRow) -> Place {
-    let is_oldest = (is_flush_step & row.outstanding.any())
-        | (!is_flush_step
-            & ((asked.op == MessageOp::Complete) | (asked.op == MessageOp::LookupByPsn)));
+pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup: Lookup) -> Place {
+    let is_next = (asked.op == MessageOp::NextMessage) | (asked.op == MessageOp::TakeMessages);
+    let is_oldest = if is_flush_step {
+        row.outstanding.any()
+    } else {
+        (asked.op == MessageOp::Complete) | (asked.op == MessageOp::LookupByPsn)
+    };
     let is_asked =
         !is_flush_step & ((asked.op == MessageOp::LookupBySlot) | (asked.op == MessageOp::Fault));
     let oldest = oldest_slot(row);
     let last = row.next_slot - 1;
     let is_in_last = asked.slot.get_bits::<13>(3) == last.get_bits::<13>(3);
+    let continues = lookup.continues & is_next & !is_flush_step;
     if is_asked {
         Place {
             slot: asked.slot,
@@ -114,28 +118,10 @@ fn first_place(asked: MessageRequest, is_flush_step: Bit, row: QueueRow) -> Plac
         }
     } else {
         Place {
-            slot: row.next_slot,
+            slot: if continues { last } else { row.next_slot },
             block: row.next_block,
-            hops: one_more(bits::<8>(0), row.next_passed),
+            hops: one_more(bits::<8>(0), row.next_passed & !continues),
         }
-    }
-}
-
-/// Returns where the operation begins. Whether the last message continues is known last, so it chooses last.
-#[hdl_fn]
-pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup: Lookup) -> Place {
-    let is_next = !is_flush_step
-        & ((asked.op == MessageOp::NextMessage) | (asked.op == MessageOp::TakeMessages));
-    let begin = first_place(asked, is_flush_step, row);
-    let continuing = Place {
-        slot: row.next_slot - 1,
-        block: row.next_block,
-        hops: bits::<8>(0),
-    };
-    if is_next & lookup.continues {
-        continuing
-    } else {
-        begin
     }
 }
 

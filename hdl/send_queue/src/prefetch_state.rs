@@ -44,6 +44,8 @@ pub struct PrefetchState {
     pub producer: SqIndex,
     /// Outstanding entries that were requested before the last restart. They arrive before all others.
     pub stale: Bits<16>,
+    /// There are such entries. A bit of its own, because much depends on it right behind the memory.
+    pub drops: Bit,
     /// Number of blocks in the chain, its number, and its first and last block.
     pub owned: BlockCount,
     pub chain: Bits<2>,
@@ -115,6 +117,16 @@ pub fn lacks_burst(row: PrefetchState) -> Bit {
     ahead_of(row) < (BURST - BLOCK_ENTRIES)
 }
 
+/// Returns the state after an entry arrived that was requested before the last restart.
+#[hdl_fn]
+pub fn after_drop(row: PrefetchState) -> PrefetchState {
+    PrefetchState {
+        stale: row.stale - 1,
+        drops: row.stale != 1,
+        ..row
+    }
+}
+
 /// Returns the state after an entry arrived, in block `block`.
 #[hdl_fn]
 pub fn after_arrival(row: PrefetchState, block: Block) -> PrefetchState {
@@ -160,6 +172,7 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
         log2_entries: ask.log2_entries,
         mtu_log2: ask.mtu_log2,
         stale: row.stale + (row.reading - row.arriving),
+        drops: row.drops | (row.reading != row.arriving),
         chain: row.chain,
         queued: row.queued,
         ..PrefetchState::default()

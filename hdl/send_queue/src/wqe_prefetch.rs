@@ -5,13 +5,13 @@ use hdl_primitives::ram::{BlockRam, UltraRam};
 use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
-    after_arrival, after_ask, after_take, ends_run, is_near, is_next_read, is_rest, lacks_burst,
-    needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
+    after_arrival, after_ask, after_drop, after_take, ends_run, is_near, is_next_read, is_rest,
+    lacks_burst, needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
 };
 use crate::records::{Ask, AskKind, Block, Entry, Look, Wake, BLOCK_BITS};
 
@@ -142,10 +142,14 @@ pub struct WqePrefetch<
     /// The request in progress.
     asked: DFF<Ask>,
     qp: DFF<Qpn>,
-    /// The entry in progress, unless it is that of the cycle before (`Follow`).
+    /// The entry in progress, in `Act`.
     answer: DFF<WqeFetched>,
-    /// The entry of the cycle before.
-    answered: DFF<WqeFetched>,
+    /// The entry that may enter the pool, from the cycle after `Act` or `Push` on, and in the next cycle its place.
+    entering: DFF<WqeFetched>,
+    enters: DFF<Bit>,
+    entering_slot: DFF<SqIndex>,
+    entering_mtu_log2: DFF<Bits<4>>,
+    entering_block: DFF<Block>,
     /// For a request the last pushed entry, valid if `offers`. A register of its own, because a request comes late in a cycle.
     offered: DFF<WqeFetched>,
     offers: DFF<Bit>,
@@ -186,7 +190,11 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             asked,
             qp,
             answer,
-            answered
+            entering,
+            enters,
+            entering_slot,
+            entering_mtu_log2,
+            entering_block
         );
         dff_setup!(
             self,
@@ -235,12 +243,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             asked_row
         };
         let is_arrival = work == Work::Arrival;
-        // Both are compared before one is chosen: the row that was read comes late.
-        let is_stale = if self.row_held.q.val() {
-            self.row.q.val().stale.any()
-        } else {
-            asked_row.stale.any()
-        };
+        let is_stale = row.drops;
         let crosses = is_arrival & !is_stale & row.filled;
         let is_next = acts & is_arrival & !crosses & (fetched.qp == self.qp.q.val());
         let may_arrive = !held & !asks & !visit_due;
@@ -289,11 +292,10 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 self.step.d.next = PrefetchStep::Act;
             }
         }
-        // Whether an entry crosses into another block, and whether one follows it, comes late in `Act`. So its register loads all the same, and `Follow` has a copy.
+        // Whether an entry crosses into another block, and whether one follows it, comes late in `Act`. So its register loads all the same, and `Follow` has it in `entering`.
         if takes | (acts & is_arrival) {
             self.answer.d.next = fetched;
         }
-        self.answered.d.next = answer;
 
         // who may take a block
         let known = self.row.q.val();
@@ -333,8 +335,6 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             row.filling
         };
         let came = after_arrival(row, block);
-        let mut dropped = row;
-        dropped.stale = row.stale - 1;
         let mut visited = asked_row;
         visited.queued = false;
         // An entry that crosses into another block changes the row in `Follow`.
@@ -343,7 +343,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             Work::Visit => visited,
             Work::Arrival => {
                 if is_stale {
-                    dropped
+                    after_drop(row)
                 } else {
                     came
                 }
@@ -351,24 +351,25 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         };
         self.pool.follow_arriving.next = row.filling;
 
-        // write the entry
-        self.entries.write_enable.next = comes;
-        self.entries.write_address.next =
-            (bit_cast::<E, 10>(block) << 3) | bit_cast::<E, 3>(row.arriving.get_bits::<3>(0));
+        // write the entry, a cycle later: who sees it in the row has not read it by then
+        if acts | pushing {
+            self.entering.d.next = if is_ask { offered } else { answer };
+        }
+        self.enters.d.next = comes;
+        self.entering_block.d.next = block;
+        self.entering_slot.d.next = row.arriving;
         // Only a restart changes the path MTU, and none comes within a run of entries, so the row that was read has it. That of a doorbell is written while it is read again.
-        let written_entry = if is_ask {
-            offered
-        } else if follows {
-            self.answered.q.val()
-        } else {
-            answer
-        };
-        let mtu_log2 = if is_ask {
+        self.entering_mtu_log2.d.next = if is_ask {
             known.mtu_log2
         } else {
             asked_row.mtu_log2
         };
-        self.entries.write_data.next = decode(written_entry, row.arriving, mtu_log2);
+        let slot = self.entering_slot.q.val();
+        self.entries.write_enable.next = self.enters.q.val();
+        self.entries.write_address.next = (bit_cast::<E, 10>(self.entering_block.q.val()) << 3)
+            | bit_cast::<E, 3>(slot.get_bits::<3>(0));
+        self.entries.write_data.next =
+            decode(self.entering.q.val(), slot, self.entering_mtu_log2.q.val());
         self.arrived.next = Wake { valid: comes, qp };
 
         // push
@@ -546,6 +547,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         if self.reset.val() {
             self.step.d.next = PrefetchStep::Take;
             self.row_held.d.next = false;
+            self.enters.d.next = false;
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
             self.again.d.next = false;

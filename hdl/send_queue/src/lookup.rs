@@ -81,10 +81,10 @@ fn one_more(hops: Bits<8>, passed: Bit) -> Bits<8> {
     hops + bit_cast::<8, 1>(more)
 }
 
-/// Returns where the operation begins: at the slot that was asked for, at the oldest message, or at the next one, which is the last message if that continues. Whether it does is known last.
+/// Returns where the operation begins: at the slot that was asked for, at the oldest message, or at the next one. This is a guess, because the row has just been read: that the slot lies in the block of
+/// the last message, and that the last message does not continue.
 #[hdl_fn]
-pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup: Lookup) -> Place {
-    let is_next = (asked.op == MessageOp::NextMessage) | (asked.op == MessageOp::TakeMessages);
+pub fn first_place(asked: MessageRequest, is_flush_step: Bit, row: QueueRow) -> Place {
     let is_oldest = if is_flush_step {
         row.outstanding.any()
     } else {
@@ -92,35 +92,51 @@ pub fn place_of(asked: MessageRequest, is_flush_step: Bit, row: QueueRow, lookup
     };
     let is_asked =
         !is_flush_step & ((asked.op == MessageOp::LookupBySlot) | (asked.op == MessageOp::Fault));
-    let oldest = oldest_slot(row);
+    Place {
+        slot: if is_asked {
+            asked.slot
+        } else if is_oldest {
+            oldest_slot(row)
+        } else {
+            row.next_slot
+        },
+        block: if is_oldest {
+            row.first_block
+        } else {
+            row.next_block
+        },
+        hops: if is_asked {
+            bits::<8>(0)
+        } else if is_oldest {
+            one_more(bits::<8>(0), row.first_passed)
+        } else {
+            one_more(bits::<8>(0), row.next_passed)
+        },
+    }
+}
+
+/// Returns whether a slot lies in the block of the last message started.
+#[hdl_fn]
+pub fn is_in_last_block(slot: SqIndex, row: QueueRow) -> Bit {
     let last = row.next_slot - 1;
-    let is_in_last = asked.slot.get_bits::<13>(3) == last.get_bits::<13>(3);
-    let continues = lookup.continues & is_next & !is_flush_step;
-    if is_asked {
+    slot.get_bits::<13>(3) == last.get_bits::<13>(3)
+}
+
+/// Returns where the operation begins if the guess was wrong. `is_next`: at the last message started, which continues; otherwise at the slot that was asked for, which lies in another block than
+/// that one.
+#[hdl_fn]
+pub fn corrected_place(is_next: Bit, slot: SqIndex, row: QueueRow) -> Place {
+    if is_next {
         Place {
-            slot: asked.slot,
-            block: if is_in_last {
-                row.next_block
-            } else {
-                row.first_block
-            },
-            hops: if is_in_last {
-                bits::<8>(0)
-            } else {
-                one_more(blocks_between(oldest, asked.slot), row.first_passed)
-            },
-        }
-    } else if is_oldest {
-        Place {
-            slot: oldest,
-            block: row.first_block,
-            hops: one_more(bits::<8>(0), row.first_passed),
+            slot: row.next_slot - 1,
+            block: row.next_block,
+            hops: bits::<8>(0),
         }
     } else {
         Place {
-            slot: if continues { last } else { row.next_slot },
-            block: row.next_block,
-            hops: one_more(bits::<8>(0), row.next_passed & !continues),
+            slot,
+            block: row.first_block,
+            hops: one_more(blocks_between(oldest_slot(row), slot), row.first_passed),
         }
     }
 }

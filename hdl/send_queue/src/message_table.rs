@@ -16,7 +16,9 @@ use crate::cursor::Cursor;
 use crate::decide::decide;
 use crate::flush_turns::FlushTurns;
 pub use crate::flush_turns::FLUSH_INTERVAL;
-use crate::lookup::{adopt, look_up, place_of, position_behind, position_of};
+use crate::lookup::{
+    adopt, corrected_place, first_place, is_in_last_block, look_up, position_behind, position_of,
+};
 use crate::outstanding::{after_completion, after_start, message_of, start_of};
 use crate::pop::{pop, status_of};
 use crate::prefetch_state::BLOCK_LOG2;
@@ -51,9 +53,9 @@ pub enum Step {
 ///
 /// Cycles from request to response:
 /// * `Configure`, `Doorbell`, `Flush`: 3.
-/// * `NextMessage`: 4.
-/// * `TakeMessages`: 4 to the first response, and 1 from one to the next; 1 more for each NOP that starts.
-/// * `LookupBySlot`, `Fault`: 4, and 1 more for each block between the oldest message and this one, unless it is in the block of the last one. 3 if the message
+/// * `NextMessage`: 4, or 5 if the last message continues.
+/// * `TakeMessages`: 4 to the first response, or 5 if the last message continues, and 1 from one to the next; 1 more for each NOP that starts.
+/// * `LookupBySlot`, `Fault`: 4 in the block of the last message; otherwise 5, and 1 more for each block between the oldest message and this one. 3 if the message
 ///   is not outstanding.
 /// * `Complete`: 3 if no message is outstanding, otherwise 4, and 1 more for each completed message that is followed by another one. This holds if completions
 ///   are accepted at once; one that is not is read again, which takes 2 cycles.
@@ -257,7 +259,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let look = self.prefetch.look.val();
         let fetched = adopt(self.rows.read_data.val(), look);
         let evaluated = look_up(asked, is_flush_step, fetched, look, settings);
-        let place = place_of(asked, is_flush_step, fetched, evaluated);
+        let place = first_place(asked, is_flush_step, fetched);
         assert!(
             (step != Step::LookUp)
                 | !is_next
@@ -288,6 +290,13 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             | (flushes & (lookup.any | lookup.present));
         let fresh = self.fresh.q.val();
         let decides = ((step == Step::Wait) | (step == Step::Walk)) & fresh & !needs_message;
+        // The place to begin at was guessed.
+        let asks_elsewhere =
+            (is_lookup_by_slot | is_fault) & lookup.inside & !is_in_last_block(asked.slot, row);
+        let redirects = ((step == Step::Wait) | (step == Step::Walk))
+            & fresh
+            & ((is_next & lookup.continues) | asks_elsewhere);
+        let corrected = corrected_place(is_next, asked.slot, row);
         let flush_again = row.flushed & (row.producer != row.next_slot);
 
         // follow links
@@ -510,6 +519,16 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         } else if (step == Step::Wait) | (step == Step::Walk) {
             self.fresh.d.next = false;
         }
+        if redirects {
+            self.next_slot.next = corrected.slot;
+            self.next_block.next = corrected.block;
+            self.hops.d.next = corrected.hops;
+            self.step.d.next = if corrected.hops.any() {
+                Step::Walk
+            } else {
+                Step::Wait
+            };
+        }
         let streams = self.streams.val();
         if streams {
             self.step.d.next = Step::Access;
@@ -521,7 +540,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.cursor.to_slot.next = self.next_slot.val();
         self.cursor.to_block.next = self.next_block.val();
         self.cursor.streams.next = streams;
-        self.cursor.reads_ahead.next = step == Step::Wait;
+        self.cursor.reads_ahead.next = (step == Step::Wait) & !redirects;
         self.prefetch.follow.next = self.cursor.follow.val();
         self.started.read_address.next = self.cursor.address.val();
         self.prefetch.read_address.next = self.cursor.address.val();

@@ -210,10 +210,27 @@ fn to_end(row: PrefetchState) -> Bits<16> {
     bit_cast::<16, 3>(!row.reading.get_bits::<3>(0) & in_block) + 1
 }
 
-/// Returns whether the queue pair may read ahead. `few`: all queue pairs together have read few entries ahead.
+/// Returns whether the queue pair has fewer entries ahead than it may have on its own, after a request if there is one. 4 levels.
 #[hdl_fn]
-pub fn is_near(row: PrefetchState, few: Bit) -> Bit {
-    few | (ahead_of(row) < OWN_AHEAD)
+pub fn is_near(row: PrefetchState, asks: Bit, ask: Ask) -> Bit {
+    let takes = asks
+        & ((ask.kind == AskKind::Takes)
+            | (ask.kind == AskKind::Misses)
+            | (ask.kind == AskKind::Idles));
+    // Both are compared before one is chosen: the row comes late.
+    let before = ahead_of(row) < OWN_AHEAD;
+    let after = (row.reading - ask.slot) < OWN_AHEAD;
+    if takes {
+        after
+    } else {
+        before
+    }
+}
+
+/// Returns whether it still has, if it reads one entry more.
+#[hdl_fn]
+pub fn is_near_behind(row: PrefetchState) -> Bit {
+    ahead_of(row) < (OWN_AHEAD - 1)
 }
 
 /// Returns whether the next read has all entries that were posted.

@@ -10,10 +10,10 @@ use stellar_wire::hw::{Qpn, SqIndex};
 use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
-    after_arrival, after_ask, after_drop, after_take, ends_run, is_near, is_next_read, is_rest,
-    lacks_burst, needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
+    after_arrival, after_ask, after_drop, after_take, ends_run, is_near, is_near_behind,
+    is_next_read, is_rest, lacks_burst, needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
 };
-use crate::records::{Ask, AskKind, Block, Entry, Look, Wake, BLOCK_BITS};
+use crate::records::{Ask, AskKind, Block, BlockCount, Entry, Look, Wake, BLOCK_BITS};
 
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -36,6 +36,14 @@ pub enum Work {
     Ask,
     Visit,
     Arrival,
+}
+
+/// Blocks that return: the first and the last one of a chain, and how many there are.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Chain {
+    first: Block,
+    last: Block,
+    count: BlockCount,
 }
 
 /// Cycles from a request that missed an entry, or from the arrival of an entry that was missed, to the wake-up of its queue pair.
@@ -156,10 +164,15 @@ pub struct WqePrefetch<
     offer_valid: DFF<Bit>,
     offer: DFF<WqeFetched>,
     row: DFF<PrefetchState>,
+    /// The queue pair of `row` has fewer entries ahead than it may have on its own.
+    near: DFF<Bit>,
     /// The row is in `row`: an entry follows another one of its queue pair, or a push its doorbell.
     row_held: DFF<Bit>,
     /// The request took or returned blocks. The pool is used again two cycles later.
     took: DFF<Bit>,
+    /// The request of the cycle before returned blocks.
+    gave: DFF<Bit>,
+    given: DFF<Chain>,
     written_row: Signal<Local, PrefetchState>,
     writes: Signal<Local, Bit>,
 }
@@ -204,7 +217,10 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             offer_valid,
             offer,
             row,
+            near,
             took,
+            gave,
+            given,
             row_held
         );
         clock_reset!(self, pool, visits, fetches);
@@ -350,6 +366,11 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             }
         };
         self.pool.follow_arriving.next = row.filling;
+        if acts {
+            self.near.d.next = is_near(asked_row, is_ask, asked);
+        } else if pushes {
+            self.near.d.next = is_near_behind(known);
+        }
 
         // write the entry, a cycle later: who sees it in the row has not read it by then
         if acts | pushing {
@@ -385,7 +406,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         // read
         let read = next_read(known, qp);
         let any_left = known.producer != known.reading;
-        let near = is_near(known, self.few.q.val());
+        let near = self.few.q.val() | self.near.q.val();
         let needs = needs_block(known);
         let is_visit = work == Work::Visit;
         let poor = !known.owned.any() & spare & (is_visit | nobody_waits);
@@ -431,7 +452,16 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         join!(self, fetches.out => fetch);
         let gives = acts & is_ask & effect.gives;
         let in_vain = reads & is_visit & !self.is_again.q.val() & !begins & more;
-        if gives | begins | (queues & !is_visit) {
+        self.gave.d.next = gives;
+        if acts {
+            self.given.d.next = Chain {
+                first: effect.first,
+                last: effect.last,
+                count: effect.count,
+            };
+        }
+        let gave = self.gave.q.val();
+        if gave | begins | (queues & !is_visit) {
             self.in_vain.d.next = bits(0);
         } else if in_vain {
             self.in_vain.d.next = self.in_vain.q.val() + 1;
@@ -441,10 +471,11 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.pool.take.next = push_takes | (begins & needs);
         self.pool.append.next = known.owned.any();
         self.pool.append_to.next = known.last;
-        self.pool.give.next = gives;
-        self.pool.give_first.next = effect.first;
-        self.pool.give_last.next = effect.last;
-        self.pool.give_count.next = effect.count;
+        let given = self.given.q.val();
+        self.pool.give.next = gave;
+        self.pool.give_first.next = given.first;
+        self.pool.give_last.next = given.last;
+        self.pool.give_count.next = given.count;
         join!(self, follow => pool.follow, pool.followed => followed);
 
         // write back
@@ -548,6 +579,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             self.step.d.next = PrefetchStep::Take;
             self.row_held.d.next = false;
             self.enters.d.next = false;
+            self.gave.d.next = false;
             self.asking_valid.d.next = false;
             self.offer_valid.d.next = false;
             self.again.d.next = false;

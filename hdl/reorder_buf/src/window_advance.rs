@@ -4,14 +4,20 @@ use hdl_macros::hdl_fn;
 use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 
-/// The ring of 2^`RING_BITS` = `RING` words turned so that word `first` comes to bit 0. Levels: one for two bits of the number.
+/// The bits of a word's number by which the ring is turned after the others, in the stage behind: the lower four.
+pub const FINE_BITS: usize = 4;
+
+/// The ring of 2^`RING_BITS` = `RING` words turned so that word `first` comes to bit 0, if this is done for all bits of its number; it is done for those from `low` to
+/// `high` - 1. Levels: one for two bits.
 #[hdl_fn]
 pub fn turn_down<const RING_BITS: usize, const RING: usize>(
     ring: Bits<RING>,
     first: Bits<RING_BITS>,
+    low: usize,
+    high: usize,
 ) -> Bits<RING> {
     let mut turned = ring;
-    for step in 0..RING_BITS {
+    for step in low..high {
         let by = 1 << step as u64;
         turned = if first.get_bit(step) {
             (turned >> by) | (turned << (RING as u64 - by))

@@ -68,7 +68,7 @@ pub struct RxCore<const Q: usize = 10, const R: usize = { 10 + RECEIVE_RING_BITS
     pub fault: PageFaultSrc,
 
     /// Rows that wait for their turn, so that no path leads from the configuration through the choice of a token, in either direction. A row takes a cycle more,
-    /// and a list still one cycle for each row. A fence that comes after an accepted row finds it here, and stays behind it. That a row
+    /// and a list still one cycle for each row, or two if it is the context of a queue pair. A fence that comes after an accepted row finds it here, and stays behind it. That a row
     /// goes is decided late in a cycle, so this moves a pointer and enables no wide register.
     rows: SyncFifo<TableWrite, 1, 2>,
     core_issue: CoreIssue<NEAR_BITS, Q>,

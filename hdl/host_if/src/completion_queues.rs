@@ -149,10 +149,9 @@ impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<
         let acting = self.acting.q.val();
         let checked = self.checked.q.val();
         let completes = checked.operation.completes;
-        let write_taken = self.writer.taken.val();
         // Nor may an interrupt that is raised at once overtake a pending entry.
         let has_room = if checked.writes {
-            !self.writer.waits.val() | write_taken
+            self.writer.room.val()
         } else {
             !(checked.raises_now & self.writer.waits.val())
                 & !(checked.overruns

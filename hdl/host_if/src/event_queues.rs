@@ -19,7 +19,7 @@ use crate::ring_writer::RingWriter;
 /// Number of event queues.
 pub const QUEUES: usize = 1 << EVENT_QUEUE_BITS;
 /// Cycles from accepting an event to offering its write, and from one event to the next.
-pub const CLOCKS: usize = 5;
+pub const CLOCKS: usize = 6;
 
 /// log2 of the bytes of an entry.
 const ENTRY_BITS: u64 = 4;
@@ -53,13 +53,15 @@ enum State {
     /// Its row is read.
     Fetch,
     /// The memory outputs the row.
+    Read,
+    /// What the row says about the event is computed.
     Check,
     /// The row is written back, and the results are output.
     Act,
 }
 
 /// Writes events into [`QUEUES`] event queues. It executes one operation at a time: an event or a consumer index in [`CLOCKS`] cycles, a configuration in
-/// 1, and longer if the output has to wait. The six sources of events take turns.
+/// 2, and longer if the output has to wait. The six sources of events take turns.
 ///
 /// An event about a queue pair goes to the event queue that the queue pair's completion queue names, so tenants with event queues of their own neither
 /// see nor displace each other's events. The others go to queue 0, which is the control function's: refused doorbells, page faults, failed flush reads.
@@ -71,7 +73,7 @@ enum State {
 ///
 /// Arming works as for completion queues. A consumer index is always accepted; it takes effect when no event is in progress, before the next one. Another index for
 /// the same queue that comes before that replaces it; the ring is then armed if either of them arms it. A reset removes all rings, which takes [`QUEUES`]
-/// cycles, in which no event is accepted. LUT levels: 7 (the next consumer index), 4 and carry chains (fullness, row).
+/// cycles, in which no event is accepted. LUT levels: 7 (the next consumer index), 4 and carry chains (fullness).
 #[derive(LogicBlock, Default)]
 pub struct EventQueues<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -114,6 +116,9 @@ pub struct EventQueues<const Q: usize = 10> {
     event: DFF<EventEntry>,
     queue: DFF<Bits<EVENT_QUEUE_BITS>>,
     update: DFF<ConsumerUpdate>,
+    row: DFF<Row>,
+    /// A configuration waits. It is executed in the next cycle in which the block is idle, and nothing else begins before.
+    configuring: DFF<Bit>,
     checked: DFF<CheckReg>,
 
     // Consumer indices that wait: bit n is of queue n.
@@ -133,8 +138,8 @@ pub struct EventQueues<const Q: usize = 10> {
 impl<const Q: usize> Logic for EventQueues<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, swept, consumes, event, queue, update, checked);
-        dff_setup!(self, clock, waiting, arming, any_waiting);
+        dff_setup!(self, clock, state, swept, consumes, event, queue, update, row, checked);
+        dff_setup!(self, clock, configuring, waiting, arming, any_waiting);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
         clock_reset!(self, sources, index_turns, writer);
         clock!(self, clock, rows, queue_of, indices);
@@ -152,7 +157,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         // take_turns
         let idle = state == State::Idle;
         let waiting = self.waiting.q.val();
-        let free = idle & !self.settings.valid.val();
+        let free = idle & !self.configuring.q.val();
         let consumes = self.any_waiting.q.val();
         let takes = free & !consumes;
         join!(
@@ -208,11 +213,17 @@ impl<const Q: usize> Logic for EventQueues<Q> {
                 index: self.indices.read_data.val(),
                 arm: (arming >> bit_cast::<QUEUES, EVENT_QUEUE_BITS>(queue)).get_bit(0),
             };
+            self.state.d.next = State::Read;
+        }
+
+        // read
+        if state == State::Read {
+            self.row.d.next = self.rows.read_data.val();
             self.state.d.next = State::Check;
         }
 
         // check
-        let row = self.rows.read_data.val();
+        let row = self.row.q.val();
         let mask = place_mask(row.settings.log2_entries);
         let gives_way = event.kind >= (EventKind::PageFault.code() as u64);
         let half_full = is_full(row.ring, mask >> 1);
@@ -235,12 +246,11 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         let shape = checked.row.settings;
         let stored = checked.row.ring;
         let write_waits = self.writer.waits.val();
-        let write_taken = self.writer.taken.val();
         // An interrupt that is raised at once must not overtake a pending entry.
         let has_room = if consuming {
             !write_waits
         } else {
-            checked.full | !write_waits | write_taken
+            checked.full | self.writer.room.val()
         };
         let acts = (state == State::Act) & has_room;
         let writes = acts & !consuming & !checked.full;
@@ -252,8 +262,10 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         }
 
         // store_row
-        let configures = self.settings.valid.val() & idle & !write_waits;
-        self.settings.ready.next = idle & !write_waits;
+        // A configuration stays until it is accepted, so where it waits follows from a register alone.
+        let configures = self.configuring.q.val() & idle & !write_waits;
+        self.settings.ready.next = configures;
+        self.configuring.d.next = self.settings.valid.val() & !configures;
         self.rows.write_enable.next =
             sweeping | configures | writes | (follows & consumed.accepted);
         self.rows.write_address.next = if sweeping {
@@ -357,6 +369,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
             self.swept.d.next = bits::<EVENT_QUEUE_BITS>(0);
             self.waiting.d.next = bits::<QUEUES>(0);
             self.any_waiting.d.next = false;
+            self.configuring.d.next = false;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The sources of events, which take turns.
 
 use hdl_macros::{clock_reset, hdl};
-use hdl_primitives::{OfferSrc, PageFaultSnk, RoundRobin, Snk, ThresholdSnk};
+use hdl_primitives::{OfferSrc, PageFaultSnk, RoundRobinAhead, Snk, ThresholdSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::host::EventKind;
 use stellar_wire::hw::host_queues::EventEntry;
@@ -10,8 +10,8 @@ use stellar_wire::hw::QPN_BITS;
 
 use crate::bundles::{OverrunSnk, QpFailureSnk, RefusedDoorbellSnk};
 
-/// Makes the event of the source whose turn it is. Its phase is that of the ring, which is not known here. The block is combinational except for the turn.
-/// LUT levels: 4 (turn, event).
+/// Makes the event of the source whose turn it is. Its phase is that of the ring, which is not known here. The turn is chosen a cycle ahead, because the sources are
+/// behind long paths. LUT levels: 3 (turn, event).
 #[derive(LogicBlock, Default)]
 pub struct EventSources {
     pub clock: Signal<In, Clock>,
@@ -33,7 +33,7 @@ pub struct EventSources {
 
     pub event: OfferSrc<EventEntry>,
 
-    turns: RoundRobin<6, 3>,
+    turns: RoundRobinAhead<6, 3>,
 }
 
 impl Logic for EventSources {
@@ -52,56 +52,57 @@ impl Logic for EventSources {
         requests = requests.replace_bit(5, self.failed_read.valid.val());
         self.turns.request.next = requests;
         self.turns.accept.next = takes;
-        let turn = self.turns.grant.val();
-        self.qp_error.ready.next = takes & turn.get_bit(0);
-        self.overrun.ready.next = takes & turn.get_bit(1);
-        self.imm_threshold.ready.next = takes & turn.get_bit(2);
-        self.doorbell_refused.ready.next = takes & turn.get_bit(3);
-        self.page_fault.ready.next = takes & turn.get_bit(4);
-        self.failed_read.ready.next = takes & turn.get_bit(5);
+        let grant = self.turns.grant.val();
+        self.qp_error.ready.next = takes & grant.get_bit(0);
+        self.overrun.ready.next = takes & grant.get_bit(1);
+        self.imm_threshold.ready.next = takes & grant.get_bit(2);
+        self.doorbell_refused.ready.next = takes & grant.get_bit(3);
+        self.page_fault.ready.next = takes & grant.get_bit(4);
+        self.failed_read.ready.next = takes & grant.get_bit(5);
 
         // make_event
         let failed_read = self.failed_read.record.val();
-        let kind = if turn.get_bit(0) {
+        let turn = self.turns.index.val();
+        let kind = if turn == 0 {
             bits::<8>(EventKind::QpError.code().into())
-        } else if turn.get_bit(1) {
+        } else if turn == 1 {
             bits::<8>(EventKind::CqOverrun.code().into())
-        } else if turn.get_bit(2) {
+        } else if turn == 2 {
             bits::<8>(EventKind::ImmThreshold.code().into())
-        } else if turn.get_bit(3) {
+        } else if turn == 3 {
             bits::<8>(EventKind::DoorbellRefused.code().into())
-        } else if turn.get_bit(4) {
+        } else if turn == 4 {
             bits::<8>(EventKind::PageFault.code().into())
         } else {
             failed_read.kind
         };
-        let source = if turn.get_bit(0) {
+        let source = if turn == 0 {
             bit_cast::<24, QPN_BITS>(self.qp_error.qp.val())
-        } else if turn.get_bit(1) {
+        } else if turn == 1 {
             bit_cast::<24, QPN_BITS>(self.overrun.qp.val())
-        } else if turn.get_bit(2) {
+        } else if turn == 2 {
             bit_cast::<24, QPN_BITS>(self.imm_threshold.qp.val())
-        } else if turn.get_bit(3) {
+        } else if turn == 3 {
             bit_cast::<24, 16>(self.doorbell_refused.page.val())
-        } else if turn.get_bit(4) {
+        } else if turn == 4 {
             self.page_fault.region.val()
         } else {
             failed_read.source
         };
-        let data = if turn.get_bit(0) {
+        let data = if turn == 0 {
             bit_cast::<64, 8>(self.qp_error.status.val())
-        } else if turn.get_bit(1) {
+        } else if turn == 1 {
             self.overrun.wr_id.val()
-        } else if turn.get_bit(2) {
+        } else if turn == 2 {
             bit_cast::<64, 32>(self.imm_threshold.count.val())
-        } else if turn.get_bit(3) {
+        } else if turn == 3 {
             bit_cast::<64, 24>(self.doorbell_refused.qp.val())
-        } else if turn.get_bit(4) {
+        } else if turn == 4 {
             self.page_fault.va.val()
         } else {
             failed_read.address
         };
-        self.event.valid.next = requests.any();
+        self.event.valid.next = self.turns.valid.val();
         self.event.record.next = EventEntry {
             kind,
             phase: false,

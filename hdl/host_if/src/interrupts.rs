@@ -5,6 +5,7 @@ use hdl_primitives::{BarAccessSnk, BarDataSrc, BlockRam, FlowSnk, RoundRobinAhea
 use rust_hdl::prelude::*;
 use stellar_wire::host::config_space::Bar;
 use stellar_wire::host::vector_table::{self, VectorEntry};
+use stellar_wire::hw::completer::BarAccess;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::host_queues::VectorMessage;
 
@@ -29,7 +30,7 @@ const MASK_BIT: u64 = VectorEntry::MASK_BIT as u64;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum State {
-    /// Begins an access, or takes the vector that was chosen: clears its pending bit, and reads its entry.
+    /// Takes the vector that was chosen, unless an access waits: clears its pending bit, and reads its entry. Or begins an access.
     Idle,
     /// Composes the message.
     Act,
@@ -51,8 +52,8 @@ fn vector_bit(valid: Bit, vector: Bits<6>) -> Bits<64> {
 /// BAR4 ([`vector_table`]), with a pending bit per vector. A raise sets it, the message clears it, and a mask holds the message back. So several
 /// raises of one vector before its message leaves give one message, which comes after every entry that they announce. Vectors take turns.
 ///
-/// Accesses may have any byte enables. Every vector is masked after a reset. An access takes 3 cycles, a message 2. An access never waits
-/// for a message that PCIe does not take, because a device has to take writes whatever becomes of its own (PCIe base specification, section 2.4.1).
+/// Accesses may have any byte enables. Every vector is masked after a reset. An access takes 3 cycles, a message 2. An access waits for the message that begins in the
+/// cycle in which it comes, because it comes late in that cycle. It never waits for a message that PCIe does not take, because a device has to take writes whatever becomes of its own (PCIe base specification, section 2.4.1).
 /// A message that is on its way when its mask comes is taken back by the gate in front of PCIe, and its vector is pending again.
 /// Levels: 6 planned (`RoundRobinAhead`, behind the mask), 8.5 as Yosys maps it.
 #[derive(LogicBlock, Default)]
@@ -94,6 +95,9 @@ pub struct Interrupts {
     waiting: DFF<Bits<64>>,
     /// The vector that sends, or whose entry is accessed.
     chosen: DFF<Bits<6>>,
+    /// An access waits; and the one that is executed.
+    asked: DFF<Bit>,
+    accessing: DFF<BarAccess>,
     write_waits: DFF<Bit>,
     header: DFF<WriteTlpHeader>,
     data: DFF<Bits<32>>,
@@ -106,14 +110,25 @@ impl Logic for Interrupts {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, state, unmasked, waiting, chosen, write_waits);
-        dff_setup!(self, clock, header, data, answers, answer, counts_sent);
+        dff_setup!(
+            self,
+            clock,
+            asked,
+            accessing,
+            header,
+            data,
+            answers,
+            answer,
+            counts_sent
+        );
         clock_reset!(self, turns);
         clock!(self, clock, table);
 
         // choose: a message only where the one before it has left, so that `Act` never waits.
         let state = self.state.q.val();
         let idle = state == State::Idle;
-        let access = self.access.record.val();
+        let asked = self.access.record.val();
+        let access = self.accessing.q.val();
         let write_taken = self.write_waits.q.val() & self.write.ready.val();
         let is_free = !self.write_waits.q.val() | write_taken;
         let accessed = self.access.valid.val();
@@ -124,21 +139,23 @@ impl Logic for Interrupts {
         };
         self.permits.next = permits;
         let due = self.waiting.q.val() & permits;
-        let takes = idle & !accessed & is_free & self.turns.valid.val();
+        let may_take = idle & !self.asked.q.val() & is_free;
+        let takes = may_take & self.turns.valid.val();
         self.turns.request.next = due;
-        self.turns.accept.next = idle & !accessed & is_free;
-        let next = if accessed {
-            access.address.get_bits::<6>(VECTOR_BIT)
-        } else {
+        self.turns.accept.next = may_take;
+        let next = if takes {
             self.turns.index.val()
+        } else {
+            asked.address.get_bits::<6>(VECTOR_BIT)
         };
         if idle {
             self.chosen.d.next = next;
+            self.accessing.d.next = asked;
         }
-        if idle & accessed {
-            self.state.d.next = State::Fetch;
-        } else if takes {
+        if takes {
             self.state.d.next = State::Act;
+        } else if idle & accessed {
+            self.state.d.next = State::Fetch;
         }
 
         // take: a raise that arrives in this cycle belongs to the next message.
@@ -223,6 +240,7 @@ impl Logic for Interrupts {
             };
         }
         self.access.ready.next = executes;
+        self.asked.d.next = accessed & !executes;
         self.answers.d.next = executes & !access.write;
         self.answer.d.next = if in_table {
             old
@@ -241,6 +259,7 @@ impl Logic for Interrupts {
             self.waiting.d.next = bits::<64>(0);
             self.write_waits.d.next = false;
             self.answers.d.next = false;
+            self.asked.d.next = false;
         }
     }
 }

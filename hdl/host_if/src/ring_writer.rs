@@ -1,21 +1,30 @@
 //! The end of a queue's pipeline: the entry that leaves for its ring, and the interrupt behind it.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock_reset, hdl};
+use hdl_primitives::SyncFifo;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 
 use crate::bundles::{HostWriteSrc, RaiseSrc};
 use crate::ring::write_header;
 
-/// Holds one entry of `W` bits until it is accepted, and then raises its interrupt if it has one. A queue may also raise an interrupt at once, while no
-/// entry waits: it must not overtake one. Levels: 2.
+/// What follows when an entry is accepted.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct EntryWrite {
+    header: WriteTlpHeader,
+    raises: Bit,
+    vector: Bits<6>,
+}
+
+/// Holds up to two entries of `W` bits until they are accepted, and then raises their interrupts if they have one. So `room` is a register, though a queue that has an
+/// entry in every cycle does not wait. A queue may also raise an interrupt at once, while no entry waits: it must not overtake one. Levels: 2.
 #[derive(LogicBlock, Default)]
 pub struct RingWriter<const W: usize> {
     pub clock: Signal<In, Clock>,
-    /// Discards the entry and its interrupt.
+    /// Discards the entries and their interrupts.
     pub reset: Signal<In, Bit>,
 
-    /// Takes the entry. Only while none `waits`, or in the cycle in which it is `taken`.
+    /// Takes the entry. Only while there is `room`.
     pub put: Signal<In, Bit>,
     /// Bus address, a multiple of 4.
     pub address: Signal<In, Bits<64>>,
@@ -28,18 +37,15 @@ pub struct RingWriter<const W: usize> {
 
     /// An entry is at the output.
     pub waits: Signal<Out, Bit>,
-    /// It is accepted in this cycle.
-    pub taken: Signal<Out, Bit>,
+    /// There is space for an entry.
+    pub room: Signal<Out, Bit>,
 
     pub write: HostWriteSrc<W>,
     /// High for one cycle, in a cycle after the entry was accepted.
     pub raise: RaiseSrc,
 
-    held: DFF<Bit>,
-    header: DFF<WriteTlpHeader>,
-    data: DFF<Bits<W>>,
-    data_raises: DFF<Bit>,
-    data_vector: DFF<Bits<6>>,
+    writes: SyncFifo<EntryWrite, 1, 2>,
+    data: SyncFifo<Bits<W>, 1, 2>,
     raising: DFF<Bit>,
     raised: DFF<Bits<6>>,
 }
@@ -47,41 +53,42 @@ pub struct RingWriter<const W: usize> {
 impl<const W: usize> Logic for RingWriter<W> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, header, data, data_raises, data_vector);
         dff_setup!(self, clock, raising, raised);
+        clock_reset!(self, writes, data);
 
         // offer_entry
-        let held = self.held.q.val();
-        let taken = held & self.write.ready.val();
-        self.waits.next = held;
-        self.taken.next = taken;
-        if taken {
-            self.held.d.next = false;
-        }
-        if self.put.val() {
-            self.held.d.next = true;
-            self.header.d.next = write_header(self.address.val(), bits::<11>((W / 32) as u64));
-            self.data.d.next = self.entry.val();
-            self.data_raises.d.next = self.raises.val();
-            self.data_vector.d.next = self.vector.val();
-        }
-        self.write.valid.next = held;
-        self.write.header.next = self.header.q.val();
-        self.write.data.next = self.data.q.val();
+        let put = self.put.val();
+        self.writes.in_.valid.next = put;
+        self.writes.in_.data.next = EntryWrite {
+            header: write_header(self.address.val(), bits::<11>((W / 32) as u64)),
+            raises: self.raises.val(),
+            vector: self.vector.val(),
+        };
+        self.data.in_.valid.next = put;
+        self.data.in_.data.next = self.entry.val();
+        let waits = self.writes.out.valid.val();
+        let taken = waits & self.write.ready.val();
+        self.waits.next = waits;
+        self.room.next = self.writes.in_.ready.val();
+        let first = self.writes.out.data.val();
+        self.write.valid.next = waits;
+        self.write.header.next = first.header;
+        self.write.data.next = self.data.out.data.val();
+        self.writes.out.ready.next = self.write.ready.val();
+        self.data.out.ready.next = self.write.ready.val();
 
         // raise
         let raises_now = self.raises_now.val();
-        self.raising.d.next = (taken & self.data_raises.q.val()) | raises_now;
+        self.raising.d.next = (taken & first.raises) | raises_now;
         self.raised.d.next = if raises_now {
             self.vector.val()
         } else {
-            self.data_vector.q.val()
+            first.vector
         };
         self.raise.valid.next = self.raising.q.val();
         self.raise.vector.next = self.raised.q.val();
 
         if self.reset.val() {
-            self.held.d.next = false;
             self.raising.d.next = false;
         }
     }

@@ -27,8 +27,8 @@ fn ones(set: Bits<10>) -> Bits<4> {
 
 /// Counts the uses of two epochs. What begins belongs to the current one, what ends says to which one it belongs.
 ///
-/// A use is in the count two cycles after it began, and out of it two cycles after it ended. LUT levels: 2 and
-/// a carry chain (sum of ten; count).
+/// That a use has begun or ended is known late in a cycle, so it is noted first. A use is in the count three cycles after it began, and out of it three cycles after it
+/// ended; its epoch is open from two cycles after it began. LUT levels: 3 (sum of ten; count, behind a carry chain).
 #[derive(LogicBlock, Default)]
 pub struct FenceEpochs {
     pub clock: Signal<In, Clock>,
@@ -44,6 +44,9 @@ pub struct FenceEpochs {
     /// Bit e: a use of epoch e has not ended.
     pub open: Signal<Out, Bits<2>>,
 
+    noted_epoch: DFF<Bit>,
+    noted_begun: DFF<Bits<BEGINS>>,
+    noted_ended: [DFF<EpochEnd>; ENDS],
     begins: [DFF<Bits<4>>; 2],
     ends: [DFF<Bits<4>>; 2],
     counts: [DFF<Bits<COUNT_BITS>>; 2],
@@ -52,9 +55,23 @@ pub struct FenceEpochs {
 impl Logic for FenceEpochs {
     #[hdl]
     fn update(&mut self) {
-        clock!(self, clock, begins[..], ends[..], counts[..]);
-        let epoch = self.epoch.val();
-        let begun = ones(bit_cast::<10, BEGINS>(self.begun.val()));
+        dff_setup!(self, clock, noted_epoch, noted_begun);
+        clock!(
+            self,
+            clock,
+            noted_ended[..],
+            begins[..],
+            ends[..],
+            counts[..]
+        );
+        // note
+        self.noted_epoch.d.next = self.epoch.val();
+        self.noted_begun.d.next = self.begun.val();
+        for s in 0..ENDS {
+            self.noted_ended[s].d.next = self.ended[s].val();
+        }
+        let epoch = self.noted_epoch.q.val();
+        let begun = ones(bit_cast::<10, BEGINS>(self.noted_begun.q.val()));
         let mut open = bits::<2>(0);
         for e in 0..2 {
             // sum
@@ -65,7 +82,7 @@ impl Logic for FenceEpochs {
             };
             let mut of_epoch = bits::<10>(0);
             for s in 0..ENDS {
-                let end = self.ended[s].val();
+                let end = self.noted_ended[s].q.val();
                 of_epoch = of_epoch.replace_bit(s, end.valid & (end.epoch == (e == 1)));
             }
             self.ends[e].d.next = ones(of_epoch);
@@ -79,7 +96,7 @@ impl Logic for FenceEpochs {
                 "more uses ended than began"
             );
             self.counts[e].d.next = count + begins - ends;
-            open = open.replace_bit(e, count.any());
+            open = open.replace_bit(e, count.any() | begins.any());
             if self.reset.val() {
                 self.begins[e].d.next = bits(0);
                 self.ends[e].d.next = bits(0);
@@ -87,5 +104,11 @@ impl Logic for FenceEpochs {
             }
         }
         self.open.next = open;
+        if self.reset.val() {
+            self.noted_begun.d.next = bits(0);
+            for s in 0..ENDS {
+                self.noted_ended[s].d.next = EpochEnd::default();
+            }
+        }
     }
 }

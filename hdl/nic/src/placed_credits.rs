@@ -62,11 +62,20 @@ impl Logic for PlacedCredits {
         if takes {
             self.failing.d.next = batch.failed;
         }
-        let earned = if takes { batch.commands } else { bits(0) };
+        // What is earned is known late in a cycle, so it selects between two sums.
         let leaves = self.leaves.val();
-        self.flush_credits.d.next = flushed + earned - bit_if(leaves & flush);
-        self.sent_credits.d.next =
-            sent + bit_if(self.sent.val()) - bit_if(leaves & placed & !flush);
+        let flush_kept = flushed - bit_if(leaves & flush);
+        let sent_kept = sent - bit_if(leaves & placed & !flush);
+        self.flush_credits.d.next = if takes {
+            flush_kept + batch.commands
+        } else {
+            flush_kept
+        };
+        self.sent_credits.d.next = if self.sent.val() {
+            sent_kept + 1
+        } else {
+            sent_kept
+        };
 
         if self.reset.val() {
             self.sent_credits.d.next = bits(0);

@@ -22,7 +22,7 @@ pub const DEPTH: usize = 64;
 /// Fill level of a FIFO at which no more tokens are issued. All tokens in flight still fit: at most 26, the sum of the latencies of the stages.
 pub const ISSUE_LIMIT: u64 = DEPTH as u64 - IN_FLIGHT;
 /// Tokens that still arrive at a FIFO behind the core after its limit is reached, and some to spare.
-pub const IN_FLIGHT: u64 = 30;
+pub const IN_FLIGHT: u64 = 31;
 
 /// log2 of the words of 64 PSNs within which packets of one queue pair may follow each other at once: those of the window.
 const NEAR_BITS: usize = (RECEIVE_WINDOW / 64).ilog2() as usize;
@@ -68,7 +68,7 @@ pub struct RxCore<const Q: usize = 10, const R: usize = { 10 + RECEIVE_RING_BITS
     pub fault: PageFaultSrc,
 
     /// Rows that wait for their turn, so that no path leads from the configuration through the choice of a token, in either direction. A row takes a cycle more,
-    /// and a list still one cycle for each row. A fence that comes after an accepted row finds it here, and stays behind it. That a row
+    /// and a list still one cycle for each row, or two if it is the context of a queue pair. A fence that comes after an accepted row finds it here, and stays behind it. That a row
     /// goes is decided late in a cycle, so this moves a pointer and enables no wide register.
     rows: SyncFifo<TableWrite, 1, 2>,
     core_issue: CoreIssue<NEAR_BITS, Q>,
@@ -79,6 +79,8 @@ pub struct RxCore<const Q: usize = 10, const R: usize = { 10 + RECEIVE_RING_BITS
     psn_track: PsnTrack<Q, RECEIVE_RING_BITS, RECEIVE_RING, R>,
     fault_report: FaultReport,
     place_fifo: [SyncFifo<PlaceCommand, 6, 7>; 2],
+    /// The lane has space for every token in flight. A register, because the counts of the FIFOs are behind long paths.
+    has_room: [DFF<Bit>; 2],
 }
 
 impl<const Q: usize, const R: usize> RxCore<Q, R> {
@@ -88,8 +90,8 @@ impl<const Q: usize, const R: usize> RxCore<Q, R> {
         + mr_check::LATENCY
         + emtt_lookup::LATENCY
         + psn_track::LATENCY;
-    // Besides the tokens in the stages: two registers in `core_issue`, one before the FIFO of outcomes, one for the count of the FIFO.
-    const FITS: () = assert!(ISSUE_LIMIT as usize + Self::LATENCY + 4 <= DEPTH);
+    // Besides the tokens in the stages: two registers in `core_issue`, one before the FIFO of outcomes, one for the count of the FIFO, one for `has_room`.
+    const FITS: () = assert!(ISSUE_LIMIT as usize + Self::LATENCY + 5 <= DEPTH);
     /// `core_issue` keeps tokens of one queue pair as far apart as the tracking blocks need.
     const SPACED: () = assert!(
         core_issue::SPACING >= psn_track::SPACING
@@ -113,7 +115,7 @@ impl<const Q: usize, const R: usize> Logic for RxCore<Q, R> {
             fault_report,
             place_fifo[..]
         );
-        clock!(self, clock, rc_track, psn_track);
+        clock!(self, clock, rc_track, psn_track, has_room[..]);
 
         join!(
             self,
@@ -159,7 +161,8 @@ impl<const Q: usize, const R: usize> Logic for RxCore<Q, R> {
             } else {
                 self.outcome1_room.val()
             };
-            self.core_issue.room[i].next = place_room & outcome_room & !self.pause.val();
+            self.has_room[i].d.next = place_room & outcome_room & !self.pause.val();
+            self.core_issue.room[i].next = self.has_room[i].q.val();
             join!(
                 self,
                 frame[i] => core_issue.packet[i],

@@ -66,11 +66,11 @@ impl<T: Synth, const A: usize, const C: usize> Logic for BlockFifo<T, A, C> {
         } else {
             self.read_pointer.q.val()
         };
-        let left = if pop {
-            self.held.q.val() - 1
-        } else {
-            self.held.q.val()
-        };
+        // Whether an entry leaves is known late in a cycle, so it selects between two values that are known before.
+        let held = self.held.q.val();
+        let one_less = held - 1;
+        let left = if pop { one_less } else { held };
+        let keeps = if pop { one_less.any() } else { held.any() };
 
         self.memory.write_enable.next = push;
         self.memory.write_address.next = self.write_pointer.q.val();
@@ -79,10 +79,10 @@ impl<T: Synth, const A: usize, const C: usize> Logic for BlockFifo<T, A, C> {
 
         self.read_pointer.d.next = next_head;
         // What is pushed now is in the memory one cycle too late for this read.
-        self.head_read.d.next = left.any();
+        self.head_read.d.next = keeps;
         if push {
             self.write_pointer.d.next = self.write_pointer.q.val() + 1;
-            self.held.d.next = left + 1;
+            self.held.d.next = if pop { held } else { held + 1 };
         } else {
             self.held.d.next = left;
         }

@@ -8,7 +8,7 @@ use stellar_wire::hw::Psn;
 
 use crate::psn_stages::{DecideReg, Decision, EpsnWordReg, PrefixReg};
 use crate::verdict::Verdict;
-use crate::window_advance::{full_words, turn_down};
+use crate::window_advance::{first_open, from_half, place_in_half};
 use crate::window_row::{lap_of, laps_of_window, ring_word, with_bit, word_address};
 
 /// Cycles from `in_valid` to `out_valid`.
@@ -24,8 +24,8 @@ pub const LATENCY: usize = 5;
 ///
 /// Stages, with levels planned:
 /// * `count_prefix` (cycle t): prefix of the packet's word 6; laps of the window 2; read the rows of the queue pair.
-/// * `update_ring` (t + 1): insert the packet's lap and whether its word is full 2, and write them; turn the ring to the word of the expected PSN 4.
-/// * `find_word` (t + 2): full words without a break 6, adder on a carry chain.
+/// * `update_ring` (t + 1): behind block RAMs. Insert the packet's lap and whether its word is full 2, and write them; turn the ring to the half of the expected PSN 1.
+/// * `find_word` (t + 2): the first word from there that is not full 7, adder on a carry chain.
 /// * `read_prefix` (t + 3): write the prefix of the packet's word, read that of the word found; is that word live 5.
 /// * `commit_epsn` (t + 4): choice 2; the expected PSN is written.
 #[derive(LogicBlock, Default)]
@@ -64,7 +64,7 @@ pub struct PsnAdvance<
     updated_valid: DFF<Bit>,
     updated: DFF<PrefixReg>,
     updated_live: DFF<Bits<RING>>,
-    /// Full words, from the word of the expected PSN on.
+    /// Full words, from the half of the ring on that has the word of the expected PSN; those below that word are set.
     updated_full: DFF<Bits<RING>>,
     located_valid: DFF<Bit>,
     located: DFF<EpsnWordReg>,
@@ -153,20 +153,22 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         self.updated_valid.d.next = self.counted_valid.q.val();
         self.updated.d.next = counted;
         self.updated_live.d.next = live;
-        self.updated_full.d.next = turn_down::<RING_BITS, RING>(
+        self.updated_full.d.next = from_half::<RING_BITS, RING>(
             full & live,
             ring_word::<RING_BITS>(counted.decision.epsn),
         );
 
         // find_word
         let updated = self.updated.q.val();
-        let words = full_words::<RING>(self.updated_full.q.val());
+        let place = place_in_half::<RING_BITS>(ring_word::<RING_BITS>(updated.decision.epsn));
+        let half = (updated.decision.epsn.get_bits::<18>(6) >> (RING_BITS as u64 - 1))
+            << (RING_BITS as u64 - 1);
         self.located_valid.d.next = self.updated_valid.q.val();
         self.located.d.next = EpsnWordReg {
             decision: updated.decision,
             prefix: updated.prefix.get_bits::<6>(0),
-            word: updated.decision.epsn.get_bits::<18>(6) + bit_cast::<18, 7>(words),
-            moves: self.updated_full.q.val().get_bit(0),
+            word: half + bit_cast::<18, 7>(first_open::<RING>(self.updated_full.q.val())),
+            moves: self.updated_full.q.val().get_bit(place.index()),
             live: false,
         };
         self.located_live.d.next = self.updated_live.q.val();

@@ -39,7 +39,7 @@ pub struct WaitReg {
     pub epsn: Psn,
     /// The word that the third or fourth token before writes.
     pub held: Held,
-    /// The word in the memory is live: that of the packet, or of a probe that of the expected PSN.
+    /// The word of the packet in the memory is live.
     pub live: Bit,
 }
 

@@ -53,9 +53,9 @@ pub const fn window(ring_bits: usize) -> u32 {
 ///
 /// Stages, with levels planned:
 /// * `lookup` (cycle t): read expected PSN, laps and word; compare with the tokens before: 3.
-/// * `wait` (t + 1): the word memory has a latency of two cycles. Select the lap of the word 6; for a probe, read the other word.
+/// * `wait` (t + 1): the word memory has a latency of two cycles. Select the lap of the word 4, behind a block RAM; for a probe, read the other word, and the laps again.
 /// * `compare` (t + 2): compare the PSN with the word of the expected PSN; select the bit and the word of the packet. 6 (word
-///   forwarded 2, bit 3, gate 1).
+///   forwarded 2, bit 3, gate 1). For a probe, select the lap of the other word.
 /// * `decide` (t + 3): verdict 8 (PSN against the expected PSN in its word 2, choice 1, verdict 5); forwarded word 2.
 /// * `write_back` (t + 4): write error state and word, and forward the word to the four packets behind, the error state to two of them. 2.
 /// * `advance` (t + 4 to t + 8): in [`PsnAdvance`].
@@ -134,15 +134,15 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         let headers = token.token.headers;
         let row = row_of::<QP_BITS>(token.token);
         let word = ring_word::<RING_BITS>(headers.psn);
-        self.advance.read_row.next = row.get_bits::<QP_BITS>(0);
         let previous = self.looked_up.q.val();
         let before_previous = self.waited.q.val().tracked;
-        // The cycle after a probe belongs to its second word, that of the expected PSN.
+        // The cycle after a probe belongs to its second word, that of the expected PSN, and to the lap of that word.
         let probing = self.looked_up_valid.q.val() & previous.probe;
         let epsn_read = self.advance.epsn.val();
         let epsn_word = ring_word::<RING_BITS>(epsn_read);
         let read_row = if probing { previous.row } else { row };
         let read_word = if probing { epsn_word } else { word };
+        self.advance.read_row.next = read_row.get_bits::<QP_BITS>(0);
         self.words.read_address.next = word_address::<RING_BITS, WORD_BITS>(read_row, read_word);
         self.forwarding.d.next = Forwarding {
             same_qp_1: self.looked_up_valid.q.val() & is_packet_of(previous, row),
@@ -163,12 +163,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         let held = self.held.q.val();
         let own_word = ring_word::<RING_BITS>(previous.psn);
         let holds = writes_word & is_at::<RING_BITS>(decision.tracked, previous.row, own_word);
-        let told_word = if previous.probe { epsn_word } else { own_word };
-        let told_lap = if previous.probe {
-            lap_of::<RING_BITS>(epsn_read)
-        } else {
-            lap_of::<RING_BITS>(previous.psn)
-        };
+        let own_lap = lap_of::<RING_BITS>(previous.psn);
         self.errors.read_address.next = previous.row.get_bits::<QP_BITS>(0);
         self.waited_valid.d.next = self.looked_up_valid.q.val();
         self.waited.d.next = WaitReg {
@@ -179,7 +174,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
                 is: holds | held.is,
                 word: if holds { written.word } else { held.word },
             },
-            live: self.advance.laps.val().get_bit(told_word.index()) == told_lap,
+            live: self.advance.laps.val().get_bit(own_word.index()) == own_lap,
         };
 
         // compare
@@ -210,6 +205,9 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         let psn_bit = psn.get_bits::<6>(0);
         let in_epsn_word = psn.get_bits::<18>(6) == epsn_word;
         let in_opposite_word = is_opposite(psn.get_bits::<18>(6), epsn_word);
+        // Of a probe: the laps have been read again.
+        let epsn_ring_word = ring_word::<RING_BITS>(waited.epsn);
+        let epsn_lap = lap_of::<RING_BITS>(waited.epsn);
         let below_epsn = !(Bits::<64>::mask() << waited.epsn.get_bits::<6>(0));
         let implied_word = if in_epsn_word {
             below_epsn
@@ -236,7 +234,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
             } else {
                 word_before | implied_word | (bits::<64>(1) << psn_bit)
             },
-            epsn_word_live: waited.live,
+            epsn_word_live: self.advance.laps.val().get_bit(epsn_ring_word.index()) == epsn_lap,
         };
 
         // decide

@@ -59,7 +59,9 @@ struct CompareReg {
     expected: Bit,
     behind: Bit,
     in_sequence: Bit,
-    fits: Bit,
+    /// More bytes of the message are left than the path MTU; exactly those of the packet.
+    more_left: Bit,
+    exact_left: Bit,
     va: Bits<64>,
     rkey: Bits<32>,
     next_epsn: Psn,
@@ -74,8 +76,8 @@ struct CompareReg {
 /// token that writes a queue pair's context carries that context in `qp` (from `qp_fetch`) and initialises its state.
 ///
 /// The state is read in cycle t, compared in t + 1 (`compare`) and written in t + 2 (`decide`).
-/// Levels planned: `lookup` 6 (decode MTU, compare, choose by position), `compare` 5 (24-bit equality; adders on carry chains),
-/// `decide` 4 (class, reason, choice of outcome).
+/// Levels planned: `lookup` 6 (decode MTU, compare, choose by position), `compare` 3, behind a block RAM (32-bit equality; adders on carry chains),
+/// `decide` 6 (length, class, reason, choice of outcome).
 #[derive(LogicBlock, Default)]
 pub struct RcTrack<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -133,11 +135,6 @@ impl<const Q: usize> Logic for RcTrack<Q> {
         let payload = bit_cast::<32, LENGTH_BITS>(headers.payload_length);
         let ahead = headers.psn - state.epsn;
         let continues = looked_up.is_rc & !looked_up.starts & state.in_message;
-        let fits_message = match headers.position {
-            Position::Middle => state.left > looked_up.mtu,
-            Position::Last => state.left == payload,
-            _ => true,
-        };
         let va = if continues { state.va } else { headers.va };
         let left = if looked_up.starts {
             headers.dma_length
@@ -151,7 +148,8 @@ impl<const Q: usize> Logic for RcTrack<Q> {
             expected: headers.psn == state.epsn,
             behind: ahead.get_bit(23),
             in_sequence: looked_up.starts ^ state.in_message,
-            fits: looked_up.fits & (looked_up.is_mrc | fits_message),
+            more_left: state.left > looked_up.mtu,
+            exact_left: state.left == payload,
             va,
             rkey: if continues { state.rkey } else { headers.rkey },
             next_epsn: state.epsn + 1,
@@ -165,8 +163,14 @@ impl<const Q: usize> Logic for RcTrack<Q> {
         let looked_up = compared.looked_up;
         let state = compared.state;
         let is_expected = looked_up.is_rc & compared.expected;
+        let fits_message = match looked_up.token.token.headers.position {
+            Position::Middle => compared.more_left,
+            Position::Last => compared.exact_left,
+            _ => true,
+        };
+        let fits = looked_up.fits & (looked_up.is_mrc | fits_message);
         let refused = looked_up.token.token.headers.refused;
-        let accepted = is_expected & compared.in_sequence & compared.fits & !refused;
+        let accepted = is_expected & compared.in_sequence & fits & !refused;
         let is_gap = looked_up.is_rc & !compared.expected & !compared.behind;
         let rc_class = if !looked_up.is_rc {
             RcClass::NotRc
@@ -183,7 +187,7 @@ impl<const Q: usize> Logic for RcTrack<Q> {
             DropReason::UnsupportedOpcode
         } else if is_expected & !compared.in_sequence {
             DropReason::BadSequence
-        } else if (is_expected | looked_up.is_mrc) & !compared.fits {
+        } else if (is_expected | looked_up.is_mrc) & !fits {
             DropReason::BadPayloadLength
         } else {
             looked_up.token.reason

@@ -4,27 +4,37 @@ use hdl_macros::hdl_fn;
 use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 
-/// The ring of 2^`RING_BITS` = `RING` words turned so that word `first` comes to bit 0. Levels: one for two bits of the number.
+/// The ring of 2^`RING_BITS` = `RING` words turned by half if word `first` is in its upper half, with all words below `first` set: they lie before the window. Levels: 1, behind the
+/// mask.
 #[hdl_fn]
-pub fn turn_down<const RING_BITS: usize, const RING: usize>(
+pub fn from_half<const RING_BITS: usize, const RING: usize>(
     ring: Bits<RING>,
     first: Bits<RING_BITS>,
 ) -> Bits<RING> {
-    let mut turned = ring;
-    for step in 0..RING_BITS {
-        let by = 1 << step as u64;
-        turned = if first.get_bit(step) {
-            (turned >> by) | (turned << (RING as u64 - by))
-        } else {
-            turned
-        };
-    }
-    turned
+    let half = (RING / 2) as u64;
+    let turned = if first.get_bit(RING_BITS - 1) {
+        (ring >> half) | (ring << half)
+    } else {
+        ring
+    };
+    turned | !(Bits::<RING>::mask() << place_in_half::<RING_BITS>(first))
 }
 
-/// Number of full words from the word of the expected PSN on without a break; `full` starts at that word. It is at most 64, the words of the largest
-/// window: a window reaches into one more word only if the expected PSN is not the first of its word, and then not to the end. Levels: 6.
+/// Place of a word in its half of the ring.
 #[hdl_fn]
-pub fn full_words<const RING: usize>(full: Bits<RING>) -> Bits<7> {
-    trailing_ones(bit_cast::<64, RING>(full))
+pub fn place_in_half<const RING_BITS: usize>(word: Bits<RING_BITS>) -> Bits<RING_BITS> {
+    word & ((1 << (RING_BITS - 1)) - 1)
+}
+
+/// Place of the first word that is not full, from the beginning of the half with the first one on, in what [`from_half`] gives. A window has at most half of the ring's words and
+/// one more, so there is one. Levels: 7.
+#[hdl_fn]
+pub fn first_open<const RING: usize>(full: Bits<RING>) -> Bits<7> {
+    let lower = bit_cast::<64, RING>(full);
+    let upper = bit_cast::<64, RING>(full >> 64);
+    if lower.all() {
+        trailing_ones(upper) | bits::<7>(64)
+    } else {
+        trailing_ones(lower)
+    }
 }

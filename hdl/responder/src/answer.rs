@@ -10,7 +10,7 @@ use stellar_wire::hw::tx::{TxAeth, TxCcState, TxNeth, TxSeth};
 use stellar_wire::mrc::{NackReason, PathHint};
 use stellar_wire::{NakCode, Opcode, Syndrome};
 
-use crate::records::Repeated;
+use crate::records::{LookupReg, Repeated};
 
 /// SETH.SACK_PSN_OFFSET of the 64 packets up to the cumulative PSN: -63.
 const UP_TO_CUMULATIVE: u64 = 0xffc1;
@@ -50,10 +50,22 @@ pub fn is_fatal(outcome: RxOutcome) -> Bit {
     outcome.lost | (outcome.ack_valid & (nak | nack))
 }
 
-/// The acknowledgement, without the counts of CC_STATE. It leaves by `port` with the entropy value `entropy`. Levels: 4 (a subtraction, its upper bits 2,
-/// choice).
+/// The entropy value of an acknowledgement: that of a good path that is known, or `other`. An RC queue pair has one path, whatever path the packet came on. Levels: 2.
 #[hdl_fn]
-pub fn draft_answer(outcome: RxOutcome, port: Bit, entropy: Bits<32>) -> TxAnswer {
+pub fn answer_entropy(looked_up: LookupReg, other: Bits<32>) -> Bits<32> {
+    let good = looked_up.good;
+    let state = looked_up.state;
+    let lives = good.of_this_epoch | good.of_epoch_before;
+    if state.mrc & good.known & lives {
+        good.entropy
+    } else {
+        other
+    }
+}
+
+/// The acknowledgement, without the counts of CC_STATE. It leaves by `port`, on the path of the packet. Levels: 4 (a subtraction, its upper bits 2, choice).
+#[hdl_fn]
+pub fn draft_answer(outcome: RxOutcome, port: Bit) -> TxAnswer {
     let ack = outcome.ack;
     let acked = ack.psn - ack.cack_psn;
     let base = ack.bitmap_base - ack.cack_psn;
@@ -78,7 +90,7 @@ pub fn draft_answer(outcome: RxOutcome, port: Bit, entropy: Bits<32>) -> TxAnswe
             _ => bits::<8>(Opcode::RcAck.code() as u64),
         },
         psn: if outcome.probe { ack.cack_psn } else { ack.psn },
-        entropy,
+        entropy: ack.entropy,
         reflected: ack.entropy,
         aeth: TxAeth {
             syndrome: ack.syndrome,

@@ -5,11 +5,11 @@ use hdl_primitives::{BypassRam, ReverseEvSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::time::CONTROL_PATH_EPOCH_LOG2;
 
-use crate::records::{Epoch, GoodPath};
+use crate::records::{Epoch, FoundPath, GoodPath};
 
 /// Stores the newest good entropy value of each of 2^`Q` queue pairs and each plane. A write is visible from the next cycle on. A value lives in the epoch in
 /// which it was noted, and in the next one.
-/// Levels: 5 (behind the memory: bypass 1, plane 1, epoch 3).
+/// Levels: 4 (behind the memory: bypass 1, plane 1, epoch 2).
 #[derive(LogicBlock, Default)]
 pub struct GoodPaths<const Q: usize> {
     pub clock: Signal<In, Clock>,
@@ -26,7 +26,7 @@ pub struct GoodPaths<const Q: usize> {
     pub read_row: Signal<In, Bits<Q>>,
     /// Plane of the row read in the cycle before.
     pub plane: Signal<In, Bit>,
-    pub path: Signal<Out, GoodPath>,
+    pub path: Signal<Out, FoundPath>,
 
     plane_0: BypassRam<GoodPath, Q>,
     plane_1: BypassRam<GoodPath, Q>,
@@ -69,11 +69,11 @@ impl<const Q: usize> Logic for GoodPaths<Q> {
         } else {
             self.plane_0.read_data.val()
         };
-        let lives =
-            (noted.epoch == self.epoch.q.val()) | (noted.epoch == self.epoch_before.q.val());
-        self.path.next = GoodPath {
-            known: noted.known & lives,
-            ..noted
+        self.path.next = FoundPath {
+            known: noted.known,
+            of_this_epoch: noted.epoch == self.epoch.q.val(),
+            of_epoch_before: noted.epoch == self.epoch_before.q.val(),
+            entropy: noted.entropy,
         };
     }
 }

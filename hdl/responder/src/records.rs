@@ -214,6 +214,15 @@ pub struct GoodPath {
     pub epoch: Epoch,
 }
 
+/// A value as it was noted, and whether it still lives: it does in the epoch of its note, and in the next one.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct FoundPath {
+    pub known: Bit,
+    pub of_this_epoch: Bit,
+    pub of_epoch_before: Bit,
+    pub entropy: Bits<32>,
+}
+
 /// An operation with the state of its queue pair: register of the stage `lookup`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct LookupReg {
@@ -224,10 +233,10 @@ pub struct LookupReg {
     pub follows: Bit,
     /// An MRC packet: the operation behind it takes the state that it leaves when it commits.
     pub forwards: Bit,
-    /// The headers, without the counts of CC_STATE.
+    /// The headers, without the counts of CC_STATE, on the path of the packet.
     pub answer: TxAnswer,
-    /// A good path is known, and the acknowledgement takes it.
-    pub path_known: Bit,
+    /// The good path of the port that the acknowledgement leaves by.
+    pub good: FoundPath,
     /// The acknowledgement reports that the queue pair is in error.
     pub fatal: Bit,
     pub compared: Compared,

@@ -254,14 +254,6 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             !reading.outcome.port
         };
         self.good_paths.plane.next = port;
-        let good = self.good_paths.path.val();
-        // An RC queue pair has one path, whatever path the packet came on.
-        let path_known = read_state.mrc & good.known;
-        let entropy = if path_known {
-            good.entropy
-        } else {
-            reading.outcome.ack.entropy
-        };
         if lookup_moves {
             self.looked_up_valid.d.next = self.reading_valid.q.val() & !in_use;
             self.looked_up.d.next = LookupReg {
@@ -269,8 +261,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 state: read_state,
                 follows,
                 forwards: (reading.kind == OperationKind::Packet) & reading.outcome.mrc,
-                answer: draft_answer(reading.outcome, port, entropy),
-                path_known,
+                answer: draft_answer(reading.outcome, port),
+                good: self.good_paths.path.val(),
                 fatal: is_fatal(reading.outcome),
                 repeats: repeated_answer(reading.outcome, self.epoch.q.val()),
                 compared: compare(

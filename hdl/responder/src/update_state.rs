@@ -4,10 +4,12 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS};
 use stellar_wire::hw::frame::Position;
+use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
 use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
+use crate::answer::answer_entropy;
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
 use crate::records::{
     Changed, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashPart,
@@ -159,6 +161,7 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     let visited = visit(state);
     let tells = is_visit & visited.tells;
     let ack = outcome.ack;
+    let draft = looked_up.answer;
     UpdateReg {
         operation,
         state: ReceiveState {
@@ -221,7 +224,10 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
         answer: if is_visit {
             visit_answer(looked_up, state)
         } else {
-            looked_up.answer
+            TxAnswer {
+                entropy: answer_entropy(looked_up, draft.entropy),
+                ..draft
+            }
         },
         sacks_pending: is_visit | (mrc & sacks_pending(decision)),
         sacked: if is_visit {

@@ -7,6 +7,7 @@ use stellar_wire::hw::tx::{TxCcState, TxSeth};
 use stellar_wire::mrc::PathHint;
 use stellar_wire::Opcode;
 
+use crate::answer::answer_entropy;
 use crate::coalesce::is_covered;
 use crate::records::{Coalescing, LookupReg, Pending, ReceiveState, Visited};
 
@@ -81,11 +82,7 @@ pub fn visit_answer(looked_up: LookupReg, state: ReceiveState) -> TxAnswer {
         qp: looked_up.operation.qp,
         opcode: bits::<8>(Opcode::MrcSack.code() as u64),
         psn: cack,
-        entropy: if looked_up.path_known {
-            draft.entropy
-        } else {
-            newest.entropy
-        },
+        entropy: answer_entropy(looked_up, newest.entropy),
         reflected: newest.entropy,
         seth: TxSeth {
             path_hint: bits::<2>(PathHint::Good.code() as u64),

@@ -74,15 +74,44 @@ struct Decoded {
     source: Bits<128>,
 }
 
+/// The address of a frame's sender compared with one of a peer, in two halves, because the peer comes from a block RAM.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct VsAddress {
+    lower: Bit,
+    upper: Bit,
+}
+
+/// Levels: 3.
 #[hdl_fn]
-fn is_at(peer: PeerAddress, version6: Bit, address: Bits<128>) -> Bit {
-    (peer.version6 == version6) & (peer.address == address)
+fn vs_address(peer: PeerAddress, version6: Bit, address: Bits<128>) -> VsAddress {
+    let expected = peer.address;
+    VsAddress {
+        lower: expected.get_bits::<64>(0) == address.get_bits::<64>(0),
+        upper: (peer.version6 == version6)
+            & (expected.get_bits::<64>(64) == address.get_bits::<64>(64)),
+    }
+}
+
+/// A frame compared with the peer of its queue pair: register after the stage `compare`.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Compared {
+    found: Bit,
+    probe: Bit,
+    rc: Bit,
+    /// The queue pair has a peer.
+    known: Bit,
+    address0: VsAddress,
+    address1: VsAddress,
+    /// All but the address of the sender is the peer's.
+    matches: Bit,
+    probe_id: Bits<16>,
+    timestamp: Bits<16>,
 }
 
 /// Checks every frame. `frame_verdict` decides whether the result applies. Nothing stalls.
 ///
 /// Stages: `decode` (opcode and length; the peer is read), `compare` (fields of the headers; the sender is compared with the peer).
-/// LUT levels: decode 4 (opcode 2, subtraction), compare 6 (128-bit equality 4, join 2).
+/// LUT levels: decode 4 (opcode 2, subtraction), compare 4, behind a block RAM; and 2 behind it, in front of the output (equality of addresses, reason).
 #[derive(LogicBlock, Default)]
 pub struct ControlCheck<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -102,14 +131,14 @@ pub struct ControlCheck<const Q: usize = 10> {
     peers: BlockRam<ControlPeer, Q>,
     decoded: DFF<Decoded>,
     transport: DFF<Bits<TRANSPORT_BITS>>,
-    finding: DFF<ControlCheckResult>,
+    compared: DFF<Compared>,
     packet: DFF<ControlPacket>,
 }
 
 impl<const Q: usize> Logic for ControlCheck<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, decoded, transport, finding, packet);
+        dff_setup!(self, clock, decoded, transport, compared, packet);
         clock!(self, clock, peers);
         self.peers.write_enable.next = self.peer.valid.val();
         self.peers.write_address.next = self.peer.qp.val().get_bits::<Q>(0);
@@ -173,31 +202,23 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
             decoded.left.get_bits::<2>(0).any() | (decoded.left < bit_cast::<LENGTH_BITS, 2>(pad));
         let contexts_match = (be16(ext, seth::SOURCE_CONTEXT) == peer.qp.get_bits::<16>(0))
             & (be16(ext, seth::DESTINATION_CONTEXT) == dest_qp.get_bits::<16>(0));
-        let at_peer = is_at(peer.address0, decoded.ipv6, decoded.source)
-            | is_at(peer.address1, decoded.ipv6, decoded.source);
         let is_probe = decoded.kind == ControlKind::Probe;
         let probe_response = seth_flags.get_bit(seth::PROBE_RESPONSE_BIT);
         let concerns_probe = is_probe | (is_sack & probe_response);
         let of_mode = (peer.mrc ^ is_ack) | (peer.probes & concerns_probe);
-        let from_peer = at_peer
-            & of_mode
-            & pkeys_match(be16(base, bth::PKEY), peer.pkey)
-            & (contexts_match | is_ack);
+        let matches =
+            of_mode & pkeys_match(be16(base, bth::PKEY), peer.pkey) & (contexts_match | is_ack);
         let known = peer.valid & !(dest_qp >> (Q as u64)).any();
         let timestamp = be16(ext, peth::TSETH + tseth::TIMESTAMP);
         let probe_id = be16(ext, peth::PROBE_ID);
-        self.finding.d.next = ControlCheckResult {
-            foreign_source: known & !at_peer,
+        self.compared.d.next = Compared {
             found: decoded.control & !decoded.cut & !bad_pad & !bad_hint,
-            reason: if !known {
-                DropReason::ControlUnknownQp
-            } else if !from_peer {
-                DropReason::ControlForeign
-            } else {
-                DropReason::Control
-            },
             probe: is_probe,
             rc: !peer.mrc,
+            known,
+            address0: vs_address(peer.address0, decoded.ipv6, decoded.source),
+            address1: vs_address(peer.address1, decoded.ipv6, decoded.source),
+            matches,
             probe_id,
             timestamp,
         };
@@ -245,7 +266,25 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
             },
             timestamp,
         };
-        self.out_finding.next = self.finding.q.val();
+        let compared = self.compared.q.val();
+        let address0 = compared.address0;
+        let address1 = compared.address1;
+        let at_peer = (address0.lower & address0.upper) | (address1.lower & address1.upper);
+        self.out_finding.next = ControlCheckResult {
+            foreign_source: compared.known & !at_peer,
+            found: compared.found,
+            reason: if !compared.known {
+                DropReason::ControlUnknownQp
+            } else if !(at_peer & compared.matches) {
+                DropReason::ControlForeign
+            } else {
+                DropReason::Control
+            },
+            probe: compared.probe,
+            rc: compared.rc,
+            probe_id: compared.probe_id,
+            timestamp: compared.timestamp,
+        };
         self.out_packet.next = self.packet.q.val();
     }
 }

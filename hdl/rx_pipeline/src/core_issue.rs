@@ -1,15 +1,18 @@
 //! The input arbiter of the core: packets of two lanes, table writes, errors and fences become one stream of tokens.
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{FenceSnk, QpSnk, TableWriteSnk, TokenFlowSrc, TokenSnk};
+use hdl_macros::{clock_reset, hdl, join};
+use hdl_primitives::{FenceSnk, QpSnk, SyncFifo, TableWriteSnk, TokenFlowSrc, TokenSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, TokenKind};
-use stellar_wire::hw::frame::PacketHeaders;
 use stellar_wire::hw::tables::{TableSelect, EMTT_INDEX_BITS};
 use stellar_wire::hw::{Qpn, QPN_BITS};
 
-/// Cycles from an accepted input to its token.
+use crate::hazard::{conflicts, conflicts_next, row_key, Scoreboard};
+use crate::packet_slots::PacketSlots;
+
+/// Cycles from the choice of a token to its output, and from an accepted packet to its token, if nothing else waits.
 pub const LATENCY: usize = 1;
+pub const PACKET_LATENCY: usize = 2;
 
 /// Cycles between two tokens of one queue pair. After this time, every block of the core has written the changes of the first token to its memory.
 pub const SPACING: usize = 8;
@@ -21,99 +24,21 @@ pub const fn near(word_bits: usize) -> u32 {
     64 << word_bits
 }
 
-/// The part of a token that decides whether it conflicts with tokens in flight.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct HazardKey {
-    valid: Bit,
-    row: Qpn,
-    /// The token is an MRC data packet.
-    mrc: Bit,
-    /// The token is an RC packet.
-    rc: Bit,
-    /// PSN without the low 6 bits.
-    word: Bits<18>,
-}
-
-#[hdl_fn]
-fn packet_key<const Q: usize>(headers: PacketHeaders) -> HazardKey {
-    HazardKey {
-        valid: true,
-        row: bit_cast::<QPN_BITS, Q>(headers.dest_qp.get_bits::<Q>(0)),
-        mrc: headers.mrc & !headers.probe,
-        rc: !headers.mrc & !headers.probe,
-        word: headers.psn.get_bits::<18>(6),
-    }
-}
-
-/// The key of a token that is not a packet.
-#[hdl_fn]
-fn row_key(valid: Bit, row: Qpn) -> HazardKey {
-    HazardKey {
-        valid,
-        row,
-        mrc: false,
-        rc: false,
-        word: bits::<18>(0),
-    }
-}
-
-/// PSNs of the two words lie less than [`near`] apart. Levels: 3, and a carry chain.
-#[hdl_fn]
-fn words_are_near(a: Bits<18>, b: Bits<18>, word_bits: usize) -> Bit {
-    let low = bits::<18>((1 << word_bits) - 1);
-    let apart = a - b;
-    let upper = apart & !low;
-    // A difference of exactly -2^`word_bits` words is too far; the low bits tell it from those down to -1.
-    !upper.any() | (upper == !low) & (apart & low).any()
-}
-
-/// Whether the token must stay [`SPACING`] cycles behind an earlier one. `rc_may`: the distance is enough for two RC packets. Levels: 2 after
-/// `words_are_near`.
-#[hdl_fn]
-fn conflicts(token: HazardKey, earlier: HazardKey, rc_may: Bit, near_bits: usize) -> Bit {
-    let mrc_may = token.mrc & earlier.mrc & words_are_near(token.word, earlier.word, near_bits);
-    let may = mrc_may | token.rc & earlier.rc & rc_may;
-    token.valid & earlier.valid & (token.row == earlier.row) & !may
-}
-
-/// The tokens issued in the last seven cycles; `before_1` is the newest.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Scoreboard {
-    before_1: HazardKey,
-    before_2: HazardKey,
-    before_3: HazardKey,
-    before_4: HazardKey,
-    before_5: HazardKey,
-    before_6: HazardKey,
-    before_7: HazardKey,
-}
-
-/// Whether the token conflicts with one in flight.
-#[hdl_fn]
-fn is_hazard(token: HazardKey, scoreboard: Scoreboard, near_bits: usize) -> Bit {
-    conflicts(token, scoreboard.before_1, false, near_bits)
-        | conflicts(token, scoreboard.before_2, false, near_bits)
-        | conflicts(token, scoreboard.before_3, true, near_bits)
-        | conflicts(token, scoreboard.before_4, true, near_bits)
-        | conflicts(token, scoreboard.before_5, true, near_bits)
-        | conflicts(token, scoreboard.before_6, true, near_bits)
-        | conflicts(token, scoreboard.before_7, true, near_bits)
-}
-
 /// Issues tokens in order, at most one per cycle. It is the only place of the core that stalls.
 ///
 /// * Space: a packet is issued only if the FIFOs of its lane behind the core have space for all tokens in flight. A lane without space does not
 ///   stall the other lane.
 /// * Hazards: two tokens of one queue pair are issued at least [`SPACING`] cycles apart, two RC packets [`RC_SPACING`]. MRC data packets whose PSNs
 ///   are near each other are issued in consecutive cycles. The queue pair of a packet is the low `Q` bits of its destination, that of a context
-///   write its index. A token that is stalled for this reason also blocks younger packets of its queue pair.
+///   write its index. A token that is stalled for this reason also blocks younger packets of its queue pair. Whether it is follows from the tokens of earlier cycles, a
+///   cycle ahead: for packets in [`PacketSlots`]; an error, or a context write, is not issued in the cycle in which it comes.
 /// * A probe is followed by one empty cycle, because `psn_track` reads its memory twice for it.
 /// * Arbitration: the lanes alternate when both have a packet to issue, and so do packets and the other tokens. Errors go before table writes. A
 ///   fence does not pass a table write that waits. So a region is invalid before the fence that follows its invalidation; and a stream of
 ///   table writes without a pause delays fences.
 ///
 /// Fields that the kind of a token does not use have the values of the other inputs.
-/// Levels planned: 8 (distance of PSNs 3, queue pair 1, seven tokens 1, blocking 1, arbitration 2).
+/// Levels planned: 7 (queue pair 2, blocking 1, arbitration 3, key of the token 1).
 ///
 /// `NEAR_BITS` is the argument of [`near`]: the log2 of the words of the window, at most. `Q` is the log2 of the queue pairs.
 #[derive(LogicBlock, Default)]
@@ -122,6 +47,7 @@ pub struct CoreIssue<const NEAR_BITS: usize = 6, const Q: usize = 10> {
     pub reset: Signal<In, Bit>,
     /// From the front end of each lane. Only `span` and `headers` of the token are used.
     pub packet: [TokenSnk<CoreToken>; 2],
+    /// Stays until it is accepted.
     pub table: TableWriteSnk,
     /// The context of this queue pair moves to state Error, in order with packets.
     pub error: QpSnk,
@@ -132,6 +58,13 @@ pub struct CoreIssue<const NEAR_BITS: usize = 6, const Q: usize = 10> {
     /// To `qp_fetch`.
     pub out: TokenFlowSrc<CoreToken>,
 
+    slots: [PacketSlots<NEAR_BITS, Q>; 2],
+    errors: SyncFifo<Qpn, 1, 2>,
+    /// The table write, and the error, has been here for a cycle; and it must wait for tokens in flight.
+    write_known: DFF<Bit>,
+    write_waits: DFF<Bit>,
+    error_known: DFF<Bit>,
+    error_waits: DFF<Bit>,
     issued: DFF<Bit>,
     token: DFF<CoreToken>,
     /// The tokens in flight that can conflict with the next one.
@@ -149,32 +82,46 @@ impl<const NEAR_BITS: usize, const Q: usize> Logic for CoreIssue<NEAR_BITS, Q> {
     fn update(&mut self) {
         dff_setup!(self, clock, issued, token, scoreboard, last_was_packet);
         dff_setup!(self, clock, last_lane, last_was_probe);
-        let packet0 = self.packet[0].token.val();
-        let packet1 = self.packet[1].token.val();
+        dff_setup!(
+            self,
+            clock,
+            write_known,
+            write_waits,
+            error_known,
+            error_waits
+        );
+        clock_reset!(self, slots[..], errors);
+        let packet0 = self.slots[0].first.val();
+        let packet1 = self.slots[1].first.val();
         let write = self.table.write.val();
         let scoreboard = self.scoreboard.q.val();
         let open = !self.last_was_probe.q.val() & !self.reset.val();
+        self.errors.in_.valid.next = self.error.valid.val();
+        self.errors.in_.data.next = self.error.qp.val();
+        self.error.ready.next = self.errors.in_.ready.val();
 
         // may_go: what can be issued in this cycle.
-        let key0 = packet_key::<Q>(packet0.headers);
-        let key1 = packet_key::<Q>(packet1.headers);
-        let error_key = row_key(true, self.error.qp.val());
+        let key0 = self.slots[0].key.val();
+        let key1 = self.slots[1].key.val();
+        let error_waiting = self.errors.out.valid.val();
+        let error_key = row_key(error_waiting, self.errors.out.data.val());
+        let writes_qp = self.table.valid.val() & (write.select == TableSelect::Qp);
         let write_key = row_key(
-            write.select == TableSelect::Qp,
+            writes_qp,
             bit_cast::<QPN_BITS, Q>(write.index.get_bits::<Q>(0)),
         );
-        let hazard0 = is_hazard(key0, scoreboard, NEAR_BITS);
-        let hazard1 = is_hazard(key1, scoreboard, NEAR_BITS);
-        let write_hazard = is_hazard(write_key, scoreboard, NEAR_BITS);
-        let error_hazard = is_hazard(error_key, scoreboard, NEAR_BITS);
+        let hazard0 = self.slots[0].hazard.val();
+        let hazard1 = self.slots[1].hazard.val();
+        let write_hazard = writes_qp & (!self.write_known.q.val() | self.write_waits.q.val());
+        let error_hazard = !self.error_known.q.val() | self.error_waits.q.val();
         let room0 = self.room[0].val();
         let room1 = self.room[1].val();
         // A token stalled by the spacing rule of its queue pair also blocks younger tokens of that queue pair. Otherwise a steady stream of them would
         // starve it.
-        let stalled0 = self.packet[0].valid.val() & room0 & hazard0;
-        let stalled1 = self.packet[1].valid.val() & room1 & hazard1;
-        let write_stalled = self.table.valid.val() & write_hazard;
-        let error_stalled = self.error.valid.val() & error_hazard;
+        let stalled0 = key0.valid & room0 & hazard0;
+        let stalled1 = key1.valid & room1 & hazard1;
+        let write_stalled = write_hazard;
+        let error_stalled = error_waiting & error_hazard;
         let behind_control0 = (write_stalled & (key0.row == write_key.row))
             | (error_stalled & (key0.row == error_key.row));
         let behind_control1 = (write_stalled & (key1.row == write_key.row))
@@ -182,10 +129,10 @@ impl<const NEAR_BITS: usize, const Q: usize> Logic for CoreIssue<NEAR_BITS, Q> {
         let same_row = key0.row == key1.row;
         let blocked0 = behind_control0 | stalled1 & same_row;
         let blocked1 = behind_control1 | stalled0 & same_row;
-        let may_go0 = self.packet[0].valid.val() & open & room0 & !hazard0 & !blocked0;
-        let may_go1 = self.packet[1].valid.val() & open & room1 & !hazard1 & !blocked1;
+        let may_go0 = key0.valid & open & room0 & !hazard0 & !blocked0;
+        let may_go1 = key1.valid & open & room1 & !hazard1 & !blocked1;
         let write_may_go = self.table.valid.val() & open & !write_hazard;
-        let error_may_go = self.error.valid.val() & open & !error_hazard;
+        let error_may_go = error_waiting & open & !error_hazard;
         let fence_may_go = self.fence.valid.val() & open & room0 & room1 & !self.table.valid.val();
 
         // take_turns
@@ -197,9 +144,9 @@ impl<const NEAR_BITS: usize, const Q: usize> Logic for CoreIssue<NEAR_BITS, Q> {
         let error_goes = error_may_go & !packet_goes;
         let write_goes = write_may_go & !packet_goes & !error_may_go;
         let fence_goes = fence_may_go & !packet_goes & !error_may_go;
-        self.packet[0].ready.next = goes0;
-        self.packet[1].ready.next = goes1;
-        self.error.ready.next = error_goes;
+        self.slots[0].goes.next = goes0;
+        self.slots[1].goes.next = goes1;
+        self.errors.out.ready.next = error_goes;
         self.table.ready.next = write_goes;
         self.fence.ready.next = fence_goes;
         let packet = if goes1 { packet1 } else { packet0 };
@@ -228,7 +175,7 @@ impl<const NEAR_BITS: usize, const Q: usize> Logic for CoreIssue<NEAR_BITS, Q> {
         } else {
             issued_other
         };
-        key.valid = packet_goes | error_goes | write_goes & write_key.valid;
+        key.valid = packet_goes | error_goes | write_goes & writes_qp;
         self.scoreboard.d.next = Scoreboard {
             before_1: key,
             before_2: scoreboard.before_1,
@@ -236,8 +183,35 @@ impl<const NEAR_BITS: usize, const Q: usize> Logic for CoreIssue<NEAR_BITS, Q> {
             before_4: scoreboard.before_3,
             before_5: scoreboard.before_4,
             before_6: scoreboard.before_5,
-            before_7: scoreboard.before_6,
         };
+
+        // look_ahead: what is issued now, and what waits then.
+        let mut going0 = key0;
+        going0.valid = goes0;
+        let mut going1 = key1;
+        going1.valid = goes1;
+        let mut going_write = write_key;
+        going_write.valid = write_goes & writes_qp;
+        let mut going_error = error_key;
+        going_error.valid = error_goes;
+        self.slots[0].other_lane.next = going1;
+        self.slots[1].other_lane.next = going0;
+        for i in 0..2 {
+            self.slots[i].scoreboard.next = scoreboard;
+            self.slots[i].write.next = going_write;
+            self.slots[i].error.next = going_error;
+            join!(self, packet[i] => slots[i].packet);
+        }
+        self.write_known.d.next = writes_qp & !write_goes;
+        self.write_waits.d.next = conflicts_next(write_key, scoreboard, NEAR_BITS)
+            | conflicts(write_key, going0, false, NEAR_BITS)
+            | conflicts(write_key, going1, false, NEAR_BITS)
+            | conflicts(write_key, going_error, false, NEAR_BITS);
+        self.error_known.d.next = error_waiting & !error_goes;
+        self.error_waits.d.next = conflicts_next(error_key, scoreboard, NEAR_BITS)
+            | conflicts(error_key, going0, false, NEAR_BITS)
+            | conflicts(error_key, going1, false, NEAR_BITS)
+            | conflicts(error_key, going_write, false, NEAR_BITS);
         self.issued.d.next = packet_goes | write_goes | error_goes | fence_goes;
         let mut table = write;
         table.index = if error_goes {
@@ -261,6 +235,8 @@ impl<const NEAR_BITS: usize, const Q: usize> Logic for CoreIssue<NEAR_BITS, Q> {
             self.last_lane.d.next = false;
             self.last_was_probe.d.next = false;
             self.scoreboard.d.next = Scoreboard::default();
+            self.write_known.d.next = false;
+            self.error_known.d.next = false;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Queue of frames for the core, and the number of frames lost between them.
 
 use hdl_macros::{clock_reset, hdl};
-use hdl_primitives::{BlockFifo, SyncFifo, TokenSrc};
+use hdl_primitives::{BlockFifo, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, CoreToken, TokenKind};
 use stellar_wire::hw::frame::{DropReason, PacketHeaders};
@@ -26,7 +26,7 @@ struct QueuedFrame {
 /// A FIFO that never overflows: a frame that begins while `room` is low is not stored, and is reported by `in_lost`. Lost frames need no entry,
 /// because the next entry carries their number. Each of them becomes a `BufferFull` token with an empty span, at its position in the order
 /// of frames. Up to 2^32 - 1 frames may be lost in a row (17 s of one-beat frames).
-/// LUT levels: 32-bit counts up or down 6 (fewer with carry chains), choice of the next token 3; whether a count is zero is a register.
+/// The output comes from registers alone. LUT levels: 32-bit counts up or down 6 (fewer with carry chains), choice of the next token 3; whether a count is zero is a register.
 #[derive(LogicBlock, Default)]
 pub struct TokenQueue {
     pub clock: Signal<In, Clock>,
@@ -46,13 +46,12 @@ pub struct TokenQueue {
     /// Frames lost after the newest entry and not reported yet; and whether there are any.
     lost: DFF<Bits<32>>,
     any_lost: DFF<Bit>,
-    /// The next frame, and the number of frames lost before it that must be reported first; `drop_reports_pending` if that is not 0.
+    /// The next frame, and the number of frames lost before it that must be reported first; `drop_reports_pending` if that is not 0. Those lost behind the last frame have no
+    /// frame behind them.
     head_valid: DFF<Bit>,
     head: DFF<JudgedFrame>,
     drop_reports_left: DFF<Bits<32>>,
     drop_reports_pending: DFF<Bit>,
-    /// Two frames in front of the core. It decides late in a cycle which token goes, so this decision moves a pointer and enables no wide register.
-    offers: SyncFifo<JudgedFrame, 1, 2>,
 }
 
 impl Logic for TokenQueue {
@@ -67,7 +66,7 @@ impl Logic for TokenQueue {
             drop_reports_left,
             drop_reports_pending
         );
-        clock_reset!(self, queue, offers);
+        clock_reset!(self, queue);
         assert!(
             self.queue.in_.ready.val() || !self.in_valid.val(),
             "TokenQueue overflow: MARGIN is too small"
@@ -77,61 +76,56 @@ impl Logic for TokenQueue {
         self.has_room.d.next = self.queue.count.val() < limit;
         self.room.next = self.has_room.q.val();
 
-        // Frames lost before the head are reported first. If the queue is empty, those lost after the last entry are reported.
+        // Frames lost before the head are reported first. If there is no frame, those lost since the last one are reported.
         let head_valid = self.head_valid.q.val();
-        let load = self.offers.in_.ready.val();
-        let take_head = load & head_valid & !self.drop_reports_pending.q.val();
-        let report_before_head = load & head_valid & self.drop_reports_pending.q.val();
-        let empty = !head_valid & !self.queue.count.val().any();
-        let drops_at_end = empty & self.any_lost.q.val();
-        let report_at_end = load & drops_at_end;
-
-        let refill = !head_valid | take_head;
+        let reports = self.drop_reports_pending.q.val();
+        let taken = self.out.ready.val();
+        let is_empty = !head_valid & !reports & !self.queue.count.val().any();
+        let reports_at_end = is_empty & self.any_lost.q.val();
+        let lost = self.lost.q.val();
+        let refill = !reports & (!head_valid | taken);
         let queued = self.queue.out.data.val();
         self.queue.out.ready.next = refill;
         if refill {
             self.head_valid.d.next = self.queue.out.valid.val();
             self.head.d.next = queued.frame;
-            self.drop_reports_left.d.next = queued.drops_before;
-            self.drop_reports_pending.d.next = queued.drops_before.any();
-        } else if report_before_head {
+            self.drop_reports_left.d.next = if reports_at_end {
+                lost
+            } else {
+                queued.drops_before
+            };
+            self.drop_reports_pending.d.next =
+                reports_at_end | (self.queue.out.valid.val() & queued.drops_before.any());
+        } else if reports & taken {
             self.drop_reports_left.d.next = self.drop_reports_left.q.val() - 1;
             self.drop_reports_pending.d.next = self.drop_reports_left.q.val() != 1;
         }
+
+        self.queue.in_.valid.next = self.in_valid.val();
+        self.queue.in_.data.next = QueuedFrame {
+            drops_before: if reports_at_end { bits::<32>(0) } else { lost },
+            frame: self.in_frame.val(),
+        };
+        if self.in_valid.val() | reports_at_end {
+            let newest = self.in_lost.val();
+            self.lost.d.next = bit_cast::<32, 1>(newest.into());
+            self.any_lost.d.next = newest;
+        } else if self.in_lost.val() {
+            self.lost.d.next = lost + 1;
+            self.any_lost.d.next = true;
+        }
+
         let mut lost_headers = PacketHeaders::default();
         lost_headers.reason = DropReason::BufferFull;
-        self.offers.in_.valid.next = head_valid | drops_at_end;
-        self.offers.in_.data.next = if take_head {
-            self.head.q.val()
-        } else {
+        let offer = if reports {
             JudgedFrame {
                 span: BufferSpan::default(),
                 headers: lost_headers,
             }
+        } else {
+            self.head.q.val()
         };
-
-        let lost = self.lost.q.val();
-        self.queue.in_.valid.next = self.in_valid.val();
-        self.queue.in_.data.next = QueuedFrame {
-            drops_before: if report_at_end { lost - 1 } else { lost },
-            frame: self.in_frame.val(),
-        };
-        if self.in_valid.val() {
-            self.lost.d.next = bits(0);
-            self.any_lost.d.next = false;
-        } else if self.in_lost.val() {
-            self.any_lost.d.next = true;
-            if !report_at_end {
-                self.lost.d.next = lost + 1;
-            }
-        } else if report_at_end {
-            self.lost.d.next = lost - 1;
-            self.any_lost.d.next = lost != 1;
-        }
-
-        let offer = self.offers.out.data.val();
-        self.offers.out.ready.next = self.out.ready.val();
-        self.out.valid.next = self.offers.out.valid.val();
+        self.out.valid.next = head_valid | reports;
         self.out.token.next = CoreToken {
             kind: TokenKind::Packet,
             lane: false,
@@ -144,6 +138,7 @@ impl Logic for TokenQueue {
             self.lost.d.next = bits(0);
             self.any_lost.d.next = false;
             self.head_valid.d.next = false;
+            self.drop_reports_pending.d.next = false;
         }
     }
 }

@@ -14,8 +14,8 @@ pub const LATENCY: usize = 4;
 /// A frame begins when its header and all of its payload are there. An acknowledgement begins before a request, which may wait for its payload. Then its beats
 /// follow each other, except in cycles without `room`. The first beat of the next frame follows the last one directly. A payload beat passes the rotator
 /// together with the previous one, which supplies the bytes in front; bytes of a rotated beat that are not payload are masked. A frame whose payload could not
-/// be read takes one cycle and sends nothing. LUT levels: from the counter to the next state 5 (8-bit compare 2, failed 1, begin 1, load 1), mask 4, rotator 2
-/// per cycle.
+/// be read sends nothing, and takes one cycle or two. LUT levels: from the counter to the next state 5 (8-bit compare 2, end 1, begin 1, load 1), mask 4, rotator 2
+/// per cycle; behind the block RAM of the payload's ends 3.
 #[derive(LogicBlock, Default)]
 pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
     _parameters: Checked<Self>,
@@ -33,7 +33,7 @@ pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
     pub payload_last: Signal<In, Bit>,
     pub payload_error: Signal<In, Bit>,
     pub payload_take: Signal<Out, Bit>,
-    /// Number of payload beats of a frame, in the cycle in which the last of them is used; otherwise 0.
+    /// Number of payload beats of a frame, in the cycle after that in which the last of them is used; otherwise 0.
     pub payload_freed: Signal<Out, Bits<8>>,
     /// High for one cycle: a frame was dropped, because its payload could not be read.
     pub left_out: Signal<Out, Bit>,
@@ -58,6 +58,7 @@ pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
     /// The previous payload beat.
     held: DFF<Bits<W>>,
     mismatch: DFF<Bit>,
+    freed: DFF<Bits<8>>,
 
     rotator: ByteRotator<W>,
     // Parallel to the rotator's first cycle.
@@ -92,7 +93,7 @@ impl<const W: usize, const N: usize, const B: usize> Parameters for FrameAssembl
 impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W, N, B> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, layout, headers, beat, held, mismatch);
+        dff_setup!(self, clock, busy, layout, headers, beat, held, mismatch, freed);
         dff_setup!(
             self,
             clock,
@@ -118,12 +119,14 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
         let layout = self.layout.q.val();
         let beat = self.beat.q.val();
         let last = beat == layout.last_beat;
-        // The beat in front of the payload buffer is the frame's first until the frame takes it.
+        // The beat in front of the payload buffer is the frame's first until the frame takes it. It comes from a block RAM, so whether it is an error stops few registers
+        // only. The next frame does not wait to hear it: behind a frame that fails, which still looks busy, it begins a cycle later.
         let starts = self.busy.q.val() & (beat == 0);
         let failed = starts & layout.payload_beats.any() & self.payload_error.val();
-        let issue = self.busy.q.val() & self.room.val() & !failed;
+        let moves = self.busy.q.val() & self.room.val();
+        let issue = moves & !failed;
         let ends = (issue & last) | failed;
-        let free = ends | !self.busy.q.val();
+        let free = (moves & last) | !self.busy.q.val();
         let request = self.request.record.val();
         let has_payload = request.layout.payload_beats.any();
         let complete = self.payload_waiting.val() | !has_payload;
@@ -144,26 +147,28 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
             self.layout.d.next = next.layout;
             self.headers.d.next = next.bytes;
             self.beat.d.next = bits(0);
-        } else if issue {
-            self.busy.d.next = !last;
+        } else if moves {
+            self.busy.d.next = !last & !failed;
             self.headers.d.next = self.headers.q.val() >> (W as u64);
             self.beat.d.next = beat + 1;
         } else if failed {
             self.busy.d.next = false;
         }
         self.left_out.next = failed;
-        self.payload_freed.next = if ends {
+        self.freed.d.next = if ends {
             layout.payload_beats
         } else {
             bits::<8>(0)
         };
+        self.payload_freed.next = self.freed.q.val();
 
         // take_payload
         let into = beat - layout.payload_beat;
         let reached = beat >= layout.payload_beat;
-        let take = issue & reached & (into < layout.payload_beats);
-        self.payload_take.next = take | failed;
-        if take {
+        let uses = moves & reached & (into < layout.payload_beats);
+        let take = uses & !failed;
+        self.payload_take.next = uses | failed;
+        if uses {
             self.held.d.next = self.payload_data.val();
         }
         let final_beat = into + 1 == layout.payload_beats;
@@ -233,6 +238,7 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
         if self.reset.val() {
             self.busy.d.next = false;
             self.mismatch.d.next = false;
+            self.freed.d.next = bits(0);
             self.placed_valid.d.next = false;
             self.rotated_valid.d.next = false;
             self.valid.d.next = false;

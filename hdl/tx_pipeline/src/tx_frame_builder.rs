@@ -73,7 +73,7 @@ pub struct TxFrameBuilder<
     /// With `payload_last`: the payload could not be read, and this is its only beat. The frame is left out.
     pub payload_error: Signal<In, Bit>,
     pub payload_ready: Signal<Out, Bit>,
-    /// Number of payload beats of a frame, by its `payload_length`, in the cycle in which the last of them is used; otherwise 0.
+    /// Number of payload beats of a frame, by its `payload_length`, in the cycle after that in which the last of them is used; otherwise 0.
     pub payload_freed: Signal<Out, Bits<8>>,
 
     // To the MAC: from the destination address to the iCRC; padding to 60 bytes and FCS are the MAC's.

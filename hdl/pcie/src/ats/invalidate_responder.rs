@@ -3,7 +3,9 @@
 use hdl_macros::hdl;
 use hdl_primitives::Src;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::ats::{Invalidated, CODE_INVALIDATE_REQUEST, ITAGS, REQUEST_ATS_MESSAGE};
+use stellar_wire::hw::ats::{
+    CqMessage, Invalidated, CODE_INVALIDATE_REQUEST, ITAGS, REQUEST_ATS_MESSAGE,
+};
 
 use crate::bundles::CqLookSnk;
 
@@ -42,6 +44,11 @@ pub struct InvalidateResponder {
 
     pub completion: Src<Invalidated>,
 
+    /// The beat of the last cycle: whether it moves is known late.
+    moved: DFF<Bit>,
+    was_last: DFF<Bit>,
+    was_damaged: DFF<Bit>,
+    message: DFF<CqMessage>,
     /// A request of the stream has begun, and its last beat has not come.
     open: DFF<Bit>,
     seen: DFF<Bit>,
@@ -59,17 +66,22 @@ pub struct InvalidateResponder {
 impl Logic for InvalidateResponder {
     #[hdl]
     fn update(&mut self) {
+        dff_setup!(self, clock, moved, was_last, was_damaged, message);
         dff_setup!(self, clock, open, seen, seen_itag, agent);
         dff_setup!(self, clock, arrived, draining, waits_for_writes, state);
 
         // see
-        let message = self.cq.message.val();
+        self.moved.d.next = self.cq.moves.val();
+        self.was_last.d.next = self.cq.last.val();
+        self.was_damaged.d.next = self.cq.damaged.val();
+        self.message.d.next = self.cq.message.val();
+        let message = self.message.q.val();
         let is_request = (message.request_type == REQUEST_ATS_MESSAGE)
             & (message.code == CODE_INVALIDATE_REQUEST);
-        let moves = self.cq.moves.val();
-        let sees = moves & !self.open.q.val() & !self.cq.damaged.val() & is_request;
-        if moves {
-            self.open.d.next = !self.cq.last.val();
+        let moved = self.moved.q.val();
+        let sees = moved & !self.open.q.val() & !self.was_damaged.q.val() & is_request;
+        if moved {
+            self.open.d.next = !self.was_last.q.val();
         }
         self.seen.d.next = sees;
         self.seen_itag.d.next = message.itag;
@@ -125,6 +137,8 @@ impl Logic for InvalidateResponder {
         };
 
         if self.reset.val() {
+            // Beats are followed, but none is a request.
+            self.was_damaged.d.next = true;
             self.seen.d.next = false;
             self.arrived.d.next = bits::<ITAGS>(0);
             self.state.d.next = State::Idle;

@@ -143,7 +143,8 @@ impl Logic for RequestExecutor {
         // access
         let passes = idle & self.work.valid.val() & !work.completes;
         self.access.valid.next = passes | (state == State::Ask);
-        self.access.record.next = if passes {
+        // The access is told by the state alone, so that it is early in the cycle.
+        self.access.record.next = if idle {
             work.word
         } else {
             BarAccess {

@@ -148,13 +148,9 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize> Logic
         } else {
             bits::<6>(1)
         };
-        let left_after = if steps {
-            left - bit_cast::<11, 6>(by)
-        } else {
-            left
-        };
-        self.left.d.next = left_after;
+        let left_after = left - bit_cast::<11, 6>(by);
         if steps {
+            self.left.d.next = left_after;
             self.data.d.next = if takes_two {
                 self.data.q.val() >> 64
             } else {
@@ -189,10 +185,13 @@ impl<const W: usize, const N: usize, const U: usize, const D: usize> Logic
         };
         let is_write = request_type == REQUEST_MEMORY_WRITE;
         let is_message = request_type >= REQUEST_MESSAGE;
+        // The last word of the beat before leaves in this cycle, unless it has left before.
         let due = if begins {
             arriving.dword_count
-        } else {
+        } else if any {
             left_after
+        } else {
+            left
         };
         let room = if begins {
             bits::<11>((N - CQ_DWORDS) as u64)

@@ -23,6 +23,8 @@ enum State {
     Look,
     /// Decides what is known of it.
     Judge,
+    /// Has its flush read sent, or reports it.
+    Decide,
     /// Has its flush read sent.
     Ask,
     /// Waits for the answer.
@@ -38,7 +40,7 @@ enum State {
 /// command that failed last; and all, if the target answers nothing: the read was given up and none behind it was answered, or four repeated reads were
 /// given up. So what waits behind the batch waits for at most five times the time of a read.
 ///
-/// `batch` is the same batch until it is taken, and not valid while a read of it is repeated. Levels: 5 (page compare 3, decide 2).
+/// `batch` is the same batch until it is taken, and not valid while a read of it is repeated. Levels: 4, behind a block RAM (page compare 3, decide 1).
 #[derive(LogicBlock, Default)]
 pub struct FlushRetry {
     pub clock: Signal<In, Clock>,
@@ -69,6 +71,8 @@ pub struct FlushRetry {
     given_up: DFF<Bits<3>>,
     /// The command is lost. The page and target of the last one that was.
     lost: DFF<Bit>,
+    /// Whether it is lost must be asked.
+    asks: DFF<Bit>,
     knows_page: DFF<Bit>,
     page: DFF<Bits<PAGE_BITS>>,
     page_of_peer: DFF<Bit>,
@@ -87,7 +91,7 @@ impl Logic for FlushRetry {
             host_failed,
             peer_failed
         );
-        dff_setup!(self, clock, host_dead, peer_dead, given_up, lost);
+        dff_setup!(self, clock, host_dead, peer_dead, given_up, lost, asks);
         dff_setup!(self, clock, knows_page, page, page_of_peer);
         clock!(self, clock, commands);
         let state = self.state.q.val();
@@ -144,7 +148,11 @@ impl Logic for FlushRetry {
         let is_lost = is_dead | known | (command.to_host & command.to_peer);
         if state == State::Judge {
             self.lost.d.next = fails;
-            self.state.d.next = if fails & !is_lost {
+            self.asks.d.next = fails & !is_lost;
+            self.state.d.next = State::Decide;
+        }
+        if state == State::Decide {
+            self.state.d.next = if self.asks.q.val() {
                 State::Ask
             } else {
                 State::Tell

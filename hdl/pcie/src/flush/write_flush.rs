@@ -178,6 +178,8 @@ pub struct WriteFlush<const W: usize> {
     /// Those before the fence.
     before_fence: DFF<Bits<BETWEEN_BITS>>,
     queue_before_fence: DFF<Bits<BETWEEN_BITS>>,
+    /// A drain began in the last cycle; one is in progress.
+    drains: DFF<Bit>,
     draining: DFF<Bit>,
     /// Of the writes in `left`, those before the drain.
     before_drain: DFF<Bits<LEFT_COUNT>>,
@@ -191,7 +193,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
         dff_setup!(self, clock, host, peer, commands, ask_host, ask_peer);
         dff_setup!(self, clock, between, queue_between, fencing, now);
         dff_setup!(self, clock, before_fence, queue_before_fence);
-        dff_setup!(self, clock, draining, before_drain);
+        dff_setup!(self, clock, drains, draining, before_drain);
         dff_setup!(self, clock, to_host, to_peer, ask_again, again_of_peer);
         clock_reset!(self, left, batches, retry, faults);
         self.now.d.next = self.now.q.val() + 1;
@@ -384,12 +386,13 @@ impl<const W: usize> Logic for WriteFlush<W> {
         }
 
         // drain
-        let written = bit_cast::<LEFT_COUNT, 1>(leaves.into());
+        // A cycle later, when `left` has what leaves in the cycle of the drain.
+        self.drains.d.next = self.drain.val();
         let taken = bit_cast::<LEFT_COUNT, 1>(takes.into());
         let before_drain = self.before_drain.q.val();
-        if self.drain.val() {
+        if self.drains.q.val() {
             self.draining.d.next = true;
-            self.before_drain.d.next = self.left.count.val() + written - taken;
+            self.before_drain.d.next = self.left.count.val() - taken;
         } else {
             self.draining.d.next = self.draining.q.val() & !(closes & drain_due);
             if before_drain.any() {
@@ -423,6 +426,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             self.between.d.next = bits(0);
             self.fencing.d.next = false;
             self.before_fence.d.next = bits(0);
+            self.drains.d.next = false;
             self.draining.d.next = false;
             self.before_drain.d.next = bits(0);
             self.queue_between.d.next = bits(0);

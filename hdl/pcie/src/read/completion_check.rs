@@ -234,8 +234,10 @@ impl Logic for CompletionCheck {
         let forgotten =
             claim.scan & quarantined & compared.overdue & (compared.since >= self.timeout.val());
         let ends = fulfils | refused | forgotten;
-        // Each answer ends its request, goes on, or is malformed. Which of them comes late.
-        self.progress.write_enable.next = sweeping | answers | expired | forgotten;
+        // What a completion or a scan does not change is written back, because it is known late in a cycle whether it changes. Each answer ends its request, goes
+        // on, or is malformed. Which of them comes latest.
+        let changes = answers | expired | forgotten;
+        self.progress.write_enable.next = sweeping | completion | claim.scan;
         self.progress.write_address.next = if sweeping {
             self.sweep_tag.val()
         } else {
@@ -254,19 +256,22 @@ impl Logic for CompletionCheck {
                 state: TagState::Done,
                 left: bits(0),
             }
-        } else {
+        } else if changes {
             TagProgress {
                 phase: entry.phase,
                 state: state,
                 left: compared.left_after,
             }
+        } else {
+            progress
         };
         let poisoned = claim.header.poisoned;
         self.checked_valid.d.next = claim.beat | expired;
-        if completion | expired {
+        // A scan comes between completions, so this may have its verdict whether or not the tag is overdue.
+        if completion | claim.scan {
             self.checked.d.next = CheckedBeat {
                 first: true,
-                last: claim.last | expired,
+                last: claim.last | claim.scan,
                 error: claim.error,
                 place: (fulfils | goes_on) & !poisoned,
                 start: compared.start,

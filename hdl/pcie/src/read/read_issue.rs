@@ -1,7 +1,7 @@
 //! Gives each request its tag, and stores by tag where its bytes go.
 
-use hdl_macros::hdl;
-use hdl_primitives::{Snk, Src};
+use hdl_macros::{clock_reset, hdl, join};
+use hdl_primitives::{Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::WriteTlpHeader;
 use stellar_wire::hw::read::ReadTlpHeader;
@@ -40,7 +40,7 @@ pub struct ReadIssue {
 
     pub request: Src<ReadTlpHeader>,
 
-    /// In the cycle in which the request is first shown.
+    /// At the latest in the cycle in which the request is first shown.
     pub entry_valid: Signal<Out, Bit>,
     pub entry_tag: Signal<Out, Bits<8>>,
     pub entry: Signal<Out, TagEntry>,
@@ -48,9 +48,10 @@ pub struct ReadIssue {
 
     measured_valid: DFF<Bit>,
     measured: DFF<MeasuredChunk>,
-    sent_valid: DFF<Bit>,
-    sent: DFF<ReadTlpHeader>,
+    /// Requests in front of PCIe. It decides late in a cycle whether it takes one, so this moves a pointer and enables no wide register.
+    sent: SyncFifo<ReadTlpHeader, 1, 2>,
     noted_valid: DFF<Bit>,
+    noted_tag: DFF<Bits<8>>,
     noted: DFF<TagEntry>,
     told: DFF<CommandRequest>,
 }
@@ -63,14 +64,14 @@ impl Logic for ReadIssue {
             clock,
             measured_valid,
             measured,
-            sent_valid,
-            sent,
             noted_valid,
+            noted_tag,
             noted,
             told
         );
+        clock_reset!(self, sent);
         let measured = self.measured.q.val();
-        let room = !self.sent_valid.q.val() | self.request.ready.val();
+        let room = self.sent.in_.ready.val();
         let goes = self.measured_valid.q.val() & (!measured.asks | (self.tag.valid.val() & room));
         let asks = goes & measured.asks;
         let accept = !self.measured_valid.q.val() | goes;
@@ -105,19 +106,18 @@ impl Logic for ReadIssue {
 
         // tag_request
         let tag = self.tag.record.val();
-        if room {
-            self.sent_valid.d.next = asks;
-            self.sent.d.next = ReadTlpHeader {
-                address_dw: measured.header.address_dw,
-                at: measured.header.at,
-                length_dw: measured.header.length_dw,
-                first_be: measured.header.first_be,
-                last_be: measured.header.last_be,
-                tag: tag.tag,
-            };
-        }
+        self.sent.in_.valid.next = asks;
+        self.sent.in_.data.next = ReadTlpHeader {
+            address_dw: measured.header.address_dw,
+            at: measured.header.at,
+            length_dw: measured.header.length_dw,
+            first_be: measured.header.first_be,
+            last_be: measured.header.last_be,
+            tag: tag.tag,
+        };
         self.noted_valid.d.next = asks;
         if asks {
+            self.noted_tag.d.next = tag.tag;
             self.noted.d.next = TagEntry {
                 phase: tag.phase,
                 command: measured.command,
@@ -135,16 +135,19 @@ impl Logic for ReadIssue {
 
         self.chunk.ready.next = accept;
         self.tag.ready.next = asks;
-        self.request.valid.next = self.sent_valid.q.val();
-        self.request.record.next = self.sent.q.val();
+        join!(
+            self,
+            sent.out.valid => request.valid,
+            request.ready => sent.out.ready,
+            sent.out.data => request.record,
+        );
         self.entry_valid.next = self.noted_valid.q.val();
-        self.entry_tag.next = self.sent.q.val().tag;
+        self.entry_tag.next = self.noted_tag.q.val();
         self.entry.next = self.noted.q.val();
         self.command_request.next = self.told.q.val();
 
         if self.reset.val() {
             self.measured_valid.d.next = false;
-            self.sent_valid.d.next = false;
             self.noted_valid.d.next = false;
             self.told.d.next.asks = false;
             self.told.d.next.closes = false;

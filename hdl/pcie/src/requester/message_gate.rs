@@ -28,7 +28,7 @@ pub struct MessageGate {
     pub valid: Signal<In, Bit>,
     pub header: Signal<In, WriteTlpHeader>,
     pub ready: Signal<In, Bit>,
-    /// The stream takes the write, and discards it.
+    /// The stream takes the write if there is one, and discards it.
     pub revoked: Signal<Out, Bit>,
     /// The vector is to be pending again.
     pub returned: FlowSrc<Bits<6>>,
@@ -52,10 +52,10 @@ impl Logic for MessageGate {
         let header = self.header.val();
         let may_send = ((self.allowed.q.val() >> header.vector) & 1).any();
         let comes = self.valid.val() & header.message;
-        let revoked = comes & !may_send;
         let passes = comes & may_send & self.ready.val();
-        self.revoked.next = revoked;
-        self.returns.d.next = revoked;
+        // The header alone, because `ready` of every write depends on it.
+        self.revoked.next = header.message & !may_send;
+        self.returns.d.next = comes & !may_send;
         self.vector.d.next = header.vector;
         self.returned.valid.next = self.returns.q.val();
         self.returned.record.next = self.vector.q.val();

@@ -134,7 +134,7 @@ pub struct Clock {
     pub reset: bool,
 }
 
-/// The tokens that were accepted in a cycle, and the output after it.
+/// What was accepted in a cycle, and the output after it: the token that was chosen in this cycle.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub packets: [bool; 2],
@@ -142,6 +142,13 @@ pub struct Seen {
     pub error: bool,
     pub fence: bool,
     pub out: Option<Token>,
+}
+
+impl Seen {
+    /// A packet of this lane was chosen.
+    pub fn issued(&self, of: usize) -> bool {
+        matches!(self.out, Some(Token::Packet { lane, .. }) if usize::from(lane) == of)
+    }
 }
 
 pub struct Bench(Dut);

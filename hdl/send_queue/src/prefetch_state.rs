@@ -144,6 +144,12 @@ fn ahead_of(row: PrefetchState) -> Bits<16> {
     row.reading - row.taken
 }
 
+/// Returns whether a request tells how far entries were taken.
+#[hdl_fn]
+fn tells_taken(kind: AskKind) -> Bit {
+    (kind == AskKind::Takes) | (kind == AskKind::Misses) | (kind == AskKind::Idles)
+}
+
 /// Returns the effect of a request. A push comes on top of it.
 #[hdl_fn]
 pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
@@ -152,7 +158,7 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
     let misses = ask.kind == AskKind::Misses;
     let frees = ask.kind == AskKind::Frees;
     let idles = ask.kind == AskKind::Idles;
-    let takes = (ask.kind == AskKind::Takes) | misses | idles;
+    let takes = tells_taken(ask.kind);
     let is_idle = idles & (ask.slot == row.reading);
     let returns = (restarts | is_idle) & row.owned.any();
     let comes = misses & (ask.slot == row.arriving);
@@ -213,10 +219,7 @@ fn to_end(row: PrefetchState) -> Bits<16> {
 /// Returns whether the queue pair has fewer entries ahead than it may have on its own, after a request if there is one. 4 levels.
 #[hdl_fn]
 pub fn is_near(row: PrefetchState, asks: Bit, ask: Ask) -> Bit {
-    let takes = asks
-        & ((ask.kind == AskKind::Takes)
-            | (ask.kind == AskKind::Misses)
-            | (ask.kind == AskKind::Idles));
+    let takes = asks & tells_taken(ask.kind);
     // Both are compared before one is chosen: the row comes late.
     let before = ahead_of(row) < OWN_AHEAD;
     let after = (row.reading - ask.slot) < OWN_AHEAD;

@@ -8,7 +8,7 @@ use sim_interop::{cases, check_names, run as run_cases, Options};
 use sim_nic::NicModel;
 
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 
 #[derive(clap::Args)]
 #[command(
@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
     /// Inverts one header bit of all packets of the card, counted from the base transport header on. Every case must then fail
     #[arg(long, value_name = "BYTE.BIT")]
     flip: Option<BitFlip>,
@@ -58,7 +58,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     let (Some(net), Some(control)) = (arguments.net, arguments.control) else {
         bail!("--net and --control are needed");
     };
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     check_names(&arguments.case)?;
     let options = Options {
         net,

@@ -15,7 +15,7 @@ mod progress;
 mod rdma;
 mod scenarios;
 mod serve;
-mod sim_mode;
+mod simulation;
 mod synth;
 mod verilog;
 mod wave;

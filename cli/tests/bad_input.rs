@@ -124,21 +124,36 @@ fn wrong_arguments_are_named_with_what_is_allowed() {
 }
 
 #[test]
-fn a_simulation_mode_needs_a_simulated_card() {
+fn options_of_a_simulation_need_a_simulated_card() {
     let folder = scratch();
-    for (arguments, needed) in [
-        (&["world", "--sim-mode", "plain"][..], "--nic rtl"),
-        (
-            &["devinfo", "--vfio-user", "nic0.sock", "--sim-mode", "plain"],
-            "--sim",
-        ),
-        (
-            &["write_bw", "--vfio", "0000:01:00.0", "--sim-mode", "plain"],
-            "--sim",
-        ),
-    ] {
-        refuse(folder.path(), arguments, 1, &["--sim-mode", needed]);
+    for (option, value) in [("--sim-mode", "plain"), ("--sim-threads", "2")] {
+        for (arguments, needed) in [
+            (&["world"][..], "--nic rtl"),
+            (&["devinfo", "--vfio-user", "nic0.sock"], "--sim"),
+            (&["write_bw", "--vfio", "0000:01:00.0"], "--sim"),
+        ] {
+            let arguments = [arguments, &[option, value]].concat();
+            refuse(folder.path(), &arguments, 1, &[option, needed]);
+        }
     }
+}
+
+#[test]
+fn a_wrong_number_of_threads_is_refused() {
+    let folder = scratch();
+    for wrong in ["0", "two", "-1"] {
+        let option = format!("--sim-threads={wrong}");
+        refuse(
+            folder.path(),
+            &["demo", &option],
+            2,
+            &["--sim-threads", wrong],
+        );
+    }
+    let mut demo = command(folder.path(), &["demo", "--quiet"]);
+    demo.env("STELLAR_SIM_THREADS", "many");
+    let parts = ["STELLAR_SIM_THREADS", "`many`", "use 1, or as many as"];
+    refuse_output(&demo.output().expect("the program starts"), 1, &parts);
 }
 
 #[test]

@@ -30,8 +30,11 @@ fn demo(folder: &Path, seed: &str, options: &[&str]) -> (Value, BTreeMap<String,
 #[test]
 fn a_demonstration_recovers_losses_and_repeats_itself() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let run = |name: &str, seed| demo(&folder.path().join(name), seed, &[]);
-    let (report, files) = run("first", "4");
+    let run = |name: &str, seed, threads| {
+        let options = ["--sim-threads", threads];
+        demo(&folder.path().join(name), seed, &options)
+    };
+    let (report, files) = run("first", "4", "1");
     assert_eq!(report["bytes"], 400_001);
     assert_eq!(report["completions"]["succeeded"], 1);
     let requester = &report["requester"];
@@ -62,8 +65,14 @@ fn a_demonstration_recovers_losses_and_repeats_itself() {
             files.keys()
         );
     }
-    assert!(run("again", "4").1 == files, "the same seed, other files");
-    assert!(run("other", "5").1 != files, "another seed, the same files");
+    assert!(
+        run("again", "4", "2").1 == files,
+        "the same seed, other files"
+    );
+    assert!(
+        run("other", "5", "2").1 != files,
+        "another seed, the same files"
+    );
 }
 
 #[test]

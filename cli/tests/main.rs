@@ -7,5 +7,6 @@ mod demo;
 mod figures;
 mod modes;
 mod serve;
+mod sim_threads;
 mod wave;
 mod write_imm_bw;

@@ -11,7 +11,7 @@ use sim_world::check_bytes;
 use super::Row;
 use crate::demo::cards::{self, Exchange, TransferOptions};
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    recorded: SimModeOption,
+    recorded: SimulationOptions,
 }
 
 /// The cards of the recording.
@@ -38,7 +38,7 @@ const CARDS: [&str; 2] = ["sender", "receiver"];
 
 /// Records a run, compares the modes on it, measures their speed, and prints the result.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    arguments.recorded.choose();
+    arguments.recorded.choose()?;
     let Run {
         recordings,
         posted,

@@ -13,7 +13,7 @@ use stellar_wire::host::{Doorbell, Wqe};
 
 use super::Row;
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 /// Bytes of a message of the goodput rows.
@@ -298,7 +298,7 @@ impl Bench {
 
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     let share = if arguments.quick { 8 } else { 1 };
     progress::building("the card", CardPair::new)?;
     let mut rows = Vec::new();

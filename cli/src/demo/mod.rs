@@ -13,7 +13,7 @@ use sim_world::check_bytes;
 
 use crate::board::BoardOption;
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 use crate::world;
 use cards::{Exchange, TransferOptions};
 
@@ -39,7 +39,7 @@ pub struct Arguments {
     #[command(flatten)]
     board: BoardOption,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 #[derive(Subcommand)]
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Runs one WRITE from GPU memory to GPU memory over the leaf-spine fabric.
 fn between_cards(arguments: &Arguments) -> anyhow::Result<()> {
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     arguments.board.choose()?;
     let bytes = check_bytes(arguments.bytes)?;
     let (mut plan, mrc) = cards::plan(&arguments.transfer)?;

@@ -23,7 +23,7 @@ use stellar_driver::{PciFunction, Transport, Vfio, VfioUser};
 
 use crate::path_mtu::PathMtu;
 use crate::pcie_options::PcieOptions;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 
 /// A card for the driver.
 pub type Function = Arc<dyn PciFunction>;
@@ -50,7 +50,7 @@ pub struct Cards {
     #[command(flatten)]
     pcie: PcieOptions,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 /// Opens cards by their names.
@@ -83,10 +83,10 @@ impl Cards {
         if !self.sim {
             let why = "without --sim: the cards of ./stellar serve have the PCIe that it was told";
             self.pcie.check_unused(why)?;
-            self.sim_mode.check_unused("--sim")?;
+            self.simulation.check_unused("--sim")?;
         }
         let functions = if self.sim {
-            self.sim_mode.choose();
+            self.simulation.choose()?;
             let pair = CardPair::with_pcie(&self.pcie.settings()?)?;
             (0..N).map(|host| pair.function(host)).collect()
         } else if self.vfio.is_empty() {

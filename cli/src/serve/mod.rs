@@ -17,7 +17,7 @@ use tracing_subscriber::EnvFilter;
 use crate::board::BoardOption;
 use crate::pcie_options::PcieOptions;
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 
 /// Default log filter: drivers that connect and disconnect.
 const DEFAULT_LOG: &str = "info,vfio_user=warn";
@@ -60,7 +60,7 @@ pub struct Arguments {
     #[command(flatten)]
     board: BoardOption,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 /// Serves until SIGINT or SIGTERM.
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     let shape = arguments.board.choose()?;
     arguments.bridge.check(shape)?;
     let pcie = arguments.pcie.settings()?;

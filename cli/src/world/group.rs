@@ -270,7 +270,7 @@ fn finish<N: GroupNic>(
     show(&run.report);
     if let Some(rate) = rate {
         println!(
-            "Co-simulation: {} cycles of all cards together, {:.0} cycles/s.",
+            "Co-simulation: {} cycles of all cards together, {:.0} cycles/s of a thread.",
             rate.clocks,
             rate.clocks_per_second()
         );

@@ -22,7 +22,7 @@ use crate::path_mtu::PathMtu;
 use crate::pcie_options::PcieOptions;
 use crate::policy_name;
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 
 pub use show::finish;
 
@@ -102,7 +102,7 @@ pub struct Arguments {
     #[command(flatten)]
     board: BoardOption,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 /// Route of packets.
@@ -152,9 +152,9 @@ enum Mode {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.nic == NicOption::Reference && !arguments.group.has_card() {
         let needs = "--nic rtl, rtl-sender or rtl-receiver, or a card of --nics";
-        arguments.sim_mode.check_unused(needs)?;
+        arguments.simulation.check_unused(needs)?;
     }
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     arguments.board.choose()?;
     if arguments.list || arguments.sweep || arguments.scenario.is_some() {
         let why =

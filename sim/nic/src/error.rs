@@ -1,6 +1,7 @@
 //! What can go wrong around a card.
 
 use hdl_nic::UnknownShape;
+use sim_fork_join::ThreadsError;
 use sim_verilated::{BuildError, ModeVariableError, ModelError};
 use sim_world::WorldError;
 use thiserror::Error;
@@ -18,6 +19,8 @@ pub enum NicError {
     Fabric(#[from] WorldError),
     #[error("the Verilated NIC is not the one this simulation knows: {0}")]
     Model(#[from] ModelError),
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     #[error(transparent)]
     Shape(#[from] UnknownShape),
 }

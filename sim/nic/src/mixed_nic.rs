@@ -20,7 +20,7 @@ use crate::shape::chosen_shape;
 use crate::RtlNic;
 
 /// Which of two hosts has the Verilated card; the other one has the software reference.
-pub trait Mix {
+pub trait Mix: 'static {
     /// Name in reports.
     const KIND: &'static str;
     /// Host with the Verilated card.
@@ -49,7 +49,7 @@ pub struct AsPlanned;
 /// A NIC of a world with both kinds: of two hosts, one of which has a Verilated card ([`Mix`]), or of a group ([`AsPlanned`]).
 pub struct MixedNic<M> {
     nic: Either,
-    mix: PhantomData<M>,
+    mix: PhantomData<fn() -> M>,
 }
 
 enum Either {
@@ -181,7 +181,11 @@ impl GroupNic for MixedNic<AsPlanned> {
     }
 }
 
-impl<M> Nic for MixedNic<M> {
+impl<M: 'static> Nic for MixedNic<M> {
+    fn has_cycles(&self) -> bool {
+        either!(shared self, nic => nic.has_cycles())
+    }
+
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         either!(self, nic => nic.receive(port, frame, now));
     }

@@ -148,6 +148,10 @@ impl<const CASE: usize> NicKind for Twin<CASE> {
 }
 
 impl<const CASE: usize> Nic for Twin<CASE> {
+    fn has_cycles(&self) -> bool {
+        true
+    }
+
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         if let Ok(parsed) = RoceFrame::parse(frame) {
             let seen = self.seen.get(&parsed.bth.dest_qp);

@@ -1,7 +1,7 @@
 //! The main loop of a world.
 
+use sim_fork_join::ForkJoin;
 use sim_net::{Delivery, Frame, Time, FCS, GAP, MIN_FRAME, PREAMBLE};
-use stellar_transport::time::Ticks;
 
 use crate::pair::FIRST_QP;
 use crate::{packet, Host, Nic, World, WorldError};
@@ -80,8 +80,8 @@ impl<N: Nic> World<N> {
             }
             entry.remove()(self)?;
         }
+        self.run_timers();
         for index in 0..self.hosts.len() {
-            self.run_timers(index);
             self.transmit(index)?;
         }
         Ok(true)
@@ -115,17 +115,31 @@ impl<N: Nic> World<N> {
         host.wake(now);
     }
 
-    fn run_timers(&mut self, index: usize) {
-        let (now, host) = (self.now, &mut self.hosts[index]);
-        if host.deadline.is_none_or(|deadline| deadline > now) {
-            return;
+    /// Executes the timers of all hosts. Those of cards that are simulated cycle by cycle are worth several threads.
+    fn run_timers(&mut self) {
+        let now = self.now;
+        let has_cycle = |host: &Host<N>| host.is_due(now) && host.nic.has_cycles();
+        let mut with_cycle = (0..self.hosts.len()).filter(|&index| has_cycle(&self.hosts[index]));
+        match (with_cycle.next(), with_cycle.next()) {
+            (Some(first), Some(_)) => {
+                let (timers, hosts) = self.timers_and_hosts();
+                timers.step(hosts, now, first, |host| host.run_timers(now));
+            }
+            _ => {
+                for host in &mut self.hosts {
+                    host.run_timers(now);
+                }
+            }
         }
-        host.nic.on_timer(now);
-        host.poll_all(now);
-        host.wake(now);
-        // A deadline is a lower bound. A deadline that has passed without effect must not keep time from advancing.
-        let next = Ticks::PICOSECONDS + now;
-        host.deadline = host.deadline.map(|deadline| deadline.max(next));
+    }
+
+    /// The threads for the timers of all hosts.
+    fn timers_and_hosts(&mut self) -> (&mut ForkJoin<Host<N>, Time>, &mut Vec<Host<N>>) {
+        let (count, threads) = (self.hosts.len(), self.threads.get());
+        let timers = self
+            .timers
+            .get_or_insert_with(|| ForkJoin::new(count, threads, Host::run_timers));
+        (timers, &mut self.hosts)
     }
 
     /// Lets every port that is free send one frame.

@@ -1,5 +1,6 @@
 //! Errors of a world.
 
+use sim_fork_join::ThreadsError;
 use sim_net::workload::GenerateError;
 use sim_net::{FabricError, TopologyError};
 use stellar_transport::congestion::ParamError;
@@ -12,6 +13,9 @@ use crate::config::{MAX_BYTES, MAX_PATHS, MAX_QPS};
 /// Invalid input, or a run with a wrong outcome.
 #[derive(Debug, Error)]
 pub enum WorldError {
+    /// The environment names no number of threads.
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     /// No scenario of this name.
     #[error("there is no scenario {name:?}; closest: {closest} (`--list` names all)")]
     UnknownScenario {

@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use sim_net::{HostId, Time};
 use stellar_transport::requester::SqRing;
 use stellar_transport::rx::{EmttRow, Owner, TableWrite, Tables};
+use stellar_transport::time::Ticks;
 use stellar_wire::host::{Cqe, Doorbell, Eqe, Wqe};
 
 use crate::region::region_write;
@@ -305,6 +306,24 @@ impl<N: Nic> Host<N> {
         while let Some(event) = self.nic.poll_event() {
             self.events.push((time, event));
         }
+    }
+
+    /// Whether a timer of the NIC is due.
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= now)
+    }
+
+    /// Executes the timers that are due, and reads what follows from them.
+    pub(crate) fn run_timers(&mut self, now: Time) {
+        if !self.is_due(now) {
+            return;
+        }
+        self.nic.on_timer(now);
+        self.poll_all(now);
+        self.wake(now);
+        // A deadline is a lower bound. A deadline that has passed without effect must not keep time from advancing.
+        let next = Ticks::PICOSECONDS + now;
+        self.deadline = self.deadline.map(|deadline| deadline.max(next));
     }
 
     /// Lets the NIC check whether it can send now.

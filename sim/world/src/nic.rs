@@ -33,7 +33,9 @@ pub struct CongestionState {
 }
 
 /// A NIC with two ports, and the memory of its host. Times are picoseconds and never decrease.
-pub trait Nic {
+pub trait Nic: Send + 'static {
+    /// Whether the NIC is simulated cycle by cycle, so that [`Self::on_timer`] takes microseconds of wall time at each of its cycles.
+    fn has_cycles(&self) -> bool;
     /// Accepts a frame that arrived at `port`.
     fn receive(&mut self, port: usize, frame: &[u8], now: Time);
     /// Requests a frame for `port`. `None`: there is nothing to send until another call changes something.
@@ -162,6 +164,10 @@ impl NicKind for ReferenceNic {
 }
 
 impl Nic for ReferenceNic {
+    fn has_cycles(&self) -> bool {
+        false
+    }
+
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         self.endpoint.receive(port, frame, Ticks::from_ps(now));
     }

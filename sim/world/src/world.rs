@@ -1,11 +1,13 @@
 //! Hosts on a fabric, and the operations on them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use sim_fork_join::{threads, ForkJoin};
 use sim_net::{Fabric, HostId, LinkId, Time};
 use stellar_transport::rx::Owner;
 use stellar_wire::host::{Doorbell, QpCounters, Wqe, WqeOpcode};
@@ -54,6 +56,10 @@ pub struct World<N> {
     pub(crate) by_id: BTreeMap<HostId, usize>,
     /// Rates of the hosts' ports in Mb/s.
     pub(crate) rates: Vec<[u64; 2]>,
+    /// The threads that run the timers of [`Self::hosts`]; none before the first use.
+    pub(crate) timers: Option<ForkJoin<Host<N>, Time>>,
+    /// How many threads that may be.
+    pub(crate) threads: NonZeroUsize,
     pub(crate) now: Time,
     pub(crate) actions: BTreeMap<(Time, u64), Action<N>>,
     next_action: u64,
@@ -74,6 +80,8 @@ impl<N: Nic> World<N> {
             hosts: Vec::new(),
             by_id: BTreeMap::new(),
             rates: Vec::new(),
+            timers: None,
+            threads: NonZeroUsize::MIN,
             now: 0,
             actions: BTreeMap::new(),
             next_action: 0,
@@ -87,7 +95,7 @@ impl<N: Nic> World<N> {
     /// Puts `nic` into host `id` of the topology; returns the host's index in this world.
     ///
     /// # Errors
-    /// [`WorldError::Ports`] unless the host has one port or two.
+    /// [`WorldError::Ports`] unless the host has one port or two; [`WorldError::Threads`].
     pub fn add_host(&mut self, id: HostId, mut nic: N) -> Result<usize, WorldError> {
         let topology = self.fabric.topology();
         let host = &topology.hosts()[id.0 as usize];
@@ -108,6 +116,8 @@ impl<N: Nic> World<N> {
         };
         let rate = |link: LinkId| topology.links()[link.0 as usize].params.rate_mbps;
         self.rates.push([rate(first), rate(second)]);
+        self.threads = threads()?;
+        self.timers = None;
         let index = self.hosts.len();
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(index as u64 + 1);

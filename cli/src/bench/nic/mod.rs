@@ -12,7 +12,7 @@ use sim_world::{PcieSettings, Plan, TransportPlan};
 use super::Row;
 use crate::board::{host_ports, BoardOption};
 use crate::pcie_options::PcieOptions;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 use crate::{progress, world};
 
 #[derive(clap::Args)]
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[command(flatten)]
     board: BoardOption,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 /// What the benchmark measures, its size, and its seed.
@@ -78,7 +78,7 @@ const QPS: [u32; 2] = [1, 16];
 
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     arguments.board.choose()?;
     let effort = Effort::of(arguments)?;
     progress::building("the card", RtlNic::prepare)?;

@@ -15,7 +15,7 @@ use stellar_driver::{
 use super::Row;
 use crate::pcie_options::PcieOptions;
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 use counting::{Accesses, Counting};
 
 #[derive(clap::Args)]
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[command(flatten)]
     pcie: PcieOptions,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 /// Memory of one size in pages of one size. The memory itself does not exist: registering touches only the card's tables.
@@ -159,7 +159,7 @@ fn costs(name: &str, accesses: Accesses, time: Duration) -> Vec<Row> {
 
 /// Measures and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     let bench = Bench::new(&arguments.pcie.settings()?)?;
     let share = if arguments.quick { 64 } else { 1 };
     let mut rows = Vec::new();

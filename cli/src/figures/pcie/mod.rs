@@ -20,7 +20,7 @@ use sim_nic::NicModel;
 
 use super::rows::{self, Row};
 use crate::progress;
-use crate::sim_mode::SimModeOption;
+use crate::simulation::SimulationOptions;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -40,7 +40,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    sim_mode: SimModeOption,
+    simulation: SimulationOptions,
 }
 
 /// A figure of STELLAR.
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let out = &arguments.out;
     std::fs::create_dir_all(out)
         .with_context(|| format!("cannot make the directory {}", out.display()))?;
-    arguments.sim_mode.choose();
+    arguments.simulation.choose()?;
     let wanted = |figure: &Figure| arguments.only.is_empty() || arguments.only.contains(figure);
     let figures: Vec<Figure> = ALL.into_iter().filter(wanted).collect();
     let effort = Effort {

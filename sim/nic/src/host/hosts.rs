@@ -1,6 +1,7 @@
 //! Hosts with a card each, and the wires between them, with a common clock.
 
 use hdl_nic::{reset_clocks, Shape, RESET_HOLD};
+use sim_fork_join::{threads, ForkJoin};
 use sim_net::Time;
 use sim_verilated::Library;
 use stellar_wire::host::config_space::Function;
@@ -21,6 +22,8 @@ const PATIENCE: usize = 100_000;
 /// The state of hosts and wires. `M` is the memory of a card's host.
 pub struct Hosts<M> {
     cards: Vec<Card<M>>,
+    /// Cycles of cards without an access of their host.
+    idle_cycles: ForkJoin<Card<M>, ()>,
     /// Remaining cycles of the reset of each card.
     resetting: Vec<usize>,
     wire: Wire,
@@ -56,7 +59,11 @@ impl<M: HostSide> Hosts<M> {
         let card = |(serial, memory)| Card::new(library, pcie, memory, serial);
         let numbered = (FIRST_SERIAL..).zip(memories);
         let cards: Vec<_> = numbered.map(card).collect::<Result<_, _>>()?;
+        let idle_cycle = |card: &mut Card<M>, ()| {
+            card.clock(None);
+        };
         Ok(Self {
+            idle_cycles: ForkJoin::new(cards.len(), threads()?.get(), idle_cycle),
             resetting: vec![0; cards.len()],
             cards,
             wire,
@@ -111,15 +118,15 @@ impl<M: HostSide> Hosts<M> {
     /// Simulates a cycle, with an access to the card of `host`.
     fn clock(&mut self, host: usize, access: Option<&MmioAccess>) -> Progress {
         let now = self.now();
-        let Self { cards, wire, .. } = self;
+        let Self {
+            cards,
+            idle_cycles,
+            wire,
+            ..
+        } = self;
         wire.deliver(now, cards);
-        let mut progress = Progress::Waits;
+        let progress = idle_cycles.step(cards, (), host, |card| card.clock(access));
         for (index, card) in cards.iter_mut().enumerate() {
-            if index == host {
-                progress = card.clock(access);
-            } else {
-                card.clock(None);
-            }
             for port in 0..card.shape().ports() {
                 while let Some(frame) = card.transmitted(port) {
                     wire.take(index, port, now, frame);

@@ -29,7 +29,7 @@ pub use self::endpoint::{Endpoint, RcBeat, RequestRules, Requested};
 const PAGE: u64 = 4096;
 
 /// Memory of a card's host, with an IOMMU in front of it that maps for the card what software maps.
-pub trait HostSide: Memory {
+pub trait HostSide: Memory + Send + 'static {
     /// Changes of the mappings since the last call.
     fn take_mapping_changes(&mut self) -> Vec<MappingChange>;
 

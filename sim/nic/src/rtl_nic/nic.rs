@@ -42,6 +42,9 @@ const fn sixths_per_beat(shape: Shape) -> u64 {
     }
 }
 
+/// The card runs two cycles at once, at multiples of this time. So do all cards of a world, and several threads simulate them.
+const STRIDE_PS: Time = 2 * CLOCK_PS;
+
 /// Cycles of a flush read beside the read itself.
 const FLUSH_CLOCKS: u64 = 12;
 
@@ -105,6 +108,10 @@ impl NicKind for RtlNic {
 }
 
 impl Nic for RtlNic {
+    fn has_cycles(&self) -> bool {
+        true
+    }
+
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         self.coming[port].push_back((now, frame.to_vec()));
     }
@@ -120,7 +127,8 @@ impl Nic for RtlNic {
     }
 
     fn next_deadline(&self, now: Time) -> Option<Time> {
-        Some(Time::try_from(self.time()).unwrap_or(0).max(now))
+        let next = Time::try_from(self.time()).unwrap_or(0).max(now);
+        Some(next.next_multiple_of(STRIDE_PS))
     }
 
     fn on_timer(&mut self, now: Time) {

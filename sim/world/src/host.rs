@@ -78,7 +78,8 @@ pub(crate) struct PortState {
 pub struct Host<N> {
     pub(crate) id: HostId,
     name: String,
-    pub(crate) nic: N,
+    /// In a box, for it goes from thread to thread.
+    pub(crate) nic: Box<N>,
     regions: Vec<Region>,
     /// Regions that are deregistered and still mapped.
     leaving: Vec<RegionId>,
@@ -101,7 +102,7 @@ impl<N: Nic> Host<N> {
         Self {
             id,
             name: name.into(),
-            nic,
+            nic: Box::new(nic),
             regions: Vec::new(),
             leaving: Vec::new(),
             next_emtt: 0,

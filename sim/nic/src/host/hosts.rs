@@ -21,9 +21,10 @@ const PATIENCE: usize = 100_000;
 
 /// The state of hosts and wires. `M` is the memory of a card's host.
 pub struct Hosts<M> {
-    cards: Vec<Card<M>>,
+    /// In boxes, for they go from thread to thread.
+    cards: Vec<Box<Card<M>>>,
     /// Cycles of cards without an access of their host.
-    idle_cycles: ForkJoin<Card<M>, ()>,
+    idle_cycles: ForkJoin<Box<Card<M>>, ()>,
     /// Remaining cycles of the reset of each card.
     resetting: Vec<usize>,
     wire: Wire,
@@ -56,10 +57,10 @@ impl<M: HostSide> Hosts<M> {
         library: &Library,
         pcie: &PcieSettings,
     ) -> Result<Self, NicError> {
-        let card = |(serial, memory)| Card::new(library, pcie, memory, serial);
+        let card = |(serial, memory)| Card::new(library, pcie, memory, serial).map(Box::new);
         let numbered = (FIRST_SERIAL..).zip(memories);
         let cards: Vec<_> = numbered.map(card).collect::<Result<_, _>>()?;
-        let idle_cycle = |card: &mut Card<M>, ()| {
+        let idle_cycle = |card: &mut Box<Card<M>>, ()| {
             card.clock(None);
         };
         Ok(Self {

@@ -31,7 +31,7 @@ impl Watch {
     }
 
     /// Takes the samples that are due before `now`. The window is that of the first card's first queue pair.
-    pub fn sample<M: Memory>(&mut self, now: Time, fabric: &Fabric, cards: &[Card<M>]) {
+    pub fn sample<M: Memory>(&mut self, now: Time, fabric: &Fabric, cards: &[Box<Card<M>>]) {
         let before = &self.before;
         self.record.sample_until(now - self.began, fabric, || {
             let placed = cards

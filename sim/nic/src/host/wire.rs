@@ -91,7 +91,7 @@ impl Wire {
     }
 
     /// Delivers the frames that have arrived by `now` to the cards.
-    pub fn deliver<M: HostSide>(&mut self, now: Time, cards: &mut [Card<M>]) {
+    pub fn deliver<M: HostSide>(&mut self, now: Time, cards: &mut [Box<Card<M>>]) {
         let plugged = match self {
             Self::Fabric(plugged) => plugged,
             Self::Loose(_) => return,

@@ -18,12 +18,14 @@ const MESSAGE: u32 = 64;
 pub(super) struct Times {
     /// How much later than on an idle path a reply may come.
     pub reply: Time,
-    /// How long nothing is rerouted to a path with a congestion mark.
+    /// How long no flow goes to a path with a congestion mark.
     pub busy: Time,
     /// How long a leaf waits for the news that its flow is in order again.
     pub expiry: Time,
-    /// How long the other leaf holds packets if the tail does not come.
+    /// How long the other leaf holds packets if the tail does not come, and no packet told how long the old path takes.
     pub hold: Time,
+    /// How much later than expected the tail may come.
+    pub slack: Time,
 }
 
 /// What a packet carries between leaves.
@@ -34,15 +36,20 @@ struct Tag {
     flow: u64,
     /// The uplink that it took there.
     uplink: ChannelId,
+    /// When it left the leaf of its sender, and of a rerouted packet, when the tail did.
+    sent: Time,
     epoch: u32,
     /// The other leaf shall reply at once.
     request: bool,
     /// The last packet on a path.
     tail: bool,
-    /// A packet on the new path, which may overtake the tail.
-    rerouted: bool,
+    /// A packet behind the tail, which it may overtake, and when the tail left.
+    tail_sent: Option<Time>,
     marked: bool,
 }
+
+/// A path in two tiers: the uplink of the first leaf, and the last leaf.
+type Path = (ChannelId, SwitchId);
 
 /// A flow at the leaf of its sender.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +77,12 @@ struct Sink {
     /// The tail of this epoch has come, or is given up.
     in_order: bool,
     held: Vec<(PacketId, ChannelId)>,
+    /// The last packet of this epoch in front of the tail: when it left the other leaf, and when it came.
+    before_tail: Option<(Time, Time)>,
+    /// When the tail left the other leaf.
+    tail_sent: Time,
+    /// When what is held follows, at the latest.
+    until: Time,
 }
 
 /// What a leaf tells the other, or itself later.
@@ -79,10 +92,21 @@ enum Message {
     Reply { flow: (SwitchId, u64), epoch: u32 },
     /// CLEAR: the flow is in order.
     Clear { flow: (SwitchId, u64), epoch: u32 },
-    /// NOTIFY: a packet over this uplink had a congestion mark.
-    Notify { uplink: ChannelId },
-    /// The tail is given up.
+    /// NOTIFY: a packet over this path had a congestion mark.
+    Notify { path: Path },
+    /// The tail may be given up by now.
     Flush { sink: (SwitchId, u64), epoch: u32 },
+}
+
+impl Sink {
+    /// When the tail is given up: it takes as long as the last packet in front of it, and a little longer (section 3.3.2).
+    fn tail_expected(&self, now: Time, times: Times) -> Time {
+        let due = match self.before_tail {
+            Some((sent, came)) => came + self.tail_sent.saturating_sub(sent),
+            None => now + times.hold,
+        };
+        (due + times.slack).max(now)
+    }
 }
 
 pub(super) struct ConWeave {
@@ -95,8 +119,8 @@ pub(super) struct ConWeave {
     next_tag: Option<Tag>,
     sources: HashMap<(SwitchId, u64), Source>,
     sinks: HashMap<(SwitchId, u64), Sink>,
-    /// Until when an uplink counts as congested.
-    busy: HashMap<ChannelId, Time>,
+    /// Until when a path counts as congested.
+    busy: HashMap<Path, Time>,
     messages: HashMap<u32, Message>,
     sent: u32,
 }
@@ -130,12 +154,12 @@ impl ConWeave {
         now + there + back + self.times.reply
     }
 
-    /// An uplink that is not congested, of two random ones other than `path` (section 3.2.2).
-    fn other_path(&mut self, choice: &Choice<'_>, path: ChannelId) -> Option<ChannelId> {
+    /// An uplink whose path is not congested, of two random ones (section 3.2.2).
+    fn free_path(&mut self, choice: &Choice<'_>) -> Option<ChannelId> {
         let drawn = [(); 2].map(|()| choice.group[self.dice.draw(choice.at, choice.group.len())]);
         let is_free = |out: &ChannelId| {
-            let busy = self.busy.get(out).is_some_and(|&until| until > choice.now);
-            *out != path && !busy
+            let until = self.busy.get(&(*out, choice.last));
+            until.is_none_or(|&until| until <= choice.now)
         };
         drawn.into_iter().find(is_free)
     }
@@ -147,10 +171,11 @@ impl ConWeave {
             from: choice.at,
             flow: choice.flow,
             uplink: source.path,
+            sent: now,
             epoch: source.epoch,
             request: false,
             tail: false,
-            rerouted: false,
+            tail_sent: None,
             marked: false,
         };
         let expired = now - source.last > self.times.expiry;
@@ -164,6 +189,9 @@ impl ConWeave {
             _ if over || !choice.group.contains(&source.path) => {
                 if !choice.group.contains(&source.path) {
                     source.path = choice.group[self.dice.draw(choice.at, choice.group.len())];
+                } else if expired {
+                    // Nothing of the flow is on its way: it may go anywhere.
+                    source.path = self.free_path(choice).unwrap_or(source.path);
                 }
                 source.epoch += 1;
                 source.phase = Phase::Probing(self.deadline(now, source.path, choice.len));
@@ -172,13 +200,11 @@ impl ConWeave {
                 tag.request = true;
             }
             Phase::Probing(deadline) if now > deadline => {
-                if let Some(path) = self.other_path(choice, source.path) {
-                    tag.tail = true;
-                    source.path = path;
-                    source.phase = Phase::Rerouted(now);
-                }
+                tag.tail = true;
+                source.path = self.free_path(choice).unwrap_or(source.path);
+                source.phase = Phase::Rerouted(now);
             }
-            Phase::Rerouted(_) => tag.rerouted = true,
+            Phase::Rerouted(since) => tag.tail_sent = Some(since),
             Phase::Probing(_) | Phase::Answered => {}
         }
         tag
@@ -215,7 +241,9 @@ impl Choose for ConWeave {
         let mut source = match self.sources.get(&key) {
             Some(&source) => source,
             None => Source {
-                path: choice.group[self.dice.draw(choice.at, choice.group.len())],
+                path: self
+                    .free_path(choice)
+                    .unwrap_or_else(|| choice.group[self.dice.draw(choice.at, choice.group.len())]),
                 epoch: 0,
                 last: choice.now,
                 phase: Phase::Answered,
@@ -256,8 +284,8 @@ impl Choose for ConWeave {
             self.tell(Message::Reply { flow, epoch }, back, effects);
         }
         if tag.marked {
-            let uplink = tag.uplink;
-            self.tell(Message::Notify { uplink }, back, effects);
+            let path = (tag.uplink, packet.at);
+            self.tell(Message::Notify { path }, back, effects);
         }
         // The flow's hash has its sender, so the leaf of the receiver and the hash name it.
         let key = (packet.at, tag.flow);
@@ -265,17 +293,26 @@ impl Choose for ConWeave {
         if tag.epoch > sink.epoch {
             sink.epoch = tag.epoch;
             sink.in_order = false;
+            sink.before_tail = None;
             // Packets of an epoch before: their tail is lost, and the sender's leaf has stopped waiting for it.
             effects.before.append(&mut sink.held);
         }
-        if tag.rerouted && tag.epoch == sink.epoch && !sink.in_order {
-            let is_first = sink.held.is_empty();
-            sink.held.push((packet.packet, packet.out));
-            effects.holds = true;
-            if is_first {
-                let (sink, epoch) = (key, tag.epoch);
-                let time = now + self.times.hold;
-                self.tell(Message::Flush { sink, epoch }, time, effects);
+        if tag.epoch == sink.epoch && !sink.in_order {
+            if let Some(tail_sent) = tag.tail_sent {
+                sink.tail_sent = tail_sent;
+                let is_first = sink.held.is_empty();
+                sink.held.push((packet.packet, packet.out));
+                effects.holds = true;
+                if is_first {
+                    sink.until = sink.tail_expected(now, self.times);
+                    let (time, epoch) = (sink.until, tag.epoch);
+                    self.tell(Message::Flush { sink: key, epoch }, time, effects);
+                }
+            } else {
+                sink.before_tail = Some((tag.sent, now));
+                if !sink.held.is_empty() {
+                    sink.until = sink.tail_expected(now, self.times);
+                }
             }
         }
         if tag.tail {
@@ -299,13 +336,18 @@ impl Choose for ConWeave {
                     source.phase = Phase::Answered;
                 }
             }
-            Some(Message::Notify { uplink }) => {
-                self.busy.insert(uplink, now + self.times.busy);
+            Some(Message::Notify { path }) => {
+                self.busy.insert(path, now + self.times.busy);
             }
             Some(Message::Flush { sink, epoch }) => {
-                let waits = self.sinks.get(&sink).is_some_and(|at| at.epoch == epoch);
-                if waits {
-                    self.resume(sink, effects);
+                let at = self.sinks.get(&sink);
+                match at.filter(|at| at.epoch == epoch && !at.in_order) {
+                    Some(at) if at.until > now => {
+                        let until = at.until;
+                        self.tell(Message::Flush { sink, epoch }, until, effects);
+                    }
+                    Some(_) => self.resume(sink, effects),
+                    None => {}
                 }
             }
             None => {}

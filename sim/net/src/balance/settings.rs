@@ -55,9 +55,12 @@ pub enum Balancer {
         /// Time after which a flow that was rerouted or idle begins anew, in microseconds.
         #[serde(default = "conweave_expiry")]
         expiry_us: f64,
-        /// Longest time for which the last switch holds packets, in microseconds.
+        /// Time for which the last switch holds packets if no packet told how long the old path takes, in microseconds.
         #[serde(default = "conweave_hold")]
         hold_us: f64,
+        /// How much later than expected the last packet of the old path may come, in microseconds.
+        #[serde(default = "conweave_slack")]
+        slack_us: f64,
     },
     /// DRILL(d, m): of some random outputs and the best ones of the last time, the shortest queue for each packet (Ghorbani et al., SIGCOMM 2017).
     Drill {
@@ -109,6 +112,10 @@ const fn conweave_expiry() -> f64 {
 
 const fn conweave_hold() -> f64 {
     200.0
+}
+
+const fn conweave_slack() -> f64 {
+    16.0
 }
 
 /// The paper's choice: DRILL(2, 1).
@@ -209,11 +216,13 @@ impl Balancer {
                 busy_us,
                 expiry_us,
                 hold_us,
+                slack_us,
             } => {
                 time("reply_us", reply_us)?;
                 time("busy_us", busy_us)?;
                 time("expiry_us", expiry_us)?;
-                time("hold_us", hold_us)
+                time("hold_us", hold_us)?;
+                time("slack_us", slack_us)
             }
             Self::Drill {
                 samples,
@@ -259,12 +268,14 @@ impl Balancer {
                 busy_us,
                 expiry_us,
                 hold_us,
+                slack_us,
             } => {
                 let times = Times {
                     reply: picoseconds(reply_us),
                     busy: picoseconds(busy_us),
                     expiry: picoseconds(expiry_us),
                     hold: picoseconds(hold_us),
+                    slack: picoseconds(slack_us),
                 };
                 Box::new(ConWeave::new(topology, times, dice))
             }

@@ -17,8 +17,8 @@ LEAVES, HOSTS, SPINES, GBPS = 8, 16, 8, 100
 # A cable, so that a round trip between leaves takes 8 us: eight cables and six switches of 0.5 us.
 CABLE_NS = 625
 MTU = 1024
-# Marks of ConWeave's scripts at 100 Gb/s, whose parameters the paper takes over.
-ECN = {"min_bytes": 100_000, "max_bytes": 400_000, "max_probability": 0.2}
+# Marks of ConWeave's scripts at 100 Gb/s, whose parameters the paper takes over. Its switches mark what leaves a queue.
+ECN = {"min_bytes": 100_000, "max_bytes": 400_000, "max_probability": 0.2, "at_departure": True}
 
 
 class Scheme(NamedTuple):

@@ -11,6 +11,7 @@ const ECN: EcnThresholds = EcnThresholds {
     min_bytes: 41_500,
     max_bytes: 157_700,
     max_probability: 1.0,
+    at_departure: false,
 };
 /// Capacity of a queue: 1,000 frames of 4,150 bytes.
 const QUEUE_BYTES: u64 = 4_150_000;

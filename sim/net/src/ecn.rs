@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Thresholds of ECN marking in the manner of RED (Floyd and Jacobson 1993), on the instantaneous depth of the data
-/// queue that a frame finds, in bytes: never below `min_bytes`, always from `max_bytes` on, in between with a
+/// queue that a frame finds or leaves behind, in bytes: never below `min_bytes`, always from `max_bytes` on, in between with a
 /// probability that grows linearly from 0 to `max_probability`. DCQCN's Kmin, Kmax and Pmax are these three.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,6 +14,9 @@ pub struct EcnThresholds {
     pub max_bytes: u64,
     /// Probability just below `max_bytes`, 0 to 1.
     pub max_probability: f64,
+    /// A frame is marked when it leaves, by what is behind it, in place of when it comes, by what is in front of it. Then a mark is not as old as the queue is long.
+    #[serde(default)]
+    pub at_departure: bool,
 }
 
 impl EcnThresholds {

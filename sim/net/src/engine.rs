@@ -99,15 +99,24 @@ impl<P: Parcel> Fabric<P> {
                     return Class::Control;
                 }
             }
-        } else if let Some(ecn) = settings.params.ecn {
-            let marking = !settings.from_host && (self.ecn_at_last_hop || !settings.last_hop);
-            let probability = ecn.probability(ledger.data.bytes);
-            let is_read = self.packets.flight(packet).is_read;
-            if marking && is_read && self.happens(id, probability) {
-                self.mark(id, packet);
-            }
+        } else if settings.params.ecn.is_some_and(|ecn| !ecn.at_departure) {
+            self.mark_by_depth(id, packet);
         }
         Class::Data
+    }
+
+    /// Marks a data packet with the probability that the depth of its queue says.
+    fn mark_by_depth(&mut self, id: ChannelId, packet: PacketId) {
+        let settings = &self.settings[self.channels[id.index()].settings as usize];
+        let Some(ecn) = settings.params.ecn else {
+            return;
+        };
+        let marking = !settings.from_host && (self.ecn_at_last_hop || !settings.last_hop);
+        let probability = ecn.probability(self.ledgers[id.index()].data.bytes);
+        let is_read = self.packets.flight(packet).is_read;
+        if marking && is_read && self.happens(id, probability) {
+            self.mark(id, packet);
+        }
     }
 
     /// Marks a packet on its way through a channel.
@@ -148,6 +157,11 @@ impl<P: Parcel> Fabric<P> {
         let (packet, class, len) = self.channels[id.index()].pop(&self.packets)?;
         let queue = self.ledgers[id.index()].queue(class);
         queue.leave(self.now, len.into());
+        let settings = &self.settings[self.channels[id.index()].settings as usize];
+        let marks = settings.params.ecn.is_some_and(|ecn| ecn.at_departure);
+        if marks && class == Class::Data {
+            self.mark_by_depth(id, packet);
+        }
         Some(packet)
     }
 

@@ -80,6 +80,8 @@ pub(super) struct Conga {
     period: Time,
     age: Time,
     alpha: f64,
+    /// How many neighbouring uplinks a flowlet chooses among.
+    uplinks: usize,
     flowlets: Flowlets,
     dice: Dice,
     estimators: Vec<Estimator>,
@@ -95,8 +97,14 @@ pub(super) struct Conga {
 }
 
 impl Conga {
-    /// With `times`: gap between flowlets, period of the estimators, age at which reports expire.
-    pub(super) fn new(topology: &Topology, times: [Time; 3], alpha: f64, dice: Dice) -> Self {
+    /// With `times`: gap between flowlets, period of the estimators, age at which reports expire. A flowlet chooses among `uplinks` neighbouring ones.
+    pub(super) fn new(
+        topology: &Topology,
+        times: [Time; 3],
+        alpha: f64,
+        uplinks: usize,
+        dice: Dice,
+    ) -> Self {
         let [gap, period, age] = times;
         let full = topology.channels().map(|id| {
             let rate = topology.links()[id.link().index()].params.rate_mbps;
@@ -108,6 +116,7 @@ impl Conga {
             period,
             age,
             alpha,
+            uplinks,
             flowlets: Flowlets::new(gap),
             dice,
             estimators: vec![Estimator::default(); full.len()],
@@ -137,6 +146,16 @@ impl Conga {
         estimator.period = now / self.period;
     }
 
+    /// The uplinks that a flowlet chooses among.
+    fn candidates<'a>(&mut self, choice: &Choice<'a>) -> &'a [ChannelId] {
+        let group = choice.group;
+        let Some(others) = group.len().checked_sub(self.uplinks) else {
+            return group;
+        };
+        let first = self.dice.draw(choice.at, others + 1);
+        &group[first..first + self.uplinks]
+    }
+
     /// Congestion of the path over an uplink, here and behind it.
     fn metric(&self, choice: &Choice<'_>, uplink: ChannelId) -> f64 {
         let remote = self.to.get(&(choice.at, choice.last, uplink));
@@ -149,14 +168,12 @@ impl Conga {
 impl Choose for Conga {
     fn choose(&mut self, choice: &Choice<'_>) -> ChannelId {
         let out = self.flowlets.current(choice).unwrap_or_else(|| {
-            let metrics = choice
-                .group
-                .iter()
-                .map(|&uplink| self.metric(choice, uplink));
+            let group = self.candidates(choice);
+            let metrics = group.iter().map(|&uplink| self.metric(choice, uplink));
             let least = metrics.fold(f64::INFINITY, f64::min);
             let mut best = std::mem::take(&mut self.best);
             best.clear();
-            let good = choice.group.iter().copied();
+            let good = group.iter().copied();
             best.extend(good.filter(|&uplink| self.metric(choice, uplink) == least));
             // A flow moves only to a better path (section 3.5).
             let last = self.flowlets.last(choice).filter(|out| best.contains(out));

@@ -41,6 +41,9 @@ pub enum Balancer {
         /// Time after which a metric from the other leaf no longer counts, in microseconds.
         #[serde(default = "conga_age")]
         age_us: f64,
+        /// How many neighbouring uplinks a flowlet chooses among, from a random one on; without it all, as in the paper. ConWeave's simulator has 4.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uplinks: Option<usize>,
     },
     /// ConWeave: a path whose round trip is too long is left while the flow runs, and the last switch restores the order (Song et al., SIGCOMM 2023). Two
     /// tiers only.
@@ -200,6 +203,7 @@ impl Balancer {
                 period_us,
                 alpha,
                 age_us,
+                uplinks,
             } => {
                 time("gap_us", gap_us)?;
                 time("period_us", period_us)?;
@@ -209,6 +213,12 @@ impl Balancer {
                     parameter: "alpha",
                     value: alpha,
                     range: "between 0 and 1",
+                })?;
+                let fits = uplinks.is_none_or(|uplinks| uplinks > 0);
+                fits.then_some(()).ok_or(BadBalancer {
+                    parameter: "uplinks",
+                    value: 0.0,
+                    range: "1 or more",
                 })
             }
             Self::ConWeave {
@@ -257,10 +267,12 @@ impl Balancer {
                 period_us,
                 alpha,
                 age_us,
+                uplinks,
             } => Box::new(Conga::new(
                 topology,
                 [gap_us, period_us, age_us].map(picoseconds),
                 alpha,
+                uplinks.unwrap_or(usize::MAX),
                 dice,
             )),
             Self::ConWeave {

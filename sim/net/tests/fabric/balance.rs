@@ -190,6 +190,34 @@ fn conga_learns_from_the_other_leaf_which_path_is_congested() {
     assert!((0.35..0.65).contains(&random), "{random}");
 }
 
+/// Share of 2,000 new flows over an idle fabric that take the first or the last of eight uplinks.
+fn share_of_outer_uplinks(balancer: &str) -> f64 {
+    let mut fabric = fabric(8, balancer, "");
+    for number in 0..2_000 {
+        let sent = Sent {
+            sport: number as u16,
+            ..frame(number)
+        };
+        sent.send(&mut fabric, u64::from(number) * 100 * US);
+    }
+    run(&mut fabric);
+    let counts = counts(&fabric);
+    (counts[0] + counts[7]) as f64 / 2_000.0
+}
+
+#[test]
+fn conga_may_look_at_some_uplinks_only() {
+    let all = share_of_outer_uplinks("name = 'conga'");
+    assert!((0.21..0.29).contains(&all), "{all}");
+    // Each of the two is in one of five groups of four.
+    let some = share_of_outer_uplinks("name = 'conga', uplinks = 4");
+    assert!((0.075..0.125).contains(&some), "{some}");
+    let eight = share_of_outer_uplinks("name = 'conga', uplinks = 8");
+    assert!((0.21..0.29).contains(&eight), "{eight}");
+    let more = share_of_outer_uplinks("name = 'conga', uplinks = 9");
+    assert!((0.21..0.29).contains(&more), "{more}");
+}
+
 #[test]
 fn every_balancer_avoids_a_link_that_is_down_and_gives_the_same_run_twice() {
     for balancer in [
@@ -234,6 +262,14 @@ fn parameters_are_checked() {
     assert_eq!(
         refused("name = 'conga', alpha = 1"),
         "f: fabric.balancer.alpha: 1 is outside its range: give between 0 and 1"
+    );
+    assert_eq!(
+        refused("name = 'conga', uplinks = 0"),
+        "f: fabric.balancer.uplinks: 0 is outside its range: give 1 or more"
+    );
+    assert_eq!(
+        refused("name = 'conweave', slack_us = 0"),
+        "f: fabric.balancer.slack_us: 0 is outside its range: give above 0, up to 1e9 us"
     );
     assert!(refused("name = 'none'").contains("unknown variant"));
     assert!(refused("name = 'spray', gap_us = 1").contains("unknown field"));

@@ -238,6 +238,27 @@ fn only_capable_packets_are_marked() {
     }
 }
 
+/// Which of ten frames that come at once get marks from a queue that marks from a depth of three on.
+fn marked_of_ten(more: &str) -> Vec<usize> {
+    let depth = 3 * frame_len();
+    let settings = format!(
+        "ecn = {{ min_bytes = {depth}, max_bytes = {depth}, max_probability = 1.0{more} }}"
+    );
+    let mut fabric = burst(&settings, 10, Sent::new(A, C));
+    let deliveries = run(&mut fabric);
+    let is_marked = |&at: &usize| ecn(&deliveries[at]) == Ecn::CongestionExperienced;
+    (0..10).filter(is_marked).collect()
+}
+
+#[test]
+fn a_mark_is_for_what_is_in_front_of_a_frame_or_for_what_is_behind_it() {
+    // The first one finds the line idle, and the second one no other frame that waits.
+    assert_eq!(marked_of_ten(""), [4, 5, 6, 7, 8, 9]);
+    // The last three leave fewer than three behind. The first one was never in the queue.
+    let behind = marked_of_ten(", at_departure = true");
+    assert_eq!(behind, [1, 2, 3, 4, 5, 6]);
+}
+
 #[test]
 fn the_port_to_a_host_does_not_mark_unless_told() {
     let text = "
@@ -260,6 +281,7 @@ fn probability_rises_between_the_thresholds() {
         min_bytes: 1000,
         max_bytes: 3000,
         max_probability: 0.4,
+        at_departure: false,
     };
     for (depth, expected) in [
         (0, 0.0),

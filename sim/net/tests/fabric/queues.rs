@@ -238,8 +238,8 @@ fn only_capable_packets_are_marked() {
     }
 }
 
-/// Which of ten frames that come at once get marks from a queue that marks from a depth of three on.
-fn marked_of_ten(more: &str) -> Vec<usize> {
+/// Which of twenty frames over two lines get marks from the queue of one line like them, which marks from a depth of three frames on.
+fn marked_of_twenty(more: &str) -> Vec<usize> {
     let depth = 3 * frame_len();
     let settings = format!(
         "ecn = {{ min_bytes = {depth}, max_bytes = {depth}, max_probability = 1.0{more} }}"
@@ -247,16 +247,17 @@ fn marked_of_ten(more: &str) -> Vec<usize> {
     let mut fabric = burst(&settings, 10, Sent::new(A, C));
     let deliveries = run(&mut fabric);
     let is_marked = |&at: &usize| ecn(&deliveries[at]) == Ecn::CongestionExperienced;
-    (0..10).filter(is_marked).collect()
+    (0..20).filter(is_marked).collect()
 }
 
 #[test]
 fn a_mark_is_for_what_is_in_front_of_a_frame_or_for_what_is_behind_it() {
-    // The first one finds the line idle, and the second one no other frame that waits.
-    assert_eq!(marked_of_ten(""), [4, 5, 6, 7, 8, 9]);
-    // The last three leave fewer than three behind. The first one was never in the queue.
-    let behind = marked_of_ten(", at_departure = true");
-    assert_eq!(behind, [1, 2, 3, 4, 5, 6]);
+    // Two frames come while one leaves, so every second frame finds one more that waits.
+    let in_front: Vec<usize> = (7..20).collect();
+    assert_eq!(marked_of_twenty(""), in_front);
+    // The last three leave fewer than three behind.
+    let behind: Vec<usize> = (4..17).collect();
+    assert_eq!(marked_of_twenty(", at_departure = true"), behind);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub const LATENCY: usize = 5;
 ///
 /// Stages, with levels planned:
 /// * `count_prefix` (cycle t): prefix of the packet's word 6; laps of the window 2; read the rows of the queue pair.
-/// * `update_ring` (t + 1): behind block RAMs. Insert the packet's lap and whether its word is full 2, and write them; turn the ring to the half of the expected PSN 1.
+/// * `update_ring` (t + 1): behind block RAMs. Insert the packet's lap and whether its word is full 1, and write them; which words are full and live 1; turn the ring to the half of the expected PSN 1.
 /// * `find_word` (t + 2): the first word from there that is not full 7, adder on a carry chain.
 /// * `read_prefix` (t + 3): write the prefix of the packet's word, read that of the word found; is that word live 5.
 /// * `commit_epsn` (t + 4): choice 2; the expected PSN is written.
@@ -131,8 +131,11 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         let laps_before = self.laps_to_change.read_data.val();
         let laps_after = with_bit(laps_before, entered, lap_of::<RING_BITS>(tracked.psn));
         let full_before = self.full.read_data.val();
-        let full = with_bit(full_before, entered, counted.prefix.get_bit(6));
-        let live = !(laps_after ^ window_laps);
+        let is_full = counted.prefix.get_bit(6);
+        let full = with_bit(full_before, entered, is_full);
+        // The word that a packet enters is live: an accepted packet lies in the window.
+        let live_before = !(laps_before ^ window_laps);
+        let live_full = with_bit(full_before & live_before, entered, is_full);
         let row = tracked.row.get_bits::<QP_BITS>(0);
         // No word of a ring that begins is live.
         let laps = if tracked.writes_qp {
@@ -152,11 +155,9 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         self.full.write_data.next = full;
         self.updated_valid.d.next = self.counted_valid.q.val();
         self.updated.d.next = counted;
-        self.updated_live.d.next = live;
-        self.updated_full.d.next = from_half::<RING_BITS, RING>(
-            full & live,
-            ring_word::<RING_BITS>(counted.decision.epsn),
-        );
+        self.updated_live.d.next = live_before | entered;
+        self.updated_full.d.next =
+            from_half::<RING_BITS, RING>(live_full, ring_word::<RING_BITS>(counted.decision.epsn));
 
         // find_word
         let updated = self.updated.q.val();

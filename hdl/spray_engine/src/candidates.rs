@@ -17,8 +17,15 @@ pub struct Avoided {
     pub other: Bit,
 }
 
-/// Returns the slot of the value that a request avoids. If a backup serves the slot of an active value, that slot is not avoided. A single path has no alternative and avoids none.
-/// `planes_swapped`: the own plane is plane 1. 4 levels behind the memory of the row.
+/// Whether a request avoids a backup, which has no slot of its own ([`slot_avoided_of_backup`]).
+#[hdl_fn]
+pub fn avoids_backup(request: SprayRequest) -> Bit {
+    let index = request.avoid;
+    request.avoid_valid & index.get_bit(7) & !index.get_bits::<3>(4).any()
+}
+
+/// Returns the slot of the active value that a request avoids. If a backup serves that slot, it is not avoided. A single path has no alternative and avoids none.
+/// `planes_swapped`: the own plane is plane 1. 3 levels behind the memory of the row.
 #[hdl_fn]
 pub fn avoided(request: SprayRequest, row: SprayRow, planes_swapped: Bit) -> Avoided {
     let index = request.avoid;
@@ -28,17 +35,22 @@ pub fn avoided(request: SprayRequest, row: SprayRow, planes_swapped: Bit) -> Avo
     } else {
         row.planes.own
     };
-    let number = index.get_bits::<3>(1);
     let avoids = request.avoid_valid & !has_one_path(row.pair.policy);
     let active = bit_cast::<64, 1>((!index.get_bit(7)).into()) << index.get_bits::<6>(1);
-    let is_backup = index.get_bit(7) & !index.get_bits::<3>(4).any();
-    let serves = is_backup & plane.serving.get_bit(number.index());
-    let served = bit_cast::<64, 1>(serves.into()) << slot_of_backup(plane, number);
     Avoided {
-        slot: (active & !(withdrawn(plane) & plane.in_service)) | served,
+        slot: active & !(withdrawn(plane) & plane.in_service),
         own: avoids & (odd == planes_swapped),
         other: avoids & (odd != planes_swapped),
     }
+}
+
+/// Returns the slot that the avoided backup serves, if it serves one. 6 levels.
+#[hdl_fn]
+pub fn slot_avoided_of_backup(request: SprayRequest, planes: Planes, avoid: Avoided) -> Bits<64> {
+    let plane = if avoid.own { planes.own } else { planes.other };
+    let number = request.avoid.get_bits::<3>(1);
+    let serves = plane.serving.get_bit(number.index());
+    bit_cast::<64, 1>(serves.into()) << slot_of_backup(plane, number)
 }
 
 /// Slots of a plane, in the order of preference.

@@ -8,6 +8,7 @@
 //! | `Choose` of n paths that are taken again | 6 + n; 1 more for each remembered path that is no candidate |
 //! | `Choose` of n paths, of which some are taken again | 11 + n; more as above, and for each rotation that begins |
 //! | `Choose` without a path | 3 |
+//! | `Choose` that avoids a backup | 1 more |
 //! | With Hopper and HP3: `Feedback` and `Ack` | 1 more; `Query` 3 more; `Probe` 6 if none is due, otherwise 3 more |
 //! | `Feedback`, `Deny`, `Allow` | 4 if no value is withdrawn or returns; otherwise 6, or 7 with a slot that no value serves; 5 if another path is drawn; 1 more if they name the path in use |
 //! | `Ack` | 3 more than `Feedback`; 19 more if the path changes after a delay |
@@ -23,6 +24,9 @@
 pub const fn choose(paths: usize, rotations: usize) -> usize {
     9 + paths + NEW_ROTATION * rotations
 }
+
+/// Cycles that it costs to avoid a backup.
+pub const AVOID_BACKUP: usize = 1;
 
 /// Cycles that a new rotation costs in permuted order.
 pub const NEW_ROTATION: usize = 4;

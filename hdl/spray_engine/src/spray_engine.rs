@@ -11,7 +11,7 @@ use stellar_wire::hw::spray::{
 use stellar_wire::hw::QPN_BITS;
 use stellar_wire::rows::DRAIN_PROBES;
 
-use crate::candidates::{avoided, candidates, Avoided};
+use crate::candidates::{avoided, avoids_backup, candidates, slot_avoided_of_backup, Avoided};
 use crate::entropy_index::EntropyIndex;
 use crate::entropy_lookup::{EntropyLookup, Identity, Reflected};
 use crate::ev_change::EvChange;
@@ -380,6 +380,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
 
         let conditions = StepConditions {
             by_home,
+            avoids_backup: avoids_backup(asked),
             can_choose: offered.own_any | (single & offered.any),
             recalls: may_recycle & may_have(own.ring, pair.recycled),
             goes_on: recalled.goes_on,
@@ -426,6 +427,9 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                 self.planes.d.next = swap_planes(stored.planes, plane_1);
                 self.planes_swapped.d.next = plane_1;
                 self.avoid.d.next = avoided(asked, stored, plane_1);
+            }
+            Step::AvoidBackup => {
+                self.avoid.d.next.slot = slot_avoided_of_backup(asked, planes, self.avoid.q.val());
             }
             Step::Select => {
                 self.finder.load.next = true;

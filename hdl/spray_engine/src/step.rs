@@ -13,6 +13,8 @@ pub enum Step {
     Idle,
     /// Selects the own plane and the other one by the request.
     Fetch,
+    /// `Choose` that avoids a backup: determines its slot.
+    AvoidBackup,
     /// `Choose`: determines the candidates.
     Select,
     /// `Probe` and `Query`: what they do depends on the policy. Hopper and HP3: finds whether the delay or the pause of a change of path is over, and ends it.
@@ -80,6 +82,8 @@ pub enum Step {
 pub struct StepConditions {
     /// `Fetch`: the request names the value of the path in use.
     pub by_home: Bit,
+    /// `Fetch`: the request avoids a backup.
+    pub avoids_backup: Bit,
     /// `Select`: there is a candidate.
     pub can_choose: Bit,
     /// `Select`: slots are to be taken again.
@@ -128,7 +132,8 @@ pub fn step_after(
     let hears = probes_paths(policy);
     match step {
         Step::Idle | Step::Respond => Step::Idle,
-        Step::Fetch => after_fetch(op, conditions.by_home),
+        Step::Fetch => after_fetch(op, conditions.by_home, conditions.avoids_backup),
+        Step::AvoidBackup => Step::Select,
         Step::Select => {
             if !conditions.can_choose {
                 Step::Respond
@@ -231,9 +236,15 @@ pub fn step_after(
 
 /// Returns the step after `Fetch`. The row is not known yet: its memory is slow.
 #[hdl_fn]
-fn after_fetch(op: SprayOp, by_home: Bit) -> Step {
+fn after_fetch(op: SprayOp, by_home: Bit, avoids_backup: Bit) -> Step {
     match op {
-        SprayOp::Choose => Step::Select,
+        SprayOp::Choose => {
+            if avoids_backup {
+                Step::AvoidBackup
+            } else {
+                Step::Select
+            }
+        }
         SprayOp::Probe | SprayOp::Query => Step::HoldFirst,
         SprayOp::Ack => Step::SubtractBase,
         _ => {

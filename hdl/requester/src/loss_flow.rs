@@ -151,11 +151,12 @@ impl Logic for LossFlow {
             & !delays.spurious
             & !delays.shift.any()
             & !sent.is_retransmit;
-        // A tail probe is due before the packet expires.
-        let next_check = if may_probe { probe_at } else { expires_at };
+        // A tail probe is due before the packet expires. Whether one is comes later than both times.
+        let or_probe = earlier(state.armed, state.deadline, probe_at);
+        let or_expiry = earlier(state.armed, state.deadline, expires_at);
         let rearmed = RequesterState {
             armed: true,
-            deadline: earlier(state.armed, state.deadline, next_check),
+            deadline: if may_probe { or_probe } else { or_expiry },
             ..state
         };
 

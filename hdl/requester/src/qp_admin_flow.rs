@@ -52,6 +52,8 @@ pub struct QpAdminFlow {
     /// Another flow has executed the operation, with the result `op_result`. It comes late in a cycle, so no request depends on it in that cycle.
     pub op_done: Signal<In, Bit>,
     pub op_result: Signal<In, OpResult>,
+    /// State of the queue pair, in the cycle after `start` or `op_done`: that of `op_result` comes too late in its cycle.
+    pub handed: Signal<In, RequesterState>,
     pub op: Signal<In, Op>,
     /// Valid with a configuration of the spray engine.
     pub path_policy: Signal<In, PathPolicy>,
@@ -78,6 +80,8 @@ pub struct QpAdminFlow {
     pub answer: FlowSnk<MessageResponse>,
 
     step: DFF<Step>,
+    /// The first cycle behind `Idle`.
+    begins: DFF<Bit>,
     state_after: DFF<RequesterState>,
     una: DFF<Psn>,
     fails_oldest: DFF<Bit>,
@@ -93,6 +97,7 @@ impl Logic for QpAdminFlow {
             self,
             clock,
             step,
+            begins,
             state_after,
             una,
             fails_oldest,
@@ -103,7 +108,11 @@ impl Logic for QpAdminFlow {
         let op = self.op.val();
         let op_result = self.op_result.val();
         let step = self.step.q.val();
-        let state_after = self.state_after.q.val();
+        let state_after = if self.begins.q.val() {
+            self.handed.val()
+        } else {
+            self.state_after.q.val()
+        };
         let messages = self.messages_response.val();
         let free = !self.spray.busy.val()
             & !self.nscc.busy.val()
@@ -180,6 +189,8 @@ impl Logic for QpAdminFlow {
             ..MessageRequest::default()
         };
         self.done.next = false;
+        self.begins.d.next = step == Step::Idle;
+        self.state_after.d.next = state_after;
         self.state.next = state_after;
         self.reschedule.next = false;
         self.refused.next = false;
@@ -190,7 +201,6 @@ impl Logic for QpAdminFlow {
             Step::Idle => {
                 // Loaded in every cycle, because `op_done` comes late: the last cycle counts. Only an operation of this flow has `start`.
                 if self.start.val() {
-                    self.state_after.d.next = op.state;
                     self.una.d.next = op.state.una;
                     self.fails_oldest.d.next = false;
                     self.slot.d.next = op.slot;
@@ -201,7 +211,6 @@ impl Logic for QpAdminFlow {
                         bits::<8>(WcStatus::WrFlushErr.code() as u64)
                     };
                 } else {
-                    self.state_after.d.next = op_result.state;
                     self.una.d.next = op_result.una;
                     self.failed_slot_valid.d.next = op_result.failed_slot_valid;
                     self.slot.d.next = op_result.slot;

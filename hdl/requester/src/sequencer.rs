@@ -155,6 +155,8 @@ pub struct Sequencer<const Q: usize = 10> {
     /// The state that the operation leaves, if it was done in the last cycle (`arms`). Whether it is done comes late, so this loads in every cycle of an operation, and
     /// `op` and the memory have it a cycle later.
     state_after: DFF<RequesterState>,
+    /// The last cycle left the state of the operation as it was.
+    keeps_state: DFF<Bit>,
     rows_loaded: DFF<Bit>,
     /// Outputs of the last cycle. Results of flows come late in a cycle.
     rotate_held: DFF<Bits<2>>,
@@ -178,6 +180,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             step,
             op,
             state_after,
+            keeps_state,
             rows_loaded,
             rotate_held,
             deactivate_held,
@@ -352,7 +355,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.admin.op_done.next = needs_admin | deferred_fail;
         self.admin.op_result.next = if deferred_fail {
             OpResult {
-                state: left_state,
                 next_action: NextAction::Fail,
                 failed_slot_valid: true,
                 slot: completed.slot,
@@ -361,6 +363,12 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             }
         } else {
             result
+        };
+        self.keeps_state.d.next = (step == Step::Take) | starts;
+        self.admin.handed.next = if self.keeps_state.q.val() {
+            current.state
+        } else {
+            self.state_after.q.val()
         };
         self.admin.path_policy.next = self.path_policy.val();
         self.admin.path_use.next = self.path_use.val();

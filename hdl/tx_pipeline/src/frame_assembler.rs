@@ -122,13 +122,13 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
         // The beat in front of the payload buffer is the frame's first until the frame takes it. It comes from a block RAM, so whether it is an error stops few registers
         // only. The next frame does not wait to hear it: behind a frame that fails, which still looks busy, it begins a cycle later.
         let starts = self.busy.q.val() & (beat == 0);
-        let failed = starts & layout.payload_beats.any() & self.payload_error.val();
+        let failed = starts & layout.has_payload & self.payload_error.val();
         let moves = self.busy.q.val() & self.room.val();
         let issue = moves & !failed;
         let ends = (issue & last) | failed;
         let free = (moves & last) | !self.busy.q.val();
         let request = self.request.record.val();
-        let has_payload = request.layout.payload_beats.any();
+        let has_payload = request.layout.has_payload;
         let complete = self.payload_waiting.val() | !has_payload;
         let answers = self.answer.valid.val();
         let begins_request = self.request.valid.val() & complete & free & !answers;

@@ -134,6 +134,7 @@ impl<const B: usize> Logic for FrameLayouts<B> {
             payload_beat: bit_cast::<8, LENGTH_BITS>(header >> (B as u64)),
             payload_at: bit_cast::<7, LENGTH_BITS>(header & at_mask),
             payload_beats: bit_cast::<8, LENGTH_BITS>(payload >> (B as u64)),
+            has_payload: self.payload_length[3].q.val().any(),
             end_beat: bit_cast::<8, LENGTH_BITS>(end >> (B as u64)),
             end_at: bit_cast::<7, LENGTH_BITS>(end & at_mask),
             icrc_beat: bit_cast::<8, LENGTH_BITS>(icrc >> (B as u64)),

@@ -38,6 +38,8 @@ pub struct FrameLayout {
     pub payload_at: Bits<7>,
     /// Beats of payload in the payload buffer, 0 to 128.
     pub payload_beats: Bits<8>,
+    /// There is payload. The layout comes from a block RAM, so nothing has to be computed behind it to know.
+    pub has_payload: Bit,
     /// Beat and place after the last byte of payload.
     pub end_beat: Bits<8>,
     pub end_at: Bits<7>,

@@ -145,6 +145,7 @@ fn layout(rng: &mut TestRng, beat: u64) -> FrameLayout {
         payload_beat: payload_beat.to_bits(),
         payload_at: rng.random_range(1..beat).to_bits(),
         payload_beats: payload_beats.to_bits(),
+        has_payload: payload_beats > 0,
         end_beat: end_beat.to_bits(),
         end_at: rng.random_range(0..beat).to_bits(),
         icrc_beat: end_beat.to_bits(),

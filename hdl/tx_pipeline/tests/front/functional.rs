@@ -50,6 +50,7 @@ fn check_header(words: &[u32], packet: &TestPacket, beat: usize) {
         ("payload_beat", headers / beat),
         ("payload_at", headers % beat),
         ("payload_beats", payload.div_ceil(beat)),
+        ("has_payload", usize::from(payload > 0)),
         ("end_beat", end / beat),
         ("end_at", end % beat),
         ("icrc_beat", icrc / beat),

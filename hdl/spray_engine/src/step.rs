@@ -13,8 +13,6 @@ pub enum Step {
     Idle,
     /// Selects the own plane and the other one by the request.
     Fetch,
-    /// `Choose` that avoids a backup: determines its slot.
-    AvoidBackup,
     /// `Choose`: determines the candidates.
     Select,
     /// `Probe` and `Query`: what they do depends on the policy. Hopper and HP3: finds whether the delay or the pause of a change of path is over, and ends it.
@@ -75,6 +73,8 @@ pub enum Step {
     /// `usable` follows the row one cycle later.
     WaitUsable,
     Respond,
+    /// `Choose` that avoids a backup, behind `Fetch`: determines its slot.
+    AvoidBackup,
 }
 
 /// Conditions that determine the next step, besides operation and policy.

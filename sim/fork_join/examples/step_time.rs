@@ -1,9 +1,7 @@
-//! Wall time of a step of two items that compute for ten microseconds each: on one thread, with `ForkJoin`, and with rayon called from a thread that is not
-//! its own. `cargo run --release -p sim-fork-join --example step_time`
+//! Wall time of a step of two items that compute for ten microseconds each, on one thread and on two: `cargo run -p sim-fork-join --example step_time`
 
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
 use sim_fork_join::ForkJoin;
 
 const WORK: Duration = Duration::from_micros(10);
@@ -31,7 +29,4 @@ fn main() {
             pool.step(&mut items, (), 0, |count| compute(count, ()));
         });
     }
-    show("rayon", || {
-        items.par_iter_mut().for_each(|count| compute(count, ()));
-    });
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use crate::slot::{help, Panic, Slot};
+use crate::slot::{help, Slot};
 
 /// Steps between two attempts to wake a helper: one takes some microseconds, and helpers that come late are no help.
 const WAKE_STRIDE: u32 = 64;
@@ -84,7 +84,7 @@ impl<T: Send + 'static, A: Copy + Send + 'static> ForkJoin<T, A> {
         }
         match (result, failed) {
             (Ok(Some(result)), None) => result,
-            (Err(panic), _) | (_, Some(panic)) => resume(panic),
+            (Err(panic), _) | (_, Some(panic)) => panic::resume_unwind(panic),
             (Ok(None), None) => unreachable!("the item at `first` was kept"),
         }
     }
@@ -101,10 +101,6 @@ impl<T: Send + 'static, A: Copy + Send + 'static> ForkJoin<T, A> {
             }
         }
     }
-}
-
-fn resume(panic: Panic) -> ! {
-    panic::resume_unwind(panic)
 }
 
 impl Helper {

@@ -97,7 +97,7 @@ def test_hopper_is_compared_with_the_others() -> None:
 def test_the_balancers_over_dcqcn_are_those_of_conweaves_simulator() -> None:
     full = Scale("full", range(1, 2))
     assert {(point["load"], point["scheme"]) for point in conweave.points(full)} >= {(load, scheme) for load, at in conweave.MEASURED.items() for scheme in at}
-    measured = pandas.DataFrame([point | conweave.measure(point | {"arrivals_us": 500}) for point in conweave.points(ONE_SEED)])
+    measured = pandas.DataFrame([point | conweave.measure(point | {"arrivals_us": 1500}) for point in conweave.points(ONE_SEED)])
     at = measured.set_index("scheme")["all: mean"]
     # Arrivals are too few for the bands; the order of the schemes is there.
     assert at["ecmp"] > at["conga"] > at["conweave"]

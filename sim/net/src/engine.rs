@@ -99,16 +99,18 @@ impl<P: Parcel> Fabric<P> {
                     return Class::Control;
                 }
             }
-        } else if settings.params.ecn.is_some_and(|ecn| !ecn.at_departure) {
-            self.mark_by_depth(id, packet);
+        } else {
+            self.mark_by_depth(id, packet, false);
         }
         Class::Data
     }
 
-    /// Marks a data packet with the probability that the depth of its queue says.
-    fn mark_by_depth(&mut self, id: ChannelId, packet: PacketId) {
+    /// Marks a data packet that comes to its queue, or leaves it (`departs`), with the probability that the depth says, if the queue marks then.
+    #[inline]
+    fn mark_by_depth(&mut self, id: ChannelId, packet: PacketId, departs: bool) {
         let settings = &self.settings[self.channels[id.index()].settings as usize];
-        let Some(ecn) = settings.params.ecn else {
+        let ecn = settings.params.ecn;
+        let Some(ecn) = ecn.filter(|ecn| ecn.at_departure == departs) else {
             return;
         };
         let marking = !settings.from_host && (self.ecn_at_last_hop || !settings.last_hop);
@@ -138,9 +140,12 @@ impl<P: Parcel> Fabric<P> {
             return self.events.push(channel.busy_until, Event::Wake(id));
         }
         channel.wake_pending = false;
-        let Some(packet) = self.pop(id) else {
+        let Some((packet, class)) = self.pop(id) else {
             return; // The queue was lost with the link, or is paused.
         };
+        if class == Class::Data {
+            self.mark_by_depth(id, packet, true);
+        }
         let waits = self.channels[id.index()].may_start();
         self.transmit_on(id, packet);
         self.free_port(id);
@@ -151,18 +156,13 @@ impl<P: Parcel> Fabric<P> {
         }
     }
 
-    /// Takes the next packet from a channel's queues.
+    /// Takes the next packet from a channel's queues, and says from which.
     #[inline]
-    fn pop(&mut self, id: ChannelId) -> Option<PacketId> {
+    fn pop(&mut self, id: ChannelId) -> Option<(PacketId, Class)> {
         let (packet, class, len) = self.channels[id.index()].pop(&self.packets)?;
         let queue = self.ledgers[id.index()].queue(class);
         queue.leave(self.now, len.into());
-        let settings = &self.settings[self.channels[id.index()].settings as usize];
-        let marks = settings.params.ecn.is_some_and(|ecn| ecn.at_departure);
-        if marks && class == Class::Data {
-            self.mark_by_depth(id, packet);
-        }
-        Some(packet)
+        Some((packet, class))
     }
 
     /// Processes a packet that has passed a channel.
@@ -235,7 +235,7 @@ impl<P: Parcel> Fabric<P> {
             }
             self.failures.entry(id).or_default().push(self.now);
             self.forget_pause(id);
-            while let Some(packet) = self.pop(id) {
+            while let Some((packet, _)) = self.pop(id) {
                 self.drop_on(id, packet, DropReason::LinkDown);
             }
         }

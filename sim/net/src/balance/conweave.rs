@@ -36,7 +36,7 @@ struct Tag {
     flow: u64,
     /// The uplink that it took there.
     uplink: ChannelId,
-    /// When it left the leaf of its sender, and of a rerouted packet, when the tail did.
+    /// When it left the leaf of its sender.
     sent: Time,
     epoch: u32,
     /// The other leaf shall reply at once.

@@ -261,6 +261,25 @@ fn a_mark_is_for_what_is_in_front_of_a_frame_or_for_what_is_behind_it() {
 }
 
 #[test]
+fn a_queue_that_is_lost_with_its_link_marks_nothing() {
+    let always =
+        "ecn = { min_bytes = 0, max_bytes = 0, max_probability = 1.0, at_departure = true }";
+    let mut fabric = burst(always, 20, Sent::new(A, C));
+    let channel = bottleneck(fabric.topology());
+    // In the middle of the burst.
+    fabric
+        .schedule_link(channel.link(), 2_500_000, false)
+        .unwrap();
+    let deliveries = run(&mut fabric);
+    let arrived = |delivery: &&sim_net::Delivery| ecn(delivery) == Ecn::CongestionExperienced;
+    let arrived = deliveries.iter().filter(arrived).count() as u64;
+    let stats = fabric.stats(channel).unwrap();
+    assert!(arrived > 0 && stats.drops.total() > 5, "{arrived}");
+    // One may have been on the line.
+    assert!(stats.ecn_marks <= arrived + 1, "{} marks", stats.ecn_marks);
+}
+
+#[test]
 fn the_port_to_a_host_does_not_mark_unless_told() {
     let text = "
         hosts = [{ name = 'a' }, { name = 'b' }, { name = 'c' }]

@@ -11,7 +11,7 @@ use crate::source::{self, number, statements, Members, Statement};
 use crate::usage::{usage, Usage};
 
 /// Statements with at least this many words of work become a part of their own. Finding and calling one more function has to be worth it.
-const WORTH_A_PART: usize = 8;
+const WORTH_A_PART: usize = 256;
 /// The work of a call of Verilator's functions for wide values, in words.
 const CALL: usize = 16;
 /// Verilator's index variable of loops over words. Each loop sets it first.
@@ -190,7 +190,7 @@ mod tests {
     /// A loop that copies one wide value to another.
     fn copy(to: &str, from: &str) -> String {
         format!(
-            "__Vilp = 0U; while ((__Vilp <= 0x3fU)) {{ {to}[__Vilp] = {from}[__Vilp]; __Vilp = ((IData)(1U) + __Vilp); }}"
+            "__Vilp = 0U; while ((__Vilp <= 0x1ffU)) {{ {to}[__Vilp] = {from}[__Vilp]; __Vilp = ((IData)(1U) + __Vilp); }}"
         )
     }
 

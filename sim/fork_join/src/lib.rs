@@ -9,9 +9,12 @@
 //! Results do not depend on the number of threads: a step of an item reads and writes only this item.
 #![forbid(unsafe_code)]
 
+mod behind;
+mod helpers;
 mod pool;
 mod slot;
 mod threads;
 
+pub use behind::Behind;
 pub use pool::ForkJoin;
 pub use threads::{choose_threads, threads, ThreadsError, VARIABLE};

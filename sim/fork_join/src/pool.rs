@@ -1,47 +1,20 @@
-//! The threads, and a step on them.
+//! A step of several items on several threads.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 
-use crate::slot::{help, Slot};
-
-/// Steps between two attempts to wake a helper: one takes some microseconds, and helpers that come late are no help.
-const WAKE_STRIDE: u32 = 64;
-
-struct Shared<T, A> {
-    slots: Vec<Slot<T, A>>,
-    work: fn(&mut T, A),
-    closed: AtomicBool,
-}
-
-/// A thread beside the one that forks.
-struct Helper {
-    thread: JoinHandle<()>,
-    asleep: Arc<AtomicBool>,
-}
+use crate::helpers::Helpers;
 
 /// Steps of `T`s with an argument `A`, on several threads. Its threads end with it.
 pub struct ForkJoin<T, A> {
-    shared: Arc<Shared<T, A>>,
-    helpers: Vec<Helper>,
-    steps: u32,
+    helpers: Helpers<T, A>,
 }
 
 impl<T: Send + 'static, A: Copy + Send + 'static> ForkJoin<T, A> {
     /// For steps of up to `items` items on `threads` threads, the caller's included. A step of an item is `work`.
     pub fn new(items: usize, threads: usize, work: fn(&mut T, A)) -> Self {
-        let shared = Arc::new(Shared {
-            slots: (0..items).map(|_| Slot::new()).collect(),
-            work,
-            closed: AtomicBool::new(false),
-        });
         let helpers = threads.min(items).saturating_sub(1);
         Self {
-            helpers: (0..helpers).map(|_| Helper::new(&shared)).collect(),
-            shared,
-            steps: 0,
+            helpers: Helpers::new(items, helpers, work),
         }
     }
 
@@ -58,23 +31,21 @@ impl<T: Send + 'static, A: Copy + Send + 'static> ForkJoin<T, A> {
     ) -> R {
         let count = items.len();
         assert!(first < count, "no item at {first} of {count}");
-        assert!(
-            count <= self.shared.slots.len(),
-            "more items than the pool is for"
-        );
-        let work = self.shared.work;
+        let slots = &self.helpers.shared.slots;
+        assert!(count <= slots.len(), "more items than the pool is for");
+        let work = self.helpers.shared.work;
         let mut kept = None;
-        for (at, (item, slot)) in items.drain(..).zip(&self.shared.slots).enumerate() {
+        for (at, (item, slot)) in items.drain(..).zip(slots).enumerate() {
             if at == first {
                 kept = Some(item);
             } else {
                 slot.offer(item, argument);
             }
         }
-        self.wake();
+        self.helpers.wake();
         let result = panic::catch_unwind(AssertUnwindSafe(|| kept.as_mut().map(own)));
         let mut failed = None;
-        for (at, slot) in self.shared.slots.iter().take(count).enumerate() {
+        for (at, slot) in self.helpers.shared.slots.iter().take(count).enumerate() {
             if at == first {
                 items.extend(kept.take());
             } else if let Some((item, ended)) = slot.join(work) {
@@ -86,44 +57,6 @@ impl<T: Send + 'static, A: Copy + Send + 'static> ForkJoin<T, A> {
             (Ok(Some(result)), None) => result,
             (Err(panic), _) | (_, Some(panic)) => panic::resume_unwind(panic),
             (Ok(None), None) => unreachable!("the item at `first` was kept"),
-        }
-    }
-
-    /// Wakes helpers that sleep, now and then.
-    fn wake(&mut self) {
-        self.steps = self.steps.wrapping_add(1);
-        if !self.steps.is_multiple_of(WAKE_STRIDE) {
-            return;
-        }
-        for helper in &self.helpers {
-            if helper.asleep.swap(false, Ordering::Relaxed) {
-                helper.thread.thread().unpark();
-            }
-        }
-    }
-}
-
-impl Helper {
-    fn new<T: Send + 'static, A: Copy + Send + 'static>(shared: &Arc<Shared<T, A>>) -> Self {
-        let asleep = Arc::new(AtomicBool::new(false));
-        let (shared, says) = (Arc::clone(shared), Arc::clone(&asleep));
-        let thread = thread::spawn(move || {
-            while !shared.closed.load(Ordering::Relaxed) {
-                help(&shared.slots, shared.work, &says);
-                thread::park();
-            }
-        });
-        Self { thread, asleep }
-    }
-}
-
-impl<T, A> Drop for ForkJoin<T, A> {
-    fn drop(&mut self) {
-        self.shared.closed.store(true, Ordering::Relaxed);
-        for helper in self.helpers.drain(..) {
-            helper.thread.thread().unpark();
-            // A helper catches the panics of steps, so it has nothing to tell.
-            let _ = helper.thread.join();
         }
     }
 }

@@ -14,7 +14,7 @@ static CHOSEN: OnceLock<NonZeroUsize> = OnceLock::new();
 
 /// The environment variable [`VARIABLE`] contains something that is not a number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("environment variable {VARIABLE}: `{text}` is not a number of threads: use 1, or as many as there are cards")]
+#[error("environment variable {VARIABLE}: `{text}` is not a number of threads: use 1 or more; each card uses up to two")]
 pub struct ThreadsError {
     /// Content of the variable.
     pub text: String,
@@ -60,7 +60,7 @@ mod tests {
         assert!(from_variable("").is_ok());
         for wrong in ["0", "-1", "two", "1.5", " 2"] {
             let error = from_variable(wrong).unwrap_err().to_string();
-            let expected = format!("environment variable STELLAR_SIM_THREADS: `{wrong}` is not a number of threads: use 1, or as many as there are cards");
+            let expected = format!("environment variable STELLAR_SIM_THREADS: `{wrong}` is not a number of threads: use 1 or more; each card uses up to two");
             assert_eq!(error, expected);
         }
     }

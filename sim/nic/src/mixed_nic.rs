@@ -186,6 +186,10 @@ impl<M: 'static> Nic for MixedNic<M> {
         either!(shared self, nic => nic.has_cycles())
     }
 
+    fn set_helper(&mut self, on: bool) {
+        either!(self, nic => nic.set_helper(on));
+    }
+
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         either!(self, nic => nic.receive(port, frame, now));
     }

@@ -1,12 +1,14 @@
 //! The pins of the Verilated NIC, cycle by cycle.
 
+use std::cell::RefCell;
 use std::sync::{Mutex, Once, PoisonError};
 
 use arrayvec::ArrayVec;
 use hdl_nic::{reset_clocks, Shape, Top, RESET_HOLD};
 use sim_bfm::{Beat, BEAT};
+use sim_fork_join::Behind;
 use sim_models::DesignModels;
-use sim_verilated::{BuildError, Library, Model, ModelSpec, Profile, SimMode};
+use sim_verilated::{BuildError, Library, Model, ModelSpec, PortId, Profile, SimMode};
 use stellar_wire::pcie::sideband::request as sideband;
 
 use crate::pcie::RcBeat;
@@ -153,9 +155,31 @@ impl Levels {
     }
 }
 
-/// A Verilated NIC, out of reset.
-pub struct NicModel {
+/// A model and its clock.
+struct Clocked {
     model: Model,
+    clock: PortId,
+}
+
+impl Clocked {
+    fn rise(&mut self, (): ()) {
+        self.model.rise(self.clock);
+    }
+}
+
+/// A Verilated NIC, out of reset.
+///
+/// A rising edge takes most of the time of a cycle. With a helper ([`Self::set_helper`]) it runs on a thread of its own, while the caller of [`Self::clock`] does what
+/// is around the card. What moves at an edge is known before it, so results are the same.
+pub struct NicModel {
+    /// In a cell, so that a card that is only looked at can wait for its edge.
+    model: RefCell<Behind<Clocked>>,
+    clocks: u64,
+    driver: Driver,
+}
+
+/// How a card's pins are driven and looked at.
+struct Driver {
     pins: Pins,
     shape: Shape,
     /// What the last cycle drove.
@@ -247,78 +271,92 @@ impl NicModel {
     /// # Errors
     /// [`NicError::Model`] if the library holds the model of another design.
     pub fn new(library: &Library) -> Result<Self, NicError> {
-        let model = library.instantiate();
+        let mut model = library.instantiate();
         let pins = Pins::of(&model)?;
         let shape = shape_of(&model)?;
-        let mut nic = Self {
-            model,
-            pins,
-            shape,
-            levels: None,
-        };
-        nic.model.set_u64(nic.pins.cc_tready, 1);
-        nic.model
-            .set_u64(nic.pins.port_up, (1 << shape.ports()) - 1);
-        nic.set_reset(true);
+        let clock = pins.clock;
+        model.set_u64(pins.cc_tready, 1);
+        model.set_u64(pins.port_up, (1 << shape.ports()) - 1);
+        model.set_u64(pins.reset, 1);
         for _ in 0..RESET_HOLD {
-            nic.model.clock(nic.pins.clock);
+            model.clock(clock);
         }
-        nic.set_reset(false);
+        model.set_u64(pins.reset, 0);
         for _ in 0..reset_clocks(shape.queue_pair_bits()) {
-            nic.model.clock(nic.pins.clock);
+            model.clock(clock);
         }
-        Ok(nic)
+        Ok(Self {
+            clocks: model.cycles(),
+            model: RefCell::new(Behind::new(Clocked { model, clock }, Clocked::rise)),
+            driver: Driver {
+                pins,
+                shape,
+                levels: None,
+            },
+        })
     }
 
     /// The card's shape.
     pub const fn shape(&self) -> Shape {
-        self.shape
+        self.driver.shape
     }
 
-    /// The model, for waves and coverage.
+    /// Rising edges run on a thread of their own from now on, or no longer.
+    pub fn set_helper(&mut self, on: bool) {
+        self.model.get_mut().set_helper(on);
+    }
+
+    /// The model, for waves and coverage. Cycles that it is given here are not counted in [`Self::clocks`].
     pub fn model_mut(&mut self) -> &mut Model {
-        &mut self.model
+        &mut self.model.get_mut().get().model
     }
 
     /// Wall time by block since [`Model::start_profile`].
     pub fn profile(&self) -> Option<Profile> {
-        self.model.profile()
+        self.model.borrow_mut().get().model.profile()
     }
 
     /// Records what drives the pins from now on. A new card is in the state that a recording which starts right after power-up begins with.
     pub fn start_recording(&mut self) {
-        self.model.start_recording(self.pins.clock);
+        let clock = self.driver.pins.clock;
+        self.model_mut().start_recording(clock);
     }
 
     /// Drives the reset pin.
     pub fn set_reset(&mut self, on: bool) {
-        self.model.set_u64(self.pins.reset, on.into());
+        let reset = self.driver.pins.reset;
+        self.model_mut().set_u64(reset, on.into());
     }
 
     /// Cycles since power-up.
-    pub fn clocks(&self) -> u64 {
-        self.model.cycles()
+    pub const fn clocks(&self) -> u64 {
+        self.clocks
     }
 
-    /// Runs one cycle: sets `inputs` before the rising edge. Returns what the edge moved.
+    /// Runs one cycle: sets `inputs` before the rising edge. Returns what the edge moves.
     pub fn clock(&mut self, inputs: &NicInputs) -> NicOutputs {
-        self.drive(inputs);
-        self.model.fall(self.pins.clock);
+        let behind = self.model.get_mut();
+        let Clocked { model, clock } = behind.get();
+        self.driver.drive(model, inputs);
+        model.fall(*clock);
         // They are filled in place: a beat is large to be moved.
         let mut outputs = NicOutputs::default();
-        self.look(inputs, &mut outputs);
-        self.model.rise(self.pins.clock);
+        self.driver.look(model, inputs, &mut outputs);
+        behind.step();
+        self.clocks += 1;
         outputs
     }
+}
 
+impl Driver {
     /// Sets the levels that have changed since the last cycle.
-    fn drive_levels(&mut self, inputs: &NicInputs) {
+    fn drive_levels(&mut self, m: &mut Model, inputs: &NicInputs) {
         let levels = Levels::of(inputs);
         let before = self.levels.replace(levels);
         if before == Some(levels) {
             return;
         }
-        let (m, p) = (&mut self.model, &self.pins);
+        let p = &self.pins;
         for (n, pins) in p.ports.iter().enumerate() {
             let port = levels.ports[n];
             let before = before.map(|before| before.ports[n]);
@@ -350,9 +388,9 @@ impl NicModel {
         }
     }
 
-    fn drive(&mut self, inputs: &NicInputs) {
-        self.drive_levels(inputs);
-        let (m, p) = (&mut self.model, &self.pins);
+    fn drive(&mut self, m: &mut Model, inputs: &NicInputs) {
+        self.drive_levels(m, inputs);
+        let p = &self.pins;
         for (pins, offered) in p.cq.iter().zip([&inputs.cq, &inputs.cq1]) {
             if let Some(offered) = offered {
                 let CqBeat { beat, .. } = offered;
@@ -379,8 +417,8 @@ impl NicModel {
     }
 
     /// Fills `outputs`, which are those of a cycle in which nothing moves.
-    fn look(&self, inputs: &NicInputs, outputs: &mut NicOutputs) {
-        let (m, p) = (&self.model, &self.pins);
+    fn look(&self, m: &Model, inputs: &NicInputs, outputs: &mut NicOutputs) {
+        let p = &self.pins;
         let flag = |port| m.get_bit(port);
         let ports = p.ports.iter().zip(&inputs.ports);
         for (moved, (pins, driven)) in outputs.ports.iter_mut().zip(ports) {

@@ -152,6 +152,10 @@ impl<const CASE: usize> Nic for Twin<CASE> {
         true
     }
 
+    fn set_helper(&mut self, on: bool) {
+        self.rtl.set_helper(on);
+    }
+
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         if let Ok(parsed) = RoceFrame::parse(frame) {
             let seen = self.seen.get(&parsed.bth.dest_qp);

@@ -1,11 +1,11 @@
 //! The order of the functions of a model in which those of two equal instances follow each other.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
+use crate::blocks::block;
 use crate::plan::Function;
 use crate::twins::{pairs, pairs_of_readers, Twins};
 use crate::usage::Usage;
@@ -41,7 +41,8 @@ fn schedule(usages: &[&Usage], pairs: Vec<(usize, usize)>) -> Schedule {
     loop {
         let apart = apart(&behind, &pairs);
         if apart.is_empty() {
-            return in_order(&behind, &pairs);
+            let blocks: Vec<String> = usages.iter().map(|usage| block(usage)).collect();
+            return in_order(&behind, &pairs, &blocks);
         }
         pairs.retain(|first, _| !apart.contains(first));
     }
@@ -130,20 +131,55 @@ fn leads(behind: &[BTreeSet<usize>], from: usize, to: usize) -> bool {
     false
 }
 
-/// Orders functions whose pairs are in no circle. What may run in any order keeps Verilator's.
-fn in_order(behind: &[BTreeSet<usize>], pairs: &BTreeMap<usize, usize>) -> Schedule {
+/// Functions that nothing has to run before any more, by their blocks.
+#[derive(Default)]
+struct Free<'a> {
+    of_block: BTreeMap<&'a str, BTreeSet<usize>>,
+    block: &'a str,
+}
+
+impl<'a> Free<'a> {
+    fn insert(&mut self, block: &'a str, number: usize) {
+        self.of_block.entry(block).or_default().insert(number);
+    }
+
+    /// The next function of the block that had the last one; where that has none, the block of the first in Verilator's order is next.
+    fn pop(&mut self) -> Option<usize> {
+        if !self.of_block.contains_key(self.block) {
+            let firsts = self.of_block.iter();
+            let firsts = firsts.filter_map(|(block, numbers)| Some((*numbers.first()?, *block)));
+            (_, self.block) = firsts.min()?;
+        }
+        let numbers = self.of_block.get_mut(self.block)?;
+        let number = numbers.pop_first();
+        if numbers.is_empty() {
+            self.of_block.remove(self.block);
+        }
+        number
+    }
+}
+
+/// Orders functions whose pairs are in no circle, each of which is in one of `blocks`. What may run in any order stays together by blocks: a block works or rests as a whole, so marks that are
+/// tested together are often all clear.
+fn in_order(
+    behind: &[BTreeSet<usize>],
+    pairs: &BTreeMap<usize, usize>,
+    blocks: &[String],
+) -> Schedule {
     let graph = joined(behind, pairs);
     let mut waits: BTreeMap<usize, usize> = BTreeMap::new();
     for (_, to, ()) in graph.all_edges() {
         *waits.entry(to).or_default() += 1;
     }
-    let free = graph.nodes().filter(|node| !waits.contains_key(node));
-    let mut free: BinaryHeap<_> = free.map(Reverse).collect();
+    let mut free = Free::default();
+    for node in graph.nodes().filter(|node| !waits.contains_key(node)) {
+        free.insert(&blocks[node], node);
+    }
     let mut schedule = Schedule {
         order: vec![],
         pairs: BTreeSet::new(),
     };
-    while let Some(Reverse(node)) = free.pop() {
+    while let Some(node) = free.pop() {
         if let Some(&second) = pairs.get(&node) {
             schedule.pairs.insert(schedule.order.len());
             schedule.order.extend([node, second]);
@@ -156,7 +192,7 @@ fn in_order(behind: &[BTreeSet<usize>], pairs: &BTreeMap<usize, usize>) -> Sched
             };
             *wait -= 1;
             if *wait == 0 {
-                free.push(Reverse(next));
+                free.insert(&blocks[next], next);
             }
         }
     }
@@ -223,6 +259,32 @@ mod tests {
         assert_eq!(schedule.order, [0, 2, 1, 3]);
         // Functions that write the same signal keep their order.
         let schedule = schedule_of(&[("", "a"), ("", "a"), ("", "b")], &[(1, 2)]);
+        assert_eq!(schedule.order, [0, 1, 2]);
+    }
+    #[test]
+    fn what_may_run_in_any_order_stays_with_its_block() {
+        // Four functions that write signals of two blocks in turn; the last one reads what the first one wrote.
+        let usage = |block: &str, signal: &str, reads: &[&str]| Usage {
+            reads: reads.iter().map(|&name| name.to_owned()).collect(),
+            writes: [(format!("t__DOT__u_{block}__DOT__{signal}"), 1)].into(),
+            ..Usage::default()
+        };
+        let first = "t__DOT__u_port0__DOT__a";
+        let usages = [
+            usage("port0", "a", &[]),
+            usage("core", "b", &[]),
+            usage("port0", "c", &[]),
+            usage("core", "d", &[first]),
+        ];
+        let schedule = schedule(&usages.iter().collect::<Vec<_>>(), vec![]);
+        assert_eq!(schedule.order, [0, 2, 1, 3]);
+        // A block waits for what it needs from another one.
+        let usages = [
+            usage("core", "b", &[]),
+            usage("port0", "a", &[]),
+            usage("core", "d", &[first]),
+        ];
+        let schedule = super::schedule(&usages.iter().collect::<Vec<_>>(), vec![]);
         assert_eq!(schedule.order, [0, 1, 2]);
     }
 }

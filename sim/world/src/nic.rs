@@ -36,6 +36,8 @@ pub struct CongestionState {
 pub trait Nic: Send + 'static {
     /// Whether the NIC is simulated cycle by cycle, so that [`Self::on_timer`] takes microseconds of wall time at each of its cycles.
     fn has_cycles(&self) -> bool;
+    /// Whether a NIC that is simulated cycle by cycle may use a second thread. Results are the same.
+    fn set_helper(&mut self, on: bool);
     /// Accepts a frame that arrived at `port`.
     fn receive(&mut self, port: usize, frame: &[u8], now: Time);
     /// Requests a frame for `port`. `None`: there is nothing to send until another call changes something.
@@ -167,6 +169,8 @@ impl Nic for ReferenceNic {
     fn has_cycles(&self) -> bool {
         false
     }
+
+    fn set_helper(&mut self, _on: bool) {}
 
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         self.endpoint.receive(port, frame, Ticks::from_ps(now));

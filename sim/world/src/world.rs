@@ -124,7 +124,17 @@ impl<N: Nic> World<N> {
         self.hosts
             .push(Host::new(id, &host.name, links.len(), nic, rng));
         self.by_id.insert(id, index);
+        self.share_threads();
         Ok(index)
+    }
+
+    /// Gives each card a second thread, if there are enough.
+    fn share_threads(&mut self) {
+        let cards = self.hosts.iter().filter(|host| host.nic.has_cycles());
+        let are_enough = self.threads.get() >= 2 * cards.count();
+        for host in &mut self.hosts {
+            host.nic.set_helper(are_enough);
+        }
     }
 
     /// Captures every frame at the ports of the hosts from now on.

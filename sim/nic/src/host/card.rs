@@ -140,6 +140,11 @@ impl<M: HostSide> Card<M> {
         &mut self.model
     }
 
+    /// Whether the card may use a second thread. Results are the same.
+    pub fn set_helper(&mut self, on: bool) {
+        self.model.set_helper(on);
+    }
+
     /// Asserts reset. What the card has under way is gone; its configuration spaces stay.
     pub fn hold_reset(&mut self) {
         self.model.set_reset(true);

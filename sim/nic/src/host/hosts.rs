@@ -59,12 +59,17 @@ impl<M: HostSide> Hosts<M> {
     ) -> Result<Self, NicError> {
         let card = |(serial, memory)| Card::new(library, pcie, memory, serial).map(Box::new);
         let numbered = (FIRST_SERIAL..).zip(memories);
-        let cards: Vec<_> = numbered.map(card).collect::<Result<_, _>>()?;
+        let mut cards: Vec<_> = numbered.map(card).collect::<Result<_, _>>()?;
+        let threads = threads()?.get();
+        let are_enough = threads >= 2 * cards.len();
+        for card in &mut cards {
+            card.set_helper(are_enough);
+        }
         let idle_cycle = |card: &mut Box<Card<M>>, ()| {
             card.clock(None);
         };
         Ok(Self {
-            idle_cycles: ForkJoin::new(cards.len(), threads()?.get(), idle_cycle),
+            idle_cycles: ForkJoin::new(cards.len(), threads, idle_cycle),
             resetting: vec![0; cards.len()],
             cards,
             wire,

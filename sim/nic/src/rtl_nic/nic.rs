@@ -112,6 +112,10 @@ impl Nic for RtlNic {
         true
     }
 
+    fn set_helper(&mut self, on: bool) {
+        self.model.set_helper(on);
+    }
+
     fn receive(&mut self, port: usize, frame: &[u8], now: Time) {
         self.coming[port].push_back((now, frame.to_vec()));
     }

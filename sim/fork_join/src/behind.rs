@@ -1,19 +1,91 @@
 //! A value whose steps run on a thread of their own, behind what its owner does.
 
 use std::panic;
+use std::time::{Duration, Instant};
 
 use crate::helpers::Helpers;
 use crate::slot::Panic;
 
+/// Steps before the first measurement, with the helper.
+const FIRST: u32 = 1 << 17;
+/// Steps between two measurements.
+const PERIOD: u32 = 1 << 20;
+/// Steps of a turn without the helper or with it. Turns alternate, because what the steps do changes meanwhile.
+const TURN: u32 = 4_096;
+/// Steps of a turn that are not counted: a core fetches code and data, which takes 500 us, and learns where the code branches.
+const SETTLE: u32 = TURN / 2;
+/// Turns of a measurement.
+const TURNS: u32 = 8;
+
 /// A value of type `T`. Its owner begins a step of it and goes on with something else; the step has ended when the owner gets the value.
 ///
-/// The step runs on a helper's thread if there is one that has nothing else to do, else on the owner's, in [`Self::get`].
+/// The step runs on a helper's thread if there is one that has nothing else to do, else on the owner's, in [`Self::get`]. A helper moves what the value refers to between the caches of
+/// two cores, and how long that takes differs between machines. So both ways are timed now and then, and the steps until the next time go the faster one.
 pub struct Behind<T> {
     /// None while a step is under way.
     value: Option<T>,
     work: fn(&mut T, ()),
     /// None: steps run where they begin.
     helper: Option<Helpers<T, ()>>,
+    trial: Trial,
+}
+
+/// Whether the helper helps.
+struct Trial {
+    /// Steps until the next measurement.
+    left: u32,
+    /// Steps of the present measurement.
+    steps: u32,
+    /// When the part of the turn began that is counted.
+    began: Option<Instant>,
+    /// How long the turns without the helper took, and those with it.
+    took: [Duration; 2],
+    helps: bool,
+}
+
+impl Trial {
+    const fn new() -> Self {
+        Self {
+            left: FIRST,
+            steps: 0,
+            began: None,
+            took: [Duration::ZERO; 2],
+            helps: true,
+        }
+    }
+
+    /// Whether the next step is the helper's.
+    fn next(&mut self) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+        } else {
+            self.measure();
+        }
+        self.helps
+    }
+
+    fn measure(&mut self) {
+        let turn = self.steps / TURN;
+        match self.steps % TURN {
+            0 => {
+                if let Some(began) = self.began.take() {
+                    self.took[usize::from(self.helps)] += began.elapsed();
+                }
+                self.helps = turn % 2 == 1;
+            }
+            SETTLE => self.began = Some(Instant::now()),
+            _ => {}
+        }
+        self.steps += 1;
+        if turn == TURNS {
+            let [alone, helped] = self.took;
+            *self = Self {
+                left: PERIOD,
+                helps: helped < alone,
+                ..Self::new()
+            };
+        }
+    }
 }
 
 impl<T: Send + 'static> Behind<T> {
@@ -23,6 +95,7 @@ impl<T: Send + 'static> Behind<T> {
             value: Some(value),
             work,
             helper: None,
+            trial: Trial::new(),
         }
     }
 
@@ -33,6 +106,7 @@ impl<T: Send + 'static> Behind<T> {
         }
         self.get();
         self.helper = on.then(|| Helpers::new(1, 1, self.work));
+        self.trial = Trial::new();
     }
 
     /// Begins a step.
@@ -41,7 +115,8 @@ impl<T: Send + 'static> Behind<T> {
     /// As [`Self::get`], for the step before.
     pub fn step(&mut self) {
         self.get();
-        match (&mut self.helper, self.value.take()) {
+        let helper = self.helper.as_mut().filter(|_| self.trial.next());
+        match (helper, self.value.take()) {
             (Some(helper), Some(value)) => {
                 helper.shared.slots[0].offer(value, ());
                 helper.wake();

@@ -7,11 +7,11 @@ use crate::helpers::Helpers;
 use crate::slot::Panic;
 
 /// Steps before the first measurement, with the helper.
-const FIRST: u32 = 1 << 17;
+const FIRST: u32 = 1 << 14;
 /// Steps between two measurements.
-const PERIOD: u32 = 1 << 20;
+const PERIOD: u32 = 1 << 18;
 /// Steps of a turn without the helper or with it. Turns alternate, because what the steps do changes meanwhile.
-const TURN: u32 = 4_096;
+const TURN: u32 = 2_048;
 /// Steps of a turn that are not counted: a core fetches code and data, which takes 500 us, and learns where the code branches.
 const SETTLE: u32 = TURN / 2;
 /// Turns of a measurement.

@@ -9,9 +9,9 @@ use crate::model::Model;
 
 /// Among this many cycles, one is timed as a whole and another one block by block. The number is prime, so that samples do not stay in step with
 /// periodic traffic.
-const EVERY: u64 = 61;
+const EVERY: u64 = 251;
 const WHOLE: u64 = 0;
-const BLOCKS: u64 = 30;
+const BLOCKS: u64 = 125;
 
 /// The functions of profile.cpp, which a gated model has.
 pub(crate) struct ProfileInterface {

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod batches;
 mod blocks;
 mod carried;
 mod copies;
@@ -220,10 +221,16 @@ fn changed(header: &str, files: &BTreeMap<PathBuf, String>, ports: &GatePorts) -
     }
     let twins = Twins::of(header);
     let (functions, schedule) = schedule::scheduled(functions, &twins);
-    let plan = Plan::of(&functions, &source::inputs(header), &members);
+    let plan = Plan::of(
+        &functions,
+        &source::inputs(header),
+        &members,
+        &schedule.pairs,
+    );
     let sharing = Sharing {
         twins: &twins,
         pairs: &schedule.pairs,
+        marks: &plan.batches.pairs,
     };
     let (texts, callees) = sharing.texts(&functions, &plan, &members);
     let mut place_of = vec![0; functions.len()];

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::batches::{batches, Batches, Scheduled};
 use crate::blocks::block;
 use crate::marks::NEAR;
-use crate::restless::{guards, restless};
+use crate::restless::{guards, restless, Guards};
 use crate::source::Members;
 use crate::usage::Usage;
 use crate::HEADER_FILE;
@@ -45,92 +46,100 @@ pub(crate) enum Runs {
 
 /// Decides when each function runs and which functions it marks. A function's number is its position in Verilator's order.
 pub(crate) struct Plan<'a> {
-    /// For each signal, the functions that have to run again when it changes, with the lowest bit on which each depends.
+    /// The marks of functions.
+    pub(crate) batches: Batches,
+    /// For each signal, the marks of functions that have to run again when it changes, with the lowest bit on which each depends.
     readers: BTreeMap<&'a str, BTreeMap<usize, usize>>,
-    /// For each restless signal, the functions that read it under a condition. They are not marked when it changes.
+    /// For each restless signal, the marks of functions that read it under a condition. They are not marked when it changes.
     unmarked: BTreeMap<&'a str, BTreeSet<usize>>,
     restless: BTreeSet<&'a str>,
     /// The places in each function where it marks itself.
     pub(crate) own_marks: Vec<BTreeSet<usize>>,
     pub(crate) runs: Vec<Runs>,
-    /// The functions of each block, by the name of the block.
+    /// The marks of each block, by the name of the block.
     blocks: BTreeMap<String, Vec<usize>>,
 }
 
 impl<'a> Plan<'a> {
-    /// Makes the plan for `functions` of a model with these `inputs`.
+    /// Makes the plan for `functions` of a model with these `inputs`. `pairs` are the first functions of pairs.
     pub(crate) fn of(
         functions: &'a [Function],
         inputs: &BTreeSet<&str>,
         members: &Members,
+        pairs: &BTreeSet<usize>,
     ) -> Self {
         let bodies: Vec<&str> = functions.iter().map(|f| f.body.as_str()).collect();
         let restless = restless(&bodies, members);
-        let mut unmarked: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-        let mut own_marks = vec![BTreeSet::new(); functions.len()];
-        let mut last_writers: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut shared: BTreeSet<&str> = BTreeSet::new();
+        let mut writers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         for (number, function) in functions.iter().enumerate() {
             for signal in function.usage.writes.keys() {
-                if last_writers.insert(signal, number).is_some() {
-                    shared.insert(signal);
-                }
+                writers.entry(signal).or_default().insert(number);
             }
         }
+        let runs: Vec<Runs> = functions
+            .iter()
+            .enumerate()
+            .map(|(number, function)| runs(number, function, inputs, &writers))
+            .collect();
+        let guards: Vec<Guards> = functions
+            .iter()
+            .zip(&runs)
+            .map(|(function, runs)| match runs {
+                Runs::AtEvents => Guards::default(),
+                _ => guards(&function.body, &function.usage, &restless),
+            })
+            .collect();
+        let triggers: Vec<BTreeSet<usize>> = functions
+            .iter()
+            .zip(&guards)
+            .map(|(function, guards)| {
+                let reads = function.usage.reads.iter();
+                let marking = reads.filter(|signal| !guards.signals.contains(*signal));
+                let writers = marking.filter_map(|signal| writers.get(signal.as_str()));
+                writers.flatten().copied().collect()
+            })
+            .collect();
+        let batches = batches(&Scheduled {
+            functions,
+            runs: &runs,
+            triggers: &triggers,
+            pairs,
+        });
         let mut readers: BTreeMap<&str, BTreeMap<usize, usize>> = BTreeMap::new();
-        let mut plan = vec![];
+        let mut unmarked: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        let mut own_marks = vec![];
         let mut blocks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (number, function) in functions.iter().enumerate() {
-            let usage = &function.usage;
-            blocks.entry(block(usage)).or_default().push(number);
-            // Combinational code may run on change only if every signal that it reads is written by an earlier function, and if no other function
-            // writes the signals that it writes. A function that reads a signal before it is written sees the value from before the event, as a
-            // register does. A function whose output is also written by others could overwrite their result. And no rewritten function reports the
-            // change of a signal that none of them writes.
-            let later = |signal: &String| match last_writers.get(signal.as_str()) {
-                Some(writer) => *writer > number,
-                None => true,
-            };
-            let reads = usage.reads.iter().map(String::as_str);
-            let alone = !usage.writes.keys().any(|s| shared.contains(s.as_str()));
-            let runs = if function.combinational && alone && !usage.reads.iter().any(later) {
-                Runs::OnChange
-            } else if function.events.iter().all(|event| *event == Event::Edge)
-                && !reads.clone().any(|signal| inputs.contains(signal))
-            {
-                Runs::AtEdges
-            } else {
-                Runs::AtEvents
-            };
-            plan.push(runs);
-            if runs == Runs::AtEvents {
+        for (number, (function, guards)) in functions.iter().zip(guards).enumerate() {
+            let (usage, mark) = (&function.usage, batches.mark_of[number]);
+            blocks.entry(block(usage)).or_default().push(mark);
+            own_marks.push(guards.places);
+            if runs[number] == Runs::AtEvents {
                 continue;
             }
-            let guards = guards(&function.body, usage, &restless);
-            own_marks[number] = guards.places;
-            for signal in reads {
-                if guards.signals.contains(signal) {
-                    unmarked.entry(signal).or_default().insert(number);
+            for signal in &usage.reads {
+                if guards.signals.contains(signal.as_str()) {
+                    unmarked.entry(signal).or_default().insert(mark);
                     continue;
                 }
                 let of_signal = readers.entry(signal).or_default();
-                of_signal.insert(number, usage.lowest_bits[signal]);
+                let bit = of_signal.entry(mark).or_insert(usage.lowest_bits[signal]);
+                *bit = usage.lowest_bits[signal].min(*bit);
             }
-            if runs == Runs::AtEdges {
+            if runs[number] == Runs::AtEdges {
                 // If another function also writes the signal, this function has to run again, because its own value must replace the other one.
-                for signal in usage.writes.keys() {
-                    if let Some(&signal) = shared.get(signal.as_str()) {
-                        readers.entry(signal).or_default().insert(number, 0);
-                    }
+                let shared = |signal: &&String| writers[signal.as_str()].len() > 1;
+                for signal in usage.writes.keys().filter(shared) {
+                    readers.entry(signal).or_default().insert(mark, 0);
                 }
             }
         }
         Self {
+            batches,
             readers,
             unmarked,
             restless,
             own_marks,
-            runs: plan,
+            runs,
             blocks,
         }
     }
@@ -145,39 +154,35 @@ impl<'a> Plan<'a> {
         let (before, after) = header.split_once("    // DESIGN SPECIFIC STATE\n")?;
         let (top, class) = before.split_once("#include \"verilated.h\"\n")?;
         // Initially all code of registers is marked, and what would have marked itself when the model was set up.
-        let at_first = |(runs, own): (&Runs, &BTreeSet<usize>)| {
-            u8::from(*runs == Runs::AtEdges || !own.is_empty()).to_string()
+        let at_first = |function: &usize| {
+            self.runs[*function] == Runs::AtEdges || !self.own_marks[*function].is_empty()
         };
-        let at_first: Vec<_> = self
-            .runs
-            .iter()
-            .zip(&self.own_marks)
-            .map(at_first)
-            .collect();
+        let of_batch = |batch: &Vec<usize>| u8::from(batch.iter().any(at_first)).to_string();
+        let at_first: Vec<_> = self.batches.functions.iter().map(of_batch).collect();
         Some(format!(
             "{top}#include \"verilated.h\"\n#include \"{HEADER_FILE}\"\n{class}    // Functions that have to run\n    \
              uint8_t stellar_marked[{}] = {{{}}};\n    // Why they run: one bit for each event of the held inputs, and a clock edge\n    \
              uint64_t stellar_inputs = 0;\n    bool stellar_edge = false;\n    // Whether \
              a profile is taken, and the time of each block so far\n    bool stellar_profiled = false;\n    uint64_t stellar_ticks[{}] = {{}};\n    // DESIGN SPECIFIC STATE\n{after}",
-            self.runs.len().next_multiple_of(NEAR),
+            self.batches.functions.len().next_multiple_of(NEAR),
             at_first.join(", "),
             self.blocks.len()
         ))
     }
 
-    /// The block number of each function, as a list for C++.
-    pub(crate) fn blocks_of_functions(&self) -> String {
-        let mut numbers = vec![0; self.runs.len()];
-        for (number, functions) in self.blocks.values().enumerate() {
-            for function in functions {
-                numbers[*function] = number;
+    /// The block number of each mark, as a list for C++.
+    pub(crate) fn blocks_of_marks(&self) -> String {
+        let mut numbers = vec![0; self.batches.functions.len()];
+        for (number, marks) in self.blocks.values().enumerate() {
+            for mark in marks {
+                numbers[*mark] = number;
             }
         }
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         numbers.join(", ")
     }
 
-    /// Returns the functions that have to run again after function `number` changed `signal`. The function itself is among them only if it is code of
+    /// Returns the marks of the functions that have to run again after function `number` changed `signal`. Its own is among them only if it is code of
     /// registers that reads the signal's previous value.
     pub(crate) fn readers_behind(
         &self,
@@ -189,7 +194,7 @@ impl<'a> Plan<'a> {
         bits.map(|(reader, _)| reader).collect()
     }
 
-    /// Returns the functions that read `signal`, whether they are marked when it changes or not.
+    /// Returns the marks of the functions that read `signal`, whether they are set when it changes or not.
     pub(crate) fn all_readers_behind(
         &self,
         number: usize,
@@ -201,7 +206,7 @@ impl<'a> Plan<'a> {
         readers
     }
 
-    /// Returns the functions that [`Self::readers_behind`] returns by the lowest bit on which they depend.
+    /// Returns the marks that [`Self::readers_behind`] returns by the lowest bit on which their functions depend.
     ///
     /// Only the readers of a restless signal are told apart. It changes in every cycle, and functions that depend on its upper bits need not run in every cycle.
     /// For other signals, the additional comparisons would cost more.
@@ -229,6 +234,35 @@ impl<'a> Plan<'a> {
         let again = self.runs[number] == Runs::AtEdges && function.usage.reads.contains(signal);
         let readers = self.readers.get(signal).into_iter().flatten();
         let readers = readers.map(|(&reader, &bit)| (reader, bit));
-        readers.filter(move |&(reader, _)| again || reader != number)
+        let own = self.batches.mark_of[number];
+        readers.filter(move |&(reader, _)| again || reader != own)
+    }
+}
+
+/// Returns when function `number` runs, of a model with these `inputs`. `writers` are the functions that write each signal.
+fn runs(
+    number: usize,
+    function: &Function,
+    inputs: &BTreeSet<&str>,
+    writers: &BTreeMap<&str, BTreeSet<usize>>,
+) -> Runs {
+    let usage = &function.usage;
+    // Combinational code may run on change only if every signal that it reads is written by an earlier function, and if no other function
+    // writes the signals that it writes. A function that reads a signal before it is written sees the value from before the event, as a
+    // register does. A function whose output is also written by others could overwrite their result. And no rewritten function reports the
+    // change of a signal that none of them writes.
+    let later = |signal: &String| {
+        let last = writers.get(signal.as_str()).and_then(BTreeSet::last);
+        last.is_none_or(|writer| *writer > number)
+    };
+    let alone = |signal: &String| writers[signal.as_str()].len() == 1;
+    let is_edge = |event: &Event| *event == Event::Edge;
+    let is_input = |signal: &String| inputs.contains(signal.as_str());
+    if function.combinational && usage.writes.keys().all(alone) && !usage.reads.iter().any(later) {
+        Runs::OnChange
+    } else if function.events.iter().all(is_edge) && !usage.reads.iter().any(is_input) {
+        Runs::AtEdges
+    } else {
+        Runs::AtEvents
     }
 }

@@ -71,7 +71,7 @@ impl Plan<'_> {
 
     /// Returns what is inserted into the body of function `number` so that it marks itself while it follows a restless signal.
     fn own_marks(&self, number: usize) -> Vec<(Range<usize>, String)> {
-        let mark = format!(" {}", marks(&[number].into()));
+        let mark = format!(" {}", marks(&[self.batches.mark_of[number]].into()));
         let places = self.own_marks[number].iter();
         places.map(|&at| (at..at, mark.clone())).collect()
     }

@@ -56,6 +56,8 @@ pub(crate) struct Sharing<'a> {
     pub twins: &'a Twins,
     /// The first functions of pairs.
     pub pairs: &'a BTreeSet<usize>,
+    /// The first marks of pairs.
+    pub marks: &'a BTreeSet<usize>,
 }
 
 impl Sharing<'_> {
@@ -128,7 +130,7 @@ impl Sharing<'_> {
                 let number = |text: &str| text.parse::<usize>().ok();
                 match (number(a), number(b)) {
                     (Some(a), Some(b)) if a == b => text += &format!("{STATE}{MARKED}[{a}"),
-                    (Some(a), Some(b)) if b == a + 1 && self.pairs.contains(&a) => {
+                    (Some(a), Some(b)) if b == a + 1 && self.marks.contains(&a) => {
                         text += &format!("{MARKS}[{a}");
                     }
                     _ => return None,
@@ -196,6 +198,7 @@ mod tests {
         let sharing = Sharing {
             twins: &twins,
             pairs: &[4, 6].into(),
+            marks: &[4, 6].into(),
         };
         let (first, second) = (function("f", 0, first), function("g", 1, second));
         sharing.shared((&first, "f"), (&second, "g"))

@@ -100,7 +100,6 @@ impl<'a> Plan<'a> {
             })
             .collect();
         let batches = batches(&Scheduled {
-            functions,
             runs: &runs,
             triggers: &triggers,
             pairs,

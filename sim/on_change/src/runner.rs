@@ -13,7 +13,8 @@ impl Plan<'_> {
     /// It makes one pass in the order of the schedule. Combinational code marks only later functions, so it needs no second pass. A function may stay marked
     /// until the next pass in two cases: it waits for an edge and this pass has none, or it comes before the function that marked it.
     pub(crate) fn runner(&self, callees: &[Callee], functions: &[Function]) -> String {
-        let call = |batch: &Vec<usize>| batch.iter().map(|&number| callees[number].call()).collect();
+        let call =
+            |batch: &Vec<usize>| batch.iter().map(|&number| callees[number].call()).collect();
         let calls: Vec<String> = self.batches.functions.iter().map(call).collect();
         let mut body = String::new();
         let declarations: BTreeSet<String> = callees.iter().map(Callee::declaration).collect();
@@ -158,7 +159,11 @@ fn in_turn(calls: &[String], marks: &BTreeSet<usize>) -> String {
                 let calls = &calls[mark];
                 let _ = match calls.matches(';').count() {
                     1 => writeln!(text, "            if (stellar_take({})) {calls}", at(mark)),
-                    _ => writeln!(text, "            if (stellar_take({})) {{ {calls} }}", at(mark)),
+                    _ => writeln!(
+                        text,
+                        "            if (stellar_take({})) {{ {calls} }}",
+                        at(mark)
+                    ),
                 };
             }
             if whole {

@@ -7,7 +7,7 @@ use crate::helpers::Helpers;
 use crate::slot::Panic;
 
 /// Steps before the first measurement, with the helper.
-const FIRST: u32 = 1 << 14;
+const FIRST: u32 = 1 << 12;
 /// Steps between two measurements.
 const PERIOD: u32 = 1 << 18;
 /// Steps of a turn without the helper or with it. Turns alternate, because what the steps do changes meanwhile.

@@ -142,6 +142,8 @@ pub struct RequesterEngine<
     starved_first: StreamSkid<Qpn>,
     /// Cycles until the next one of them may be woken.
     pause: DFF<Bits<PAUSE_BITS>>,
+    /// A cycle ago there was a first one, and a free block for it. It stays the first until it is woken.
+    may_wake: DFF<Bit>,
     doorbells: DoorbellQueue<Q, C, K>,
     /// What waits here does not change until the sequencer takes it, although the engines share the ports with others that go first.
     faults: StreamSkid<UnreadableMessage>,
@@ -151,8 +153,10 @@ pub struct RequesterEngine<
     starved_qp: DFF<Qpn>,
     controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
     packets: [SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>; 2],
-    /// Payload bytes queued in `packets`.
+    /// Payload bytes queued in `packets`, but for those of `entered`.
     bytes: [DFF<Bits<19>>; 2],
+    /// Payload bytes of the packet that entered a cycle ago: its length comes late in a cycle, from the memory of messages.
+    entered: [DFF<Bits<LENGTH_BITS>>; 2],
     /// Bit p: `packets[p]` had space for a burst a cycle ago. No burst of a port is chosen before the last packet of the one before it is counted.
     space: DFF<Bits<2>>,
     failures: SyncFifo<Failure, FAILURES_BITS, { FAILURES_BITS + 1 }>,
@@ -191,9 +195,9 @@ impl<
             packets[..],
             failures
         );
-        clock!(self, clock, bytes[..]);
+        clock!(self, clock, bytes[..], entered[..]);
         dff_setup!(self, clock, space);
-        dff_setup!(self, clock, pause, starved, starved_qp);
+        dff_setup!(self, clock, pause, may_wake, starved, starved_qp);
         join!(
             self,
             now => core.now,
@@ -274,8 +278,12 @@ impl<
         // wake up queue pairs: a send queue entry arrived, a block of the window's pool is free, or a port changed its state
         let arrived = self.core.entry_arrived.val();
         let pauses = self.pause.q.val().any();
-        let wakes_starving =
-            self.starved_first.out.valid.val() & self.core.has_free.val() & !arrived & !pauses;
+        let wakes_starving = self.may_wake.q.val() & !arrived;
+        self.may_wake.d.next = self.starved_first.out.valid.val()
+            & self.core.has_free.val()
+            & !pauses
+            & !wakes_starving
+            & !self.reset.val();
         self.starved.d.next = self.core.starved.val() & !self.reset.val();
         self.starved_qp.d.next = self.core.event_qp.val();
         self.starving.in_valid.next = self.starved.q.val();
@@ -311,20 +319,27 @@ impl<
         };
         self.uses.packet.next = self.core.tx.valid.val() & !in_memory;
         self.space.d.next = pair(
-            has_space(self.packets[0].count.val(), self.bytes[0].q.val()),
-            has_space(self.packets[1].count.val(), self.bytes[1].q.val()),
+            has_space(
+                self.packets[0].count.val(),
+                self.bytes[0].q.val() + bit_cast::<19, LENGTH_BITS>(self.entered[0].q.val()),
+            ),
+            has_space(
+                self.packets[1].count.val(),
+                self.bytes[1].q.val() + bit_cast::<19, LENGTH_BITS>(self.entered[1].q.val()),
+            ),
         );
         self.core.tx_space.next = self.space.q.val();
         for p in 0..2 {
             let to_port = if p == 0 { !tx.port } else { tx.port };
             let enters = self.core.tx.valid.val() & to_port;
             let leaves = self.packets[p].out.valid.val() & self.tx[p].ready.val();
+            self.entered[p].d.next = length_if(enters & !self.reset.val(), tx);
             self.bytes[p].d.next = if self.reset.val() {
                 bits::<19>(0)
             } else {
                 bytes_after(
                     self.bytes[p].q.val(),
-                    length_if(enters, tx),
+                    self.entered[p].q.val(),
                     length_if(leaves, self.packets[p].out.data.val()),
                 )
             };

@@ -12,6 +12,8 @@ use stellar_wire::hw::{Qpn, QPN_BITS};
 /// Whether a queue pair is queued is told by two memories, because one enters and another one leaves in a cycle: it is if `raised` and `lowered` differ. They are cleared in
 /// the `K` cycles after reset, in which a queue pair that is named is not added. Nothing names one then: the message table takes as long.
 ///
+/// A queue pair leaves in the cycle after it was taken, so one may be taken every second cycle. One that is named meanwhile is still queued: whoever took it looks for its work later.
+///
 /// The queue never overflows, so it has no back-pressure. Levels: 5 (memories of `K` bits).
 #[derive(LogicBlock, Default)]
 pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
@@ -30,6 +32,8 @@ pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
     queue: BlockFifo<Bits<C>, Q, C>,
     raised: LutRam<Bit, Q>,
     lowered: LutRam<Bit, Q>,
+    /// The first queue pair was taken in the last cycle, and leaves in this one: that it is taken is known late.
+    taken: DFF<Bit>,
     /// The memories are being cleared, by `sweep`.
     clearing: DFF<Bit>,
     planes: DFF<Bits<2>>,
@@ -49,7 +53,7 @@ impl<const Q: usize, const C: usize, const K: usize> Parameters for WakeQueue<Q,
 impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, clearing, planes, sweep);
+        dff_setup!(self, clock, taken, clearing, planes, sweep);
         clock!(self, clock, raised, lowered);
         clock_reset!(self, queue);
         let clearing = self.clearing.q.val();
@@ -89,15 +93,17 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         self.clearing.d.next = clearing & !sweep.get_bits::<Q>(0).all();
 
         // remove
-        self.out.valid.next = self.queue.out.valid.val();
+        let offered = self.queue.out.valid.val() & !self.taken.q.val();
+        self.out.valid.next = offered;
+        self.taken.d.next = offered & self.out.ready.val();
         let first = self.queue.out.data.val();
         self.out.qp.next = bit_cast::<QPN_BITS, Q>(first.get_bits::<Q>(0));
-        self.queue.out.ready.next = self.out.ready.val();
-        let dequeues = self.queue.out.valid.val() & self.out.ready.val();
-        self.lowered.write_enable.next = dequeues | clearing;
+        self.queue.out.ready.next = self.taken.q.val();
+        self.lowered.write_enable.next = self.taken.q.val() | clearing;
         self.lowered.write_address.next = if clearing { qp } else { first.get_bits::<Q>(0) };
         self.lowered.write_data.next = first.get_bit(Q) & !clearing;
         if self.reset.val() {
+            self.taken.d.next = false;
             self.clearing.d.next = true;
             self.planes.d.next = self.plane_up.val();
             self.sweep.d.next = bits(0);

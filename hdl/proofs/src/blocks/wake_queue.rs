@@ -24,7 +24,7 @@ pub struct WakeQueueProof {
     /// `watched` does not change.
     pub given_one_watched: Signal<Out, Bit>,
 
-    /// As long as no port came up or went down, a queue pair is output only if it was added since its last output: it is inside at most once.
+    /// As long as no port came up or went down, a queue pair is output only if it was added since its last output: it is inside at most once. It is inside until the cycle after its output.
     pub holds_once: Signal<Out, Bit>,
     /// Behind a queue pair that was added, at most 3 others leave before it: none is lost, and none waits for ever.
     pub holds_no_loss: Signal<Out, Bit>,
@@ -43,6 +43,8 @@ pub struct WakeQueueProof {
     swept: DFF<Bit>,
     /// The watched queue pair was added and has not left since.
     added: DFF<Bit>,
+    /// It was taken in the last cycle.
+    taken: DFF<Bit>,
     /// Other queue pairs that left since it was added.
     passed: DFF<Bits<3>>,
     /// Cycles since it was added without an offer.
@@ -53,7 +55,7 @@ impl Logic for WakeQueueProof {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, before, started, planes, swept, added, passed, silent);
-        dff_setup!(self, clock, cleared);
+        dff_setup!(self, clock, cleared, taken);
         clock_reset!(self, queue);
         self.queue.in_valid.next = self.in_valid.val();
         self.queue.in_qp.next = self.in_qp.val();
@@ -69,12 +71,13 @@ impl Logic for WakeQueueProof {
         if !is_cleared {
             self.cleared.d.next = self.cleared.q.val() + 1;
         }
-        let adds =
-            is_cleared & self.in_valid.val() & (self.in_qp.val().get_bits::<2>(0) == watched);
+        let named = self.in_valid.val() & (self.in_qp.val().get_bits::<2>(0) == watched);
+        let adds = is_cleared & named & !self.taken.q.val();
         let offered = self.queue.out.valid.val();
         let is_watched = self.queue.out.qp.val() == bit_cast::<QPN_BITS, 2>(watched);
         let leaves = offered & self.out.ready.val();
         let added = self.added.q.val();
+        self.taken.d.next = leaves & is_watched;
         self.planes.d.next = self.plane_up.val();
         if leaves & is_watched {
             self.added.d.next = false;
@@ -103,6 +106,7 @@ impl Logic for WakeQueueProof {
         if self.reset.val() {
             self.cleared.d.next = bits(0);
             self.added.d.next = false;
+            self.taken.d.next = false;
             self.swept.d.next = false;
             self.passed.d.next = bits(0);
             self.silent.d.next = bits(0);

@@ -1,7 +1,7 @@
 //! Stores payload until the payload of a packet is complete.
 
-use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{BlockFifo, Checked, Parameters};
+use hdl_macros::{clock, clock_reset, hdl, join};
+use hdl_primitives::{BlockFifo, Checked, LutRam, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::mtu::MAX_PAYLOAD;
 
@@ -18,6 +18,9 @@ pub struct PayloadEnd {
 /// checking the FIFO. The last beat that enters in cycle `n` is counted in `n + 1` and readable in `n + 2`; a reader that sees `waiting` in `n + 1`
 /// takes the first beat one cycle later. A whole packet fits, and the reader takes whole packets, so the writer never waits forever. LUT levels:
 /// count 3, the rest is [`BlockFifo`].
+///
+/// The flags decide in the same cycle whether the next beat is taken, so they lie in a register and not behind a block RAM: the flags of the head and of the beat behind it are read
+/// ahead, and whether a beat leaves selects.
 #[derive(LogicBlock, Default)]
 pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
     _parameters: Checked<Self>,
@@ -43,7 +46,11 @@ pub struct PayloadBuffer<const W: usize, const A: usize, const C: usize> {
     pub take: Signal<In, Bit>,
 
     data: BlockFifo<Bits<W>, A, C>,
-    ends: BlockFifo<PayloadEnd, A, C>,
+    /// The flags of the beats in `data`, to be read at the head and behind it.
+    ends: [LutRam<PayloadEnd, A>; 2],
+    write_place: DFF<Bits<A>>,
+    head: DFF<Bits<A>>,
+    end: DFF<PayloadEnd>,
     /// Complete packets not yet begun.
     packets: DFF<Bits<C>>,
 }
@@ -61,18 +68,36 @@ impl<const W: usize, const A: usize, const C: usize> Parameters for PayloadBuffe
 impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, A, C> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, packets);
-        clock_reset!(self, data, ends);
+        dff_setup!(self, clock, packets, write_place, head, end);
+        clock!(self, clock, ends[..]);
+        clock_reset!(self, data);
 
-        // Both FIFOs see the same beats, so they are full and empty together.
-        let ready = self.data.in_.ready.val() & self.ends.in_.ready.val();
+        let ready = self.data.in_.ready.val();
         let enters = self.in_valid.val() & ready;
+        let leaves = self.data.out.valid.val() & self.take.val();
+        let write_place = self.write_place.q.val();
+        let head = self.head.q.val();
+        let behind = head + 1;
         self.data.in_.valid.next = enters;
         self.data.in_.data.next = self.in_data.val();
-        self.ends.in_.valid.next = enters;
-        self.ends.in_.data.next = PayloadEnd {
-            last: self.in_last.val(),
-            error: self.in_error.val(),
+        for at in 0..2 {
+            self.ends[at].write_enable.next = enters;
+            self.ends[at].write_address.next = write_place;
+            self.ends[at].write_data.next = PayloadEnd {
+                last: self.in_last.val(),
+                error: self.in_error.val(),
+            };
+        }
+        self.ends[0].read_address.next = head;
+        self.ends[1].read_address.next = behind;
+        if enters {
+            self.write_place.d.next = write_place + 1;
+        }
+        self.head.d.next = if leaves { behind } else { head };
+        self.end.d.next = if leaves {
+            self.ends[1].read_data.val()
+        } else {
+            self.ends[0].read_data.val()
         };
         self.in_ready.next = ready;
 
@@ -88,13 +113,14 @@ impl<const W: usize, const A: usize, const C: usize> Logic for PayloadBuffer<W, 
         join!(
             self,
             take => data.out.ready,
-            take => ends.out.ready,
             data.out.data => out_data,
         );
-        let end = self.ends.out.data.val();
+        let end = self.end.q.val();
         self.out_last.next = end.last;
         self.out_error.next = end.error;
         if self.reset.val() {
+            self.write_place.d.next = bits(0);
+            self.head.d.next = bits(0);
             self.packets.d.next = bits(0);
         }
     }

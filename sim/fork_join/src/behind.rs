@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::helpers::Helpers;
 use crate::slot::Panic;
 
-/// Steps before the first measurement, with the helper.
+/// Steps before the first measurement, without the helper.
 const FIRST: u32 = 1 << 12;
 /// Steps between two measurements.
 const PERIOD: u32 = 1 << 18;
@@ -15,7 +15,7 @@ const TURN: u32 = 2_048;
 /// Steps of a turn that are not counted: a core fetches code and data, which takes 500 us, and learns where the code branches.
 const SETTLE: u32 = TURN / 2;
 /// Turns of a measurement.
-const TURNS: u32 = 8;
+const TURNS: u32 = 4;
 
 /// A value of type `T`. Its owner begins a step of it and goes on with something else; the step has ended when the owner gets the value.
 ///
@@ -50,7 +50,7 @@ impl Trial {
             steps: 0,
             began: None,
             took: [Duration::ZERO; 2],
-            helps: true,
+            helps: false,
         }
     }
 

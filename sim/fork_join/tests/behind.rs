@@ -95,7 +95,7 @@ fn a_helper_that_does_not_help_is_not_used() {
     let mut helped = [0; 2];
     for step in 0..200_000 {
         counter.step();
-        // The first measurement has ended after 20,480 steps, and the next one begins after 262,144 more.
+        // The first measurement has ended after 12,288 steps, and the next one begins after 262,144 more.
         helped[usize::from(step >= 30_000)] += u32::from(counter.get().thread != here);
     }
     println!("{helped:?}");

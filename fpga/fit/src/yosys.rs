@@ -1,6 +1,7 @@
 //! Yosys: the one place that starts it.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -103,7 +104,7 @@ impl Yosys {
         if !done.status.success() {
             return Err(FitError::Yosys {
                 module: top.into(),
-                reason: last_lines(&String::from_utf8_lossy(&done.stderr)),
+                reason: reason(&done),
             });
         }
         fs::read_to_string(&result).map_err(FitError::file(&result))
@@ -120,6 +121,21 @@ impl Yosys {
 
 fn name(program: &Path) -> String {
     program.display().to_string()
+}
+
+/// Why a Yosys failed: what it said last, and what ended it if it was killed, as the system does when memory is short.
+fn reason(done: &Output) -> String {
+    let said = last_lines(&String::from_utf8_lossy(&done.stderr));
+    let killed = done.status.signal().is_some();
+    match (killed, said.is_empty()) {
+        (true, true) => format!("it was killed ({}); is there enough memory?", done.status),
+        (true, false) => format!(
+            "it was killed ({}); is there enough memory? It had said: {said}",
+            done.status
+        ),
+        (false, true) => format!("it says nothing ({})", done.status),
+        (false, false) => said,
+    }
 }
 
 /// The end of what Yosys says has the error.

@@ -17,4 +17,4 @@ mod threads;
 
 pub use behind::Behind;
 pub use pool::ForkJoin;
-pub use threads::{choose_threads, threads, ThreadsError, VARIABLE};
+pub use threads::{are_two_each, choose_threads, threads, ThreadsError, VARIABLE};

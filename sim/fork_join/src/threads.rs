@@ -41,6 +41,11 @@ pub fn threads() -> Result<NonZeroUsize, ThreadsError> {
     from_variable(&text.to_string_lossy())
 }
 
+/// Whether `threads` are two for each of `cards`: then each of them may have a helper ([`Behind`](crate::Behind)).
+pub const fn are_two_each(threads: NonZeroUsize, cards: usize) -> bool {
+    threads.get() >= 2 * cards
+}
+
 fn from_variable(text: &str) -> Result<NonZeroUsize, ThreadsError> {
     if text.is_empty() {
         return Ok(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
@@ -53,6 +58,13 @@ fn from_variable(text: &str) -> Result<NonZeroUsize, ThreadsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_threads_for_each_card_are_enough() {
+        let enough = |threads, cards| are_two_each(NonZeroUsize::new(threads).unwrap(), cards);
+        assert!(enough(2, 1) && enough(5, 2));
+        assert!(!enough(1, 1) && !enough(3, 2));
+    }
 
     #[test]
     fn the_variable_is_a_number_above_zero_or_empty() {

@@ -174,6 +174,7 @@ impl Clocked {
 pub struct NicModel {
     /// In a cell, so that a card that is only looked at can wait for its edge.
     model: RefCell<Behind<Clocked>>,
+    /// Cycles since power-up. Who asks the model for its count waits for the edge that is under way.
     clocks: u64,
     driver: Driver,
 }

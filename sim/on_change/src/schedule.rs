@@ -261,6 +261,7 @@ mod tests {
         let schedule = schedule_of(&[("", "a"), ("", "a"), ("", "b")], &[(1, 2)]);
         assert_eq!(schedule.order, [0, 1, 2]);
     }
+
     #[test]
     fn what_may_run_in_any_order_stays_with_its_block() {
         // Four functions that write signals of two blocks in turn; the last one reads what the first one wrote.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use sim_fork_join::{threads, ForkJoin};
+use sim_fork_join::{are_two_each, threads, ForkJoin};
 use sim_net::{Fabric, HostId, LinkId, Time};
 use stellar_transport::rx::Owner;
 use stellar_wire::host::{Doorbell, QpCounters, Wqe, WqeOpcode};
@@ -131,7 +131,7 @@ impl<N: Nic> World<N> {
     /// Gives each card a second thread, if there are enough.
     fn share_threads(&mut self) {
         let cards = self.hosts.iter().filter(|host| host.nic.has_cycles());
-        let are_enough = self.threads.get() >= 2 * cards.count();
+        let are_enough = are_two_each(self.threads, cards.count());
         for host in &mut self.hosts {
             host.nic.set_helper(are_enough);
         }

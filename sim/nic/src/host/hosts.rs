@@ -1,7 +1,7 @@
 //! Hosts with a card each, and the wires between them, with a common clock.
 
 use hdl_nic::{reset_clocks, Shape, RESET_HOLD};
-use sim_fork_join::{threads, ForkJoin};
+use sim_fork_join::{are_two_each, threads, ForkJoin};
 use sim_net::Time;
 use sim_verilated::Library;
 use stellar_wire::host::config_space::Function;
@@ -60,8 +60,8 @@ impl<M: HostSide> Hosts<M> {
         let card = |(serial, memory)| Card::new(library, pcie, memory, serial).map(Box::new);
         let numbered = (FIRST_SERIAL..).zip(memories);
         let mut cards: Vec<_> = numbered.map(card).collect::<Result<_, _>>()?;
-        let threads = threads()?.get();
-        let are_enough = threads >= 2 * cards.len();
+        let threads = threads()?;
+        let are_enough = are_two_each(threads, cards.len());
         for card in &mut cards {
             card.set_helper(are_enough);
         }
@@ -69,7 +69,7 @@ impl<M: HostSide> Hosts<M> {
             card.clock(None);
         };
         Ok(Self {
-            idle_cycles: ForkJoin::new(cards.len(), threads, idle_cycle),
+            idle_cycles: ForkJoin::new(cards.len(), threads.get(), idle_cycle),
             resetting: vec![0; cards.len()],
             cards,
             wire,

@@ -157,6 +157,21 @@ fn shifts_of_wide_values() {
     );
 }
 
+/// By any number of bits, and by bytes, which are copied.
+#[test]
+fn shifts_of_values_as_wide_as_a_beat() {
+    agree(
+        "assign active_1 = 1; assign active_2 = 1;
+         reg [599:0] q = 600'd1; always @(edge edge_1) q <= {q[566:0], held} ^ {q[7:0], 592'd0};
+         wire [599:0] bits = (q << held[9:0]) ^ (q >> held[19:10]);
+         wire [599:0] bytes = (q << {held[6:0], 3'd0}) ^ (q >> {held[13:7], 3'd0});
+         wire [599:0] fixed = (q << 40) ^ (q >> 128) ^ (q << 592) ^ (q >> 592) ^ (q << 101) ^ (q >> 77);
+         reg [599:0] all = 0; always @(edge edge_2) all <= bits ^ bytes ^ fixed;
+         assign o = all[159:0] ^ all[319:160] ^ all[479:320] ^ {40'd0, all[599:480]};",
+        &[],
+    );
+}
+
 #[test]
 fn flags_that_are_something_else_too() {
     agree(

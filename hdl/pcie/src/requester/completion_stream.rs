@@ -195,21 +195,8 @@ impl<const W: usize, const D: usize, const L: usize, const N: usize, const U: us
         // align
         let window = (bit_cast::<D, W>(self.far.q.val()) << (W as u64))
             | bit_cast::<D, W>(self.near.q.val());
-        let by_four = if slot.get_bit(2) {
-            window >> 512
-        } else {
-            window
-        };
-        let by_two = if slot.get_bit(1) {
-            by_four >> 256
-        } else {
-            by_four
-        };
-        let aligned = if slot.get_bit(0) {
-            by_two >> 128
-        } else {
-            by_two
-        };
+        let offset = bit_cast::<10, 3>(slot) << 7;
+        let aligned = window >> offset;
 
         // read_descriptor
         let status = aligned.get_bits::<3>(rc_descriptor::STATUS);

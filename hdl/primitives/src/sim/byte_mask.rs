@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::Gated;
 
-/// Assigns a beat to `masked`. Byte lanes that are not set in `lanes` become 0. `words` are the 32-bit groups of the beat, lowest first.
+/// Assigns a beat to `masked`. Byte lanes that are not set in `lanes` become 0. `words` are the 32-bit groups of the beat, lowest first. Most beats have all
+/// lanes, and are only copied.
 pub(crate) fn byte_mask(words: &[String]) -> Gated {
     let mut text = String::new();
     for group in 0..words.len() {
@@ -21,6 +22,12 @@ pub(crate) fn byte_mask(words: &[String]) -> Gated {
         .rev()
         .map(|(group, word)| format!("{word} & ((spread_{group} << 8) - spread_{group})"))
         .collect();
-    let _ = writeln!(text, "assign masked = {{{}}};", groups.join(", "));
+    let whole: Vec<&str> = words.iter().rev().map(String::as_str).collect();
+    let _ = writeln!(
+        text,
+        "assign masked = (&lanes) ? {{{}}} : {{{}}};",
+        whole.join(", "),
+        groups.join(", ")
+    );
     Gated::Instead(text)
 }

@@ -15,7 +15,7 @@ use crate::error::BuildError;
 use crate::mode::SimMode;
 use crate::spec::ModelSpec;
 use crate::toolchain::Toolchain;
-use options::{optimisation, runtime_options, FOR_LONG_RUNS};
+use options::{for_long_runs, optimisation, runtime_options};
 use run::{Build, Shared};
 
 pub use gating::{Gate, Gating, HeldInputs};
@@ -80,7 +80,7 @@ fn runtime_library(
     tools: &Toolchain,
     cache: &Path,
 ) -> Result<PathBuf, BuildError> {
-    shared_part(spec, tools, cache, RUNTIME_FILE, FOR_LONG_RUNS)
+    shared_part(spec, tools, cache, RUNTIME_FILE, for_long_runs())
 }
 
 /// The headers that all files of a model include. They are most of what g++ reads of a small model.
@@ -123,7 +123,8 @@ fn shared_part(
     std::path::absolute(&path).map_err(|source| io("make absolute", &path, source))
 }
 
-/// Returns the cache key of a library. It covers the whole specification, the tools, and all code that takes part in the build.
+/// Returns the cache key of a library. It covers the whole specification, the tools, all code that takes part in the build, and the instructions that the
+/// processor has.
 fn key(spec: &ModelSpec, tools: &Toolchain) -> String {
     let specification = format!("{spec:?}");
     let rewriter = match spec.mode {
@@ -131,7 +132,7 @@ fn key(spec: &ModelSpec, tools: &Toolchain) -> String {
         SimMode::Plain | SimMode::Gated => vec![],
     };
     let parts = recipe(tools).into_iter().chain(rewriter);
-    digest(parts.chain([specification.as_str()]))
+    digest(parts.chain([optimisation(spec), specification.as_str()]))
 }
 
 /// The texts that take part in every build, for the cache key.

@@ -49,7 +49,10 @@ pub(super) const MAKE: &[&str] = &[
 ];
 
 /// g++ options for models that run long. Optimisation in g++ takes most of the time of a build. Verilator's own optimisation is the same for all models.
-pub(super) const FOR_LONG_RUNS: &str = "OPT_FAST=-O3";
+const FOR_LONG_RUNS: &str = "OPT_FAST=-O3";
+
+/// The same on processors with these instructions. A beat of 128 bytes is then four vectors, and a card makes 1.02 to 1.05 times the cycles.
+const FOR_LONG_RUNS_WITH_AVX2: &str = "OPT_FAST=-O3 -mavx2 -mbmi -mbmi2 -mlzcnt";
 
 /// g++ options for models that run for seconds. With `-Og` they would build faster still, but run 1.4 times as long.
 /// Without the four passes, g++ takes a tenth to a half less time for a block (nothing for a card), and the model runs at most a tenth longer: they follow each of thousands of members through functions
@@ -60,12 +63,25 @@ const FOR_SHORT_RUNS: &str =
 /// At most two compilers run at once, to limit the memory that they use. Most models are a single file anyway.
 pub(super) const JOBS: &str = "-j2";
 
+/// Returns how g++ optimises code that runs long on this machine.
+pub(super) fn for_long_runs() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+    {
+        return FOR_LONG_RUNS_WITH_AVX2;
+    }
+    FOR_LONG_RUNS
+}
+
 /// Returns how g++ optimises a model of `spec`.
 pub(super) fn optimisation(spec: &ModelSpec) -> &'static str {
     if spec.short_run {
         FOR_SHORT_RUNS
     } else {
-        FOR_LONG_RUNS
+        for_long_runs()
     }
 }
 

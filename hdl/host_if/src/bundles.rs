@@ -114,6 +114,8 @@ pub struct OwnerSrc {
 #[bundle(keep)]
 pub struct HostWriteSrc<const W: usize> {
     pub valid: Signal<Out, Bit>,
+    /// An entry of 32 bytes that lies directly behind the one before it in this stream, and with it in one block of the beat's size.
+    pub joins: Signal<Out, Bit>,
     pub header: Signal<Out, WriteTlpHeader>,
     pub data: Signal<Out, Bits<W>>,
     pub ready: Signal<In, Bit>,

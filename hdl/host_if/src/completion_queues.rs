@@ -15,8 +15,9 @@ use crate::ring_writer::RingWriter;
 /// Cycles from accepting a completion to offering its write.
 pub const CLOCKS: usize = 4;
 
-/// log2 of the bytes of an entry.
+/// log2 of the bytes of an entry, and its bytes.
 const ENTRY_BITS: u64 = 5;
+const ENTRY_BYTES: usize = 1 << ENTRY_BITS;
 
 /// One queue pair's ring.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -74,9 +75,16 @@ struct Checked {
 /// A reset does not clear the memory. So configure every queue pair before its first completion, with `valid` false if it has no ring. Levels: 8 and
 /// carry chains (*check*: choice of the row, subtraction, comparison, row).
 ///
+/// An entry says whether it lies in the same block of `W` bits of memory as the entry before it, see [`HostWriteSrc`].
+///
 /// There are 2^`Q` queue pairs, and as many or more places for those that fail: 2^`F`, `D` = `F` + 1.
 #[derive(LogicBlock, Default)]
-pub struct CompletionQueues<const Q: usize = 10, const F: usize = 10, const D: usize = 11> {
+pub struct CompletionQueues<
+    const Q: usize = 10,
+    const F: usize = 10,
+    const D: usize = 11,
+    const W: usize = 1024,
+> {
     pub clock: Signal<In, Clock>,
     /// Discards everything in progress.
     pub reset: Signal<In, Bit>,
@@ -120,6 +128,8 @@ pub struct CompletionQueues<const Q: usize = 10, const F: usize = 10, const D: u
     acting: DFF<Bit>,
     checked: DFF<Checked>,
 
+    /// Of the entry that was put last.
+    put_qp: DFF<Qpn>,
     writer: RingWriter<256>,
     overrun_waits: DFF<Bit>,
     overrun_of: DFF<Qpn>,
@@ -132,11 +142,13 @@ pub struct CompletionQueues<const Q: usize = 10, const F: usize = 10, const D: u
     counts_refused: DFF<Bit>,
 }
 
-impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<Q, F, D> {
+impl<const Q: usize, const F: usize, const D: usize, const W: usize> Logic
+    for CompletionQueues<Q, F, D, W>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, reads, read, checks, operation, row, follows, acting, checked);
-        dff_setup!(self, clock, overrun_waits, overrun_of, overrun_id);
+        dff_setup!(self, clock, put_qp, overrun_waits, overrun_of, overrun_id);
         dff_setup!(self, clock, counts_written, counts_lost, counts_refused);
         clock_reset!(self, turns, failures, writer);
         clock!(self, clock, rows);
@@ -305,9 +317,16 @@ impl<const Q: usize, const F: usize, const D: usize> Logic for CompletionQueues<
             sq_head: done.sq_head,
             reserved_end: bits::<16>(0),
         };
+        let address = checked.row.settings.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
+        let is_aligned = (address & ((ENTRY_BYTES - 1) as u64)) == 0;
+        let begins_block = (address & ((W / 8 - ENTRY_BYTES) as u64)) == 0;
         self.writer.put.next = writes_entry;
-        self.writer.address.next =
-            checked.row.settings.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
+        self.writer.address.next = address;
+        self.writer.joins.next =
+            (done.qp == self.put_qp.q.val()) & checked.place.any() & is_aligned & !begins_block;
+        if writes_entry {
+            self.put_qp.d.next = done.qp;
+        }
         self.writer.entry.next = entry.into();
         self.writer.raises.next = checked.raises;
         self.writer.vector.next = checked.row.settings.vector;

@@ -349,6 +349,7 @@ impl<const Q: usize> Logic for EventQueues<Q> {
         self.writer.put.next = writes;
         self.writer.address.next = shape.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
         self.writer.entry.next = entry.into();
+        self.writer.joins.next = false;
         self.writer.raises.next = stored.armed & shape.interrupts;
         self.writer.vector.next = shape.vector;
 

@@ -67,7 +67,7 @@ pub struct HostQueues<const Q: usize, const W: usize, const F: usize = 10, const
     pub interrupt_pending: Signal<Out, Bits<64>>,
     pub pulses: QueuePulsesSrc,
 
-    completions: CompletionQueues<Q, F, D>,
+    completions: CompletionQueues<Q, F, D, W>,
     events: EventQueues<Q>,
     interrupts: Interrupts,
     writes: HostWrites<W>,

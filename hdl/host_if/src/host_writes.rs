@@ -12,18 +12,27 @@ pub type HostWrites1024 = HostWrites<1024>;
 /// For a lane of 512 bits.
 pub type HostWrites512 = HostWrites<512>;
 
+/// Double words of an entry that joins the one before it, and its bits: log2 of both.
+const JOINED_DWORDS_LOG2: usize = 3;
+const JOINED_BITS_LOG2: u64 = 8;
+
 /// A write of at most 32 bytes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct HostWrite {
     header: WriteTlpHeader,
     data: Bits<256>,
+    /// It joins the one before it, which is of the same source.
+    joins: Bit,
 }
 
 /// Merges three streams of writes into one of TLPs, one beat each, in the order in which they are accepted. It accepts one per cycle, and the sources
 /// take turns.
 ///
+/// Completions that lie together leave as one TLP: one that joins the one before it is added to its TLP, until that is offered. A TLP is offered as soon as
+/// no write is there that joins it, so nothing waits for writes to come.
+///
 /// If a write must follow another one, its source must offer it in a cycle after the other one was accepted. `W` is the lane's width in bits. Levels:
-/// 2 (turns, select).
+/// 4 (room behind the TLP, enable of the TLP).
 #[derive(LogicBlock, Default)]
 pub struct HostWrites<const W: usize> {
     _parameters: Checked<Self>,
@@ -45,7 +54,14 @@ pub struct HostWrites<const W: usize> {
     pub accepted: Signal<Out, Bit>,
 
     turns: RoundRobin<3, 2>,
-    output: StreamSkid<HostWrite>,
+    /// The source of the write that was accepted last.
+    last_turn: DFF<Bits<3>>,
+    writes: StreamSkid<HostWrite>,
+    /// The TLP at the output. One that was offered and not taken must not change.
+    open: DFF<Bit>,
+    offered: DFF<Bit>,
+    header: DFF<WriteTlpHeader>,
+    data: DFF<Bits<W>>,
 }
 
 impl<const W: usize> Parameters for HostWrites<W> {
@@ -60,45 +76,87 @@ impl<const W: usize> Parameters for HostWrites<W> {
 impl<const W: usize> Logic for HostWrites<W> {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, turns, output);
+        dff_setup!(self, clock, last_turn, open, offered, header, data);
+        clock_reset!(self, turns, writes);
 
+        // take_turns
         let mut requests = bits::<3>(0);
         requests = requests.replace_bit(0, self.completion.valid.val());
         requests = requests.replace_bit(1, self.event.valid.val());
         requests = requests.replace_bit(2, self.interrupt.valid.val());
-        let room = self.output.in_.ready.val();
+        let room = self.writes.in_.ready.val();
         let turn = self.turns.grant.val();
         self.turns.request.next = requests;
         self.turns.accept.next = room;
         self.completion.ready.next = room & turn.get_bit(0);
         self.event.ready.next = room & turn.get_bit(1);
         self.interrupt.ready.next = room & turn.get_bit(2);
-
-        self.output.in_.valid.next = self.turns.valid.val();
-        self.accepted.next = self.turns.valid.val() & room;
-        self.output.in_.data.next = if turn.get_bit(0) {
+        let accepts = self.turns.valid.val();
+        self.accepted.next = accepts & room;
+        if accepts & room {
+            self.last_turn.d.next = turn;
+        }
+        let is_next = (turn & self.last_turn.q.val()).any();
+        self.writes.in_.valid.next = accepts;
+        self.writes.in_.data.next = if turn.get_bit(0) {
             HostWrite {
                 header: self.completion.header.val(),
                 data: self.completion.data.val(),
+                joins: is_next & self.completion.joins.val(),
             }
         } else if turn.get_bit(1) {
             HostWrite {
                 header: self.event.header.val(),
                 data: bit_cast::<256, 128>(self.event.data.val()),
+                joins: is_next & self.event.joins.val(),
             }
         } else {
             HostWrite {
                 header: self.interrupt.header.val(),
                 data: bit_cast::<256, 32>(self.interrupt.data.val()),
+                joins: is_next & self.interrupt.joins.val(),
             }
         };
 
-        let write = self.output.out.data.val();
-        self.output.out.ready.next = self.tlp.ready.val();
-        self.tlp.valid.next = self.output.out.valid.val();
-        self.tlp.header.next = write.header;
-        self.tlp.data.next = bit_cast::<W, 256>(write.data);
-        self.tlp.first.next = self.output.out.valid.val();
-        self.tlp.last.next = self.output.out.valid.val();
+        // offer_tlp
+        let comes = self.writes.out.valid.val();
+        let write = self.writes.out.data.val();
+        let open = self.open.q.val();
+        let header = self.header.q.val();
+        let joins = comes & write.joins & open & !self.offered.q.val();
+        let offers = open & !joins;
+        let taken = offers & self.tlp.ready.val();
+        self.offered.d.next = offers & !taken;
+        self.tlp.valid.next = offers;
+        self.tlp.header.next = header;
+        self.tlp.data.next = self.data.q.val();
+        self.tlp.first.next = offers;
+        self.tlp.last.next = offers;
+
+        // add_write
+        let is_free = joins | !open | taken;
+        let adds = comes & is_free;
+        self.writes.out.ready.next = is_free;
+        self.open.d.next = adds | (open & !taken);
+        let length = if joins { header.length_dw } else { bits(0) };
+        let offset =
+            bit_cast::<10, 2>(length.get_bits::<2>(JOINED_DWORDS_LOG2)) << JOINED_BITS_LOG2;
+        let before = if joins { self.data.q.val() } else { bits(0) };
+        if adds {
+            let mut whole = write.header;
+            whole.length_dw = length + write.header.length_dw;
+            whole.address_dw = if joins {
+                header.address_dw
+            } else {
+                write.header.address_dw
+            };
+            self.header.d.next = whole;
+            self.data.d.next = before | (bit_cast::<W, 256>(write.data) << offset);
+        }
+
+        if self.reset.val() {
+            self.open.d.next = false;
+            self.offered.d.next = false;
+        }
     }
 }

@@ -194,6 +194,7 @@ impl Logic for Interrupts {
             self.data.d.next = message.data;
         }
         self.write.valid.next = self.write_waits.q.val();
+        self.write.joins.next = false;
         self.write.header.next = self.header.q.val();
         self.write.data.next = self.data.q.val();
         self.counts_sent.d.next = acts;

@@ -12,6 +12,7 @@ use crate::ring::write_header;
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct EntryWrite {
     header: WriteTlpHeader,
+    joins: Bit,
     raises: Bit,
     vector: Bits<6>,
 }
@@ -29,6 +30,8 @@ pub struct RingWriter<const W: usize> {
     /// Bus address, a multiple of 4.
     pub address: Signal<In, Bits<64>>,
     pub entry: Signal<In, Bits<W>>,
+    /// The entry may be one write with the one that was put before it, see [`HostWriteSrc`].
+    pub joins: Signal<In, Bit>,
     /// The entry raises `vector` when it is accepted.
     pub raises: Signal<In, Bit>,
     /// Raises `vector` at once.
@@ -61,6 +64,7 @@ impl<const W: usize> Logic for RingWriter<W> {
         self.writes.in_.valid.next = put;
         self.writes.in_.data.next = EntryWrite {
             header: write_header(self.address.val(), bits::<11>((W / 32) as u64)),
+            joins: self.joins.val(),
             raises: self.raises.val(),
             vector: self.vector.val(),
         };
@@ -72,6 +76,7 @@ impl<const W: usize> Logic for RingWriter<W> {
         self.room.next = self.writes.in_.ready.val();
         let first = self.writes.out.data.val();
         self.write.valid.next = waits;
+        self.write.joins.next = first.joins;
         self.write.header.next = first.header;
         self.write.data.next = self.data.out.data.val();
         self.writes.out.ready.next = self.write.ready.val();

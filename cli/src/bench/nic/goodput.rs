@@ -2,7 +2,7 @@
 
 use sim_net::Time;
 use sim_nic::{RtlNic, Span};
-use sim_world::pair::RECEIVER;
+use sim_world::pair::{RECEIVER, SENDER};
 use sim_world::report::MRC_OVERHEAD;
 use sim_world::transfer::{run, Run, Transfer};
 use sim_world::Plan;
@@ -118,8 +118,20 @@ pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
         let line_gbps = run.report.wire_limit_gbps * (mtu + MRC_OVERHEAD as f64) / mtu;
         let limit = line_gbps * 1e3 / 8.0 / packet;
         rows.push(Row::new(name, rate, "M/s", Some(limit)));
+        if !immediates {
+            let name = format!("completions in a TLP, {}", queue_pairs(qps));
+            rows.push(Row::new(name, completions_in_tlp(&run), "", None));
+        }
     }
     Ok(rows)
+}
+
+/// Completions in a TLP of the sender, whose card writes nothing else to memory.
+fn completions_in_tlp(run: &Run<RtlNic>) -> f64 {
+    let sender = run.world.host(SENDER);
+    let writes = sender.nic().pcie_counters().write_flows();
+    let tlps: u64 = writes.map(|(_, traffic)| traffic.tlps).sum();
+    sender.completions().len() as f64 / tlps as f64
 }
 
 fn queue_pairs(count: u32) -> String {

@@ -133,9 +133,20 @@ pub struct Due {
     raises: VecDeque<(u8, usize)>,
     made: usize,
     taken: usize,
+    /// Bytes of the blocks in which entries join each other; 0 if none do.
+    block: u64,
+    last: Option<HostWrite>,
 }
 
 impl Due {
+    /// Of entries that join each other in blocks of this many bytes.
+    pub fn in_blocks(block: u64) -> Self {
+        Self {
+            block,
+            ..Self::default()
+        }
+    }
+
     pub fn write(&mut self, write: HostWrite, raises: Option<u8>) {
         self.writes.push_back(write);
         self.made += 1;
@@ -157,6 +168,13 @@ impl Due {
             let write = HostWrite::at(dut, "write_header", "write_data");
             expect(&mut self.writes, &write, "entry");
             self.taken += 1;
+            let length = write.bytes.len() as u64;
+            let follows = |last: HostWrite| last.address + length == write.address;
+            let joins = self.block > 0
+                && write.address % self.block != 0
+                && self.last.take().is_some_and(follows);
+            assert_eq!(dut.is("write_joins"), joins, "{write:?}");
+            self.last = Some(write);
         }
     }
 

@@ -28,6 +28,9 @@ pub struct FlushTag {
     pub generation: Bits<2>,
 }
 
+/// Bits of the number of entries that leave as one TLP: up to 4.
+pub const ENTRIES_BITS: usize = 3;
+
 /// A write that has left.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WriteLeft {
@@ -40,6 +43,8 @@ pub struct WriteLeft {
     pub ends: Bit,
     pub of_host_queue: Bit,
     pub message: Bit,
+    /// Writes of the host's queues that the TLP consists of, if it is one of those.
+    pub entries: Bits<ENTRIES_BITS>,
 }
 
 /// Where a place command with a flush has written: its last address, and its targets.

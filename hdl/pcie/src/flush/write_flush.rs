@@ -11,7 +11,7 @@ use super::flush_batches::FlushBatches;
 use super::flush_faults::FlushFaults;
 use super::flush_retry::FlushRetry;
 use super::records::{
-    BatchAddresses, ClosedBatch, CommandWrites, FlushAnswer, FlushTag, WriteLeft,
+    BatchAddresses, ClosedBatch, CommandWrites, FlushAnswer, FlushTag, WriteLeft, ENTRIES_BITS,
 };
 use crate::read::records::FLUSH_TAGS;
 
@@ -23,9 +23,12 @@ pub type WriteFlush512 = WriteFlush<512>;
 /// Writes that have left and are not counted yet.
 const LEFT_ADDRESS: usize = 3;
 const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
-/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more. And writes
-/// of the host's queues, of which two more are in a register of their own.
+/// Place commands between their lane's DMA write engine and this block's count: those in the arbiter before it (3), in the FIFO, and one more.
 const BETWEEN_BITS: usize = 4;
+/// Writes of the host's queues between their acceptance and this block's count: up to 4 in each of these TLPs and in the one before them, and 2 more.
+const QUEUE_BETWEEN_BITS: usize = 6;
+/// log2 of the double words of an entry that may leave with others as one TLP. Any other write of the host's queues is shorter.
+const ENTRY_DWORDS_LOG2: usize = 3;
 
 /// Bits 7:6 of a tag, of all flush reads.
 const TAG_PREFIX: u64 = (FLUSH_TAGS >> 6) as u64;
@@ -85,6 +88,17 @@ fn count_if(set: Bit) -> Bits<BETWEEN_BITS> {
     bit_cast::<BETWEEN_BITS, 1>(set.into())
 }
 
+/// Writes of the host's queues in a TLP of `length_dw` double words.
+#[hdl_fn]
+fn entries_in(length_dw: Bits<11>) -> Bits<ENTRIES_BITS> {
+    let entries = length_dw.get_bits::<ENTRIES_BITS>(ENTRY_DWORDS_LOG2);
+    if entries.any() {
+        entries
+    } else {
+        bits::<ENTRIES_BITS>(1)
+    }
+}
+
 #[hdl_fn]
 fn tag_of(batch: Bits<3>, generation: Bits<2>, of_peer: Bit) -> Bits<8> {
     bits::<8>(FLUSH_TAGS as u64)
@@ -131,7 +145,7 @@ pub struct WriteFlush<const W: usize> {
     pub data: CompletionSrc<W>,
     /// The lane whose payloads this endpoint writes.
     pub placement: PlacementSrc,
-    /// One cycle: the host's queues have a write on its way to `write`, with `of_host_queue`. A later fence waits for it too.
+    /// One cycle: the host's queues have a write on its way to `write`, with `of_host_queue`. A later fence waits for it too. Several of 32 bytes may come as one TLP.
     pub queue_accepted: Signal<In, Bit>,
 
     // To and from PCIe. A read request must not pass writes that were accepted before it.
@@ -173,11 +187,11 @@ pub struct WriteFlush<const W: usize> {
     /// Commands that the lane has handed over, and writes that the host's queues have accepted, that are not counted here. Each kind is in order, but either may
     /// overtake the other.
     between: DFF<Bits<BETWEEN_BITS>>,
-    queue_between: DFF<Bits<BETWEEN_BITS>>,
+    queue_between: DFF<Bits<QUEUE_BETWEEN_BITS>>,
     fencing: DFF<Bit>,
     /// Those before the fence.
     before_fence: DFF<Bits<BETWEEN_BITS>>,
-    queue_before_fence: DFF<Bits<BETWEEN_BITS>>,
+    queue_before_fence: DFF<Bits<QUEUE_BETWEEN_BITS>>,
     /// A drain began in the last cycle; one is in progress.
     drains: DFF<Bit>,
     draining: DFF<Bit>,
@@ -217,6 +231,7 @@ impl<const W: usize> Logic for WriteFlush<W> {
             ends: header.ends,
             of_host_queue: header.of_host_queue,
             message: header.message,
+            entries: entries_in(header.length_dw),
         };
         self.placement.sent.next = leaves & header.ends & !header.flush;
 
@@ -367,10 +382,15 @@ impl<const W: usize> Logic for WriteFlush<W> {
         let between = self.between.q.val();
         let queue_between = self.queue_between.q.val();
         let counted = count_if(ends);
-        let queue_counted = count_if(takes & last.of_host_queue);
+        let queue_counted = if takes & last.of_host_queue {
+            bit_cast::<QUEUE_BETWEEN_BITS, ENTRIES_BITS>(last.entries)
+        } else {
+            bits(0)
+        };
         self.between.d.next = between + count_if(self.placement.placed.val()) - counted;
-        self.queue_between.d.next =
-            queue_between + count_if(self.queue_accepted.val()) - queue_counted;
+        self.queue_between.d.next = queue_between
+            + bit_cast::<QUEUE_BETWEEN_BITS, 1>(self.queue_accepted.val().into())
+            - queue_counted;
         if self.placement.fence.val() {
             self.fencing.d.next = true;
             self.before_fence.d.next = between - counted;
@@ -380,9 +400,12 @@ impl<const W: usize> Logic for WriteFlush<W> {
             if before_fence.any() {
                 self.before_fence.d.next = before_fence - counted;
             }
-            if queue_before_fence.any() {
-                self.queue_before_fence.d.next = queue_before_fence - queue_counted;
-            }
+            // Those that were accepted behind the fence may leave in one TLP with the last one before it.
+            self.queue_before_fence.d.next = if queue_before_fence > queue_counted {
+                queue_before_fence - queue_counted
+            } else {
+                bits(0)
+            };
         }
 
         // drain

@@ -141,6 +141,8 @@ pub struct Bench {
     queue_left: Vec<usize>,
     /// The write at the port is one of the host's queues.
     offers_queue: bool,
+    /// How many of them it is.
+    offered_entries: usize,
     /// Commands, and writes of the host's queues, before the fence.
     fence: Option<(usize, usize)>,
     /// Writes before the drain that is under way.
@@ -186,6 +188,7 @@ impl Bench {
             queue_total: 0,
             queue_left: vec![],
             offers_queue: false,
+            offered_entries: 0,
             fence: None,
             drain: None,
             data_reads: 0,
@@ -349,6 +352,14 @@ impl Bench {
             }
             _ => (HOST, false, false, false),
         };
+        let most = self.queue_waiting.clamp(1, 4);
+        self.offered_entries = self.rng.random_range(1..=most);
+        let of_one = [1, 4, 8][self.rng.random_range(0..3)];
+        let length_dw = match self.offered_entries {
+            _ if !self.offers_queue => 1,
+            1 => of_one,
+            entries => 8 * entries as u64,
+        };
         // Each write has a page of its own.
         let address_dw = self.now << PAGE_DW_BIT;
         self.target_of.insert(address_dw, target);
@@ -359,7 +370,7 @@ impl Bench {
         let header = WriteTlpHeader {
             address_dw: address_dw.to_bits(),
             at: at.to_bits(),
-            length_dw: 1_u64.to_bits(),
+            length_dw: length_dw.to_bits(),
             first_be: 15_u64.to_bits(),
             ends,
             flush,
@@ -383,9 +394,10 @@ impl Bench {
         self.offered = false;
         if self.offers_queue {
             assert!(!sent, "a report about a write of a queue");
-            self.queue_waiting -= 1;
+            self.queue_waiting -= self.offered_entries;
             let write = self.paths.write(HOST as usize);
-            self.queue_left.push(write);
+            let entries = std::iter::repeat_n(write, self.offered_entries);
+            self.queue_left.extend(entries);
             return;
         }
         let Handed {

@@ -130,6 +130,11 @@ impl RtlNic {
         &self.times
     }
 
+    /// Traffic of the card over PCIe so far.
+    pub fn pcie_counters(&self) -> &sim_pcie::Counters {
+        self.pcie.fabric().counters()
+    }
+
     /// Translations of the host's IOMMU so far.
     pub fn iommu_counters(&self) -> IommuCounters {
         self.pcie.fabric().iommu().counters()

@@ -171,20 +171,7 @@ fn an_entry_leaves_in_every_clock() {
 /// Entries of one queue pair say which of them lie in one block of 128 bytes. The ring begins in the middle of a block, and ends in one.
 #[test]
 fn entries_that_lie_together_say_so() {
-    let mut dut = reset::<CompletionQueues<2>>();
-    let settings = Settings {
-        valid: true,
-        interrupts: false,
-        vector: 0,
-        log2_entries: 3,
-        base: 0x40,
-        event_queue: 0,
-    };
-    dut.set("settings_valid", 1);
-    set_settings(&mut dut, 0, settings);
-    dut.clock();
-    dut.set("settings_valid", 0);
-    dut.set("write_ready", 1);
+    let mut dut = with_rings(1, 3, 0x40);
     dut.set_record("send", completion(&cqe_of(0)));
     dut.set("consumer_valid", 1);
     let mut joins = vec![];
@@ -239,13 +226,18 @@ fn entries_and_consumer_indices_of_one_queue_pair_take_turns_in_every_clock() {
 
 /// The block with rings of 2^20 entries without interrupts, for this many queue pairs.
 fn with_long_rings(qps: u64) -> Dut {
+    with_rings(qps, 20, 0)
+}
+
+/// The block with rings of 2^`log2_entries` entries at `base` without interrupts, for this many queue pairs.
+fn with_rings(qps: u64, log2_entries: u8, base: u64) -> Dut {
     let mut dut = reset::<CompletionQueues<2>>();
     let settings = Settings {
         valid: true,
         interrupts: false,
         vector: 0,
-        log2_entries: 20,
-        base: 0,
+        log2_entries,
+        base,
         event_queue: 0,
     };
     dut.set("settings_valid", 1);

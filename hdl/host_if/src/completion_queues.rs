@@ -3,6 +3,7 @@
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{BlockFifo, BypassRam, QpSettingsSnk, QpSrc, RoundRobin, Snk};
 use rust_hdl::prelude::*;
+use stellar_wire::host::Cqe;
 use stellar_wire::hw::host_queues::{CompletionEntry, CompletionQueueConfig};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::{Qpn, QPN_BITS};
@@ -15,9 +16,8 @@ use crate::ring_writer::RingWriter;
 /// Cycles from accepting a completion to offering its write.
 pub const CLOCKS: usize = 4;
 
-/// log2 of the bytes of an entry, and its bytes.
-const ENTRY_BITS: u64 = 5;
-const ENTRY_BYTES: usize = 1 << ENTRY_BITS;
+/// log2 of the bytes of an entry.
+const ENTRY_BITS: u64 = Cqe::LEN.ilog2() as u64;
 
 /// One queue pair's ring.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -318,8 +318,8 @@ impl<const Q: usize, const F: usize, const D: usize, const W: usize> Logic
             reserved_end: bits::<16>(0),
         };
         let address = checked.row.settings.base + (bit_cast::<64, 24>(checked.place) << ENTRY_BITS);
-        let is_aligned = (address & ((ENTRY_BYTES - 1) as u64)) == 0;
-        let begins_block = (address & ((W / 8 - ENTRY_BYTES) as u64)) == 0;
+        let is_aligned = (address & ((Cqe::LEN - 1) as u64)) == 0;
+        let begins_block = (address & ((W / 8 - Cqe::LEN) as u64)) == 0;
         self.writer.put.next = writes_entry;
         self.writer.address.next = address;
         self.writer.joins.next =

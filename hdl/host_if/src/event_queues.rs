@@ -3,7 +3,7 @@
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{BlockRam, LutRam, PageFaultSnk, QpRowFlowSnk, RoundRobin, Snk, ThresholdSnk};
 use rust_hdl::prelude::*;
-use stellar_wire::host::EventKind;
+use stellar_wire::host::{Eqe, EventKind};
 use stellar_wire::hw::host_queues::{EventEntry, EventQueueConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::read::FailedRead;
 
@@ -22,7 +22,7 @@ pub const QUEUES: usize = 1 << EVENT_QUEUE_BITS;
 pub const CLOCKS: usize = 6;
 
 /// log2 of the bytes of an entry.
-const ENTRY_BITS: u64 = 4;
+const ENTRY_BITS: u64 = Eqe::LEN.ilog2() as u64;
 
 /// One ring.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

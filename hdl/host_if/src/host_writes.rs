@@ -3,6 +3,7 @@
 use hdl_macros::{clock_reset, hdl};
 use hdl_primitives::{Checked, Parameters, RoundRobin, StreamSkid, TlpSrc};
 use rust_hdl::prelude::*;
+use stellar_wire::host::Cqe;
 use stellar_wire::hw::dma::WriteTlpHeader;
 
 use crate::bundles::HostWriteSnk;
@@ -12,9 +13,9 @@ pub type HostWrites1024 = HostWrites<1024>;
 /// For a lane of 512 bits.
 pub type HostWrites512 = HostWrites<512>;
 
-/// Double words of an entry that joins the one before it, and its bits: log2 of both.
-const JOINED_DWORDS_LOG2: usize = 3;
-const JOINED_BITS_LOG2: u64 = 8;
+/// log2 of the double words of a completion, which may join the one before it, and of its bits.
+const JOINED_DWORDS_LOG2: usize = (Cqe::LEN / 4).ilog2() as usize;
+const JOINED_BITS_LOG2: u64 = (8 * Cqe::LEN).ilog2() as u64;
 
 /// A write of at most 32 bytes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

@@ -169,10 +169,10 @@ impl Due {
             expect(&mut self.writes, &write, "entry");
             self.taken += 1;
             let length = write.bytes.len() as u64;
-            let follows = |last: HostWrite| last.address + length == write.address;
+            let follows = |last: &HostWrite| last.address + length == write.address;
             let joins = self.block > 0
                 && !write.address.is_multiple_of(self.block)
-                && self.last.take().is_some_and(follows);
+                && self.last.as_ref().is_some_and(follows);
             assert_eq!(dut.is("write_joins"), joins, "{write:?}");
             self.last = Some(write);
         }

@@ -5,6 +5,7 @@ use hdl_primitives::{
     CompletionSnk, CompletionSrc, OfferSnk, OfferSrc, PlacementSrc, Src, SyncFifo, TlpSnk, TlpSrc,
 };
 use rust_hdl::prelude::*;
+use stellar_wire::host::Cqe;
 use stellar_wire::hw::read::{FailedRead, ReadTlpHeader, STATUS_SUCCESSFUL};
 
 use super::flush_batches::FlushBatches;
@@ -27,8 +28,8 @@ const LEFT_COUNT: usize = LEFT_ADDRESS + 1;
 const BETWEEN_BITS: usize = 4;
 /// Writes of the host's queues between their acceptance and this block's count: up to 4 in each of these TLPs and in the one before them, and 2 more.
 const QUEUE_BETWEEN_BITS: usize = 6;
-/// log2 of the double words of an entry that may leave with others as one TLP. Any other write of the host's queues is shorter.
-const ENTRY_DWORDS_LOG2: usize = 3;
+/// log2 of the double words of a completion, which may leave with others as one TLP. Any other write of the host's queues is shorter.
+const COMPLETION_DWORDS_LOG2: usize = (Cqe::LEN / 4).ilog2() as usize;
 
 /// Bits 7:6 of a tag, of all flush reads.
 const TAG_PREFIX: u64 = (FLUSH_TAGS >> 6) as u64;
@@ -91,7 +92,7 @@ fn count_if(set: Bit) -> Bits<BETWEEN_BITS> {
 /// Writes of the host's queues in a TLP of `length_dw` double words.
 #[hdl_fn]
 fn entries_in(length_dw: Bits<11>) -> Bits<ENTRIES_BITS> {
-    let entries = length_dw.get_bits::<ENTRIES_BITS>(ENTRY_DWORDS_LOG2);
+    let entries = length_dw.get_bits::<ENTRIES_BITS>(COMPLETION_DWORDS_LOG2);
     if entries.any() {
         entries
     } else {

@@ -35,6 +35,7 @@ fn fetched(rng: &mut TestRng) -> WqeFetched {
     WqeFetched {
         qp: Bits::random(rng),
         error: rng.random(),
+        behind: Bits::random(rng),
         entry: Bits::random(rng),
     }
 }
@@ -162,6 +163,7 @@ impl Bench {
         let line = gives.map(|read| WqeFetched {
             qp: read.fetch.qp,
             error: read.fails,
+            behind: Bits::random(rng),
             entry: Bits::random(rng),
         });
         dut.set("fetched_valid", line.is_some().into());

@@ -237,6 +237,7 @@ impl<
         self.pushed_entry.d.next = WqeFetched {
             qp: self.doorbell.qp.val(),
             error: false,
+            behind: bits::<3>(0),
             entry: self.doorbell.entry.val(),
         };
         self.pushed_producer.d.next = self.doorbell.producer.val();

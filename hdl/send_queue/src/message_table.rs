@@ -64,7 +64,7 @@ pub enum Step {
 ///
 /// `TakeMessages` and `Complete` address the message behind the next one while they decide on a message, because the memory answers two cycles later.
 ///
-/// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 7. After a `Configure` the next request
+/// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 7, and up to 7 more behind a pushed entry. After a `Configure` the next request
 /// waits until the prefetch has forgotten the old ring.
 ///
 /// **Flush.** Flushed queue pairs take turns. One flush step starts at most every [`FLUSH_INTERVAL`] cycles, and makes the next completion. Flush steps have priority over requests, but do not start while a completion waits to be accepted.
@@ -89,7 +89,7 @@ pub struct MessageTable<
     /// Valid with a `Configure` request.
     pub settings: Signal<In, SendQueueConfig>,
 
-    /// Reads of entries. Reads may be answered in any order, those of a queue pair in order; the entries of a read come in order.
+    /// Reads of entries. Reads may be answered in any order, those of a queue pair in order; the entries of a read come in order, and without a gap once the first one is accepted.
     pub fetch: Src<WqeFetch>,
     /// Epoch of reads that begin in this cycle.
     pub epoch: Signal<In, Bit>,
@@ -108,9 +108,10 @@ pub struct MessageTable<
     /// An entry has arrived that `NextMessage` or `TakeMessages` missed: it may be tried again.
     pub wake_valid: Signal<Out, Bit>,
     pub wake_qp: Signal<Out, Qpn>,
-    /// One cycle: an entry is in the table. Requests from the next cycle on see it.
+    /// One cycle: entries are in the table. Requests from the next cycle on see them.
     pub arrived_valid: Signal<Out, Bit>,
     pub arrived_qp: Signal<Out, Qpn>,
+    pub arrived_entries: Signal<Out, Bits<4>>,
 
     rows: BlockRam<QueueRow, Q>,
     queues: BlockRam<SendQueueConfig, Q>,
@@ -659,6 +660,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let arrived = self.prefetch.arrived.val();
         self.arrived_valid.next = arrived.valid;
         self.arrived_qp.next = arrived.qp;
+        self.arrived_entries.next = arrived.entries;
 
         if self.reset.val() {
             self.step.d.next = Step::Clear;

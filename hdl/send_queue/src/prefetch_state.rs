@@ -20,8 +20,8 @@ pub const BLOCK_ENTRIES: u64 = 1 << BLOCK_LOG2;
 pub type Ahead = Bits<14>;
 /// Entries of a burst: a queue pair that has fewer ahead is visited again at once, and one that waits is woken up when they are there.
 pub const BURST: u64 = 32;
-/// A queue pair reads ahead of what was taken while it has fewer entries than this: two bursts.
-pub const OWN_AHEAD: u64 = 64;
+/// A queue pair reads ahead of what was taken while it has fewer entries than this: a burst.
+pub const OWN_AHEAD: u64 = 32;
 /// It reads ahead without that limit while all queue pairs of the engine have fewer entries than this: 75 million messages a second and 2.5 us, the time of a read with its
 /// wait, are 190.
 pub const ALL_AHEAD: u64 = 256;
@@ -34,7 +34,7 @@ pub struct PrefetchState {
     pub log2_entries: Bits<4>,
     /// log2 of the path MTU.
     pub mtu_log2: Bits<4>,
-    /// Slot of the next entry to arrive.
+    /// Slot of the next entry to arrive. The entries of a read arrive together.
     pub arriving: SqIndex,
     /// Slot of the next entry to read. Entries from `arriving` on are outstanding.
     pub reading: SqIndex,
@@ -105,10 +105,11 @@ pub fn after_take(row: PrefetchState, block: Block) -> PrefetchState {
     after
 }
 
-/// Returns whether the entry that arrives is the last one under way, or the last one of a burst.
+/// Returns whether so many entries that arrive end with the last one under way, or with the last one of a burst.
 #[hdl_fn]
-pub fn ends_run(row: PrefetchState) -> Bit {
-    ((row.reading - row.arriving) == 1) | row.arriving.get_bits::<5>(0).all()
+pub fn ends_run(row: PrefetchState, entries: Bits<4>) -> Bit {
+    let end = row.arriving + bit_cast::<16, 4>(entries);
+    (row.reading == end) | !end.get_bits::<5>(0).any()
 }
 
 /// Returns whether another read leaves the queue pair with at most a burst ahead, and with less before it.
@@ -117,24 +118,26 @@ pub fn lacks_burst(row: PrefetchState) -> Bit {
     ahead_of(row) < (BURST - BLOCK_ENTRIES)
 }
 
-/// Returns the state after an entry arrived that was requested before the last restart.
+/// Returns the state after the entries of a read arrived that began before the last restart.
 #[hdl_fn]
-pub fn after_drop(row: PrefetchState) -> PrefetchState {
+pub fn after_drop(row: PrefetchState, entries: Bits<4>) -> PrefetchState {
+    let stale = row.stale - bit_cast::<16, 4>(entries);
     PrefetchState {
-        stale: row.stale - 1,
-        drops: row.stale != 1,
+        stale,
+        drops: stale.any(),
         ..row
     }
 }
 
-/// Returns the state after an entry arrived, in block `block`.
+/// Returns the state after entries of one block arrived, in block `block`.
 #[hdl_fn]
-pub fn after_arrival(row: PrefetchState, block: Block) -> PrefetchState {
+pub fn after_arrival(row: PrefetchState, block: Block, entries: Bits<4>) -> PrefetchState {
+    let end = row.arriving + bit_cast::<16, 4>(entries);
     let mut after = row;
-    after.arriving = row.arriving + 1;
+    after.arriving = end;
     after.filling = block;
-    after.filled = row.arriving.get_bits::<3>(0).all();
-    after.missed = row.missed & !ends_run(row);
+    after.filled = !end.get_bits::<3>(0).any();
+    after.missed = row.missed & !ends_run(row, entries);
     after
 }
 

@@ -94,6 +94,15 @@ pub struct Wake {
     pub qp: Qpn,
 }
 
+/// Entries that enter the pool.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Arrived {
+    pub valid: Bit,
+    pub qp: Qpn,
+    /// How many: 1 to 8.
+    pub entries: Bits<4>,
+}
+
 /// State of the send queue of one queue pair. Slots are send queue indices, modulo 2^16.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct QueueRow {

@@ -13,18 +13,18 @@ use crate::prefetch_state::{
     after_arrival, after_ask, after_drop, after_take, ends_run, is_near, is_near_behind,
     is_next_read, is_rest, lacks_burst, needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
 };
-use crate::records::{Ask, AskKind, Block, BlockCount, Entry, Look, Wake, BLOCK_BITS};
+use crate::records::{Arrived, Ask, AskKind, Block, BlockCount, Entry, Look, Wake, BLOCK_BITS};
 
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum PrefetchStep {
-    /// Accepts a request of the message table, a visit, or an entry that arrived. Reads the row.
+    /// Accepts a request of the message table, a visit, or the first entry of a read. Reads the row.
     Take,
     /// The row has been read: updates it.
     Act,
-    /// An entry arrived behind a full block: its block is the one behind that.
+    /// Entries arrived behind a full block: their block is the one behind that.
     Follow,
-    /// A doorbell, with an entry that it may have carried: stores the entry, if it may.
+    /// A doorbell, with an entry that it may have carried: stores the entry, if it may. Waits while those of a read are stored.
     Push,
     /// Doorbell, visit, or entries that were taken: starts a read, if it may.
     Read,
@@ -52,7 +52,7 @@ pub const WAKE_CYCLES: usize = 5;
 /// Reads the entries of 2^`Q` queue pairs into a pool of 2^`B` blocks of 8. `E` = `B` + 3.
 ///
 /// **Reads.** A read has up to 8 entries of one block. A queue pair with posted entries that were not read waits in `visits`. A visit starts one read, and the
-/// queue pair waits again while there is more. A doorbell is a visit at once, if its queue pair does not wait. So queue pairs take turns, and several reads of
+/// queue pair waits again while there is more. A doorbell is a visit at once, if its queue pair does not wait; so is what the message table takes, if moreover nobody else waits, or one read has all that is left. So queue pairs take turns, and several reads of
 /// each may be under way. A queue pair whose read leaves it without a whole burst ahead is visited next, so that the first bursts are no short ones. Reads may be answered in any order, but those of a queue pair in order.
 ///
 /// **Limit.** A queue pair reads ahead of what the message table has taken by [`OWN_AHEAD`](crate::prefetch_state::OWN_AHEAD) entries, and farther while those of all queue
@@ -66,8 +66,11 @@ pub const WAKE_CYCLES: usize = 5;
 /// **Push.** An entry that a doorbell carried is stored as if it had been read, if it is the next entry to read, no read of its queue pair is outstanding, and
 /// there is a block for it.
 ///
-/// An entry that arrives takes 2 cycles, or 1 if it comes right behind one of the same queue pair, and one more if it begins a block that is not the first of
-/// its chain; a visit takes 3, requests 3, but those that return blocks 2, and a doorbell with a pushed entry 1 more if another entry is to be read. Requests have priority; visits and entries of a queue pair take turns. An entry that is accepted in cycle n is visible from cycle n + 2 on, or n + 3.
+/// **Arrival.** The row counts all entries of a read when the first one has come. The others are stored one in a cycle while the block does something else, always before somebody who saw them in the row can read them: a queue
+/// pair's entries are read in order, at most one in a cycle.
+///
+/// A read that arrives takes 2 cycles, and one more if it begins a block that is not the first of its chain; the first entry of the next one is accepted 2 or 3 cycles after its first entry, and behind its last one. A visit takes 3 cycles, requests 3,
+/// but those that return blocks 2, and a doorbell with a pushed entry 1 more if another entry is to be read, and up to 7 more while entries are stored. Requests have priority; visits and reads that arrive take turns. A read whose first entry is accepted in cycle n is visible from cycle n + 2 on, or n + 3.
 ///
 /// What the row decides comes late in `Act`, behind its memory. So each field of the next row is chosen by the work in progress, and then only between what differs; and
 /// a push, of which everything depends on the row, has a step of its own. LUT levels: 8.
@@ -104,14 +107,14 @@ pub struct WqePrefetch<
     pub epoch: Signal<In, Bit>,
     /// One cycle: a read begins. Its address is fixed, and it waits to leave.
     pub fetch_begun: Signal<Out, Bit>,
-    /// One response for each entry of a read, in order.
+    /// One response for each entry of a read, in order. When the first one is accepted, the others must come without a gap.
     pub fetched: Snk<WqeFetched>,
 
     /// An entry that a doorbell carried. The next doorbell of its queue pair stores it, or discards it.
     pub pushed: FlowSnk<WqeFetched>,
 
-    /// High for one cycle for every entry that becomes visible.
-    pub arrived: Signal<Out, Wake>,
+    /// High for one cycle when entries become visible.
+    pub arrived: Signal<Out, Arrived>,
     /// High for one cycle when an entry that was missed is visible, and the last one of those under way or of a burst, or when it will not come because of a restart.
     pub wake: Signal<Out, Wake>,
 
@@ -150,8 +153,11 @@ pub struct WqePrefetch<
     /// The request in progress.
     asked: DFF<Ask>,
     qp: DFF<Qpn>,
-    /// The entry in progress, in `Act`.
+    /// The first entry of a read, in `Act`.
     answer: DFF<WqeFetched>,
+    /// The other entries of the read come, one in each cycle. They are stored, unless they are stale.
+    storing: DFF<Bit>,
+    stores: DFF<Bit>,
     /// The entry that may enter the pool, from the cycle after `Act` or `Push` on, and in the next cycle its place.
     entering: DFF<WqeFetched>,
     enters: DFF<Bit>,
@@ -166,8 +172,6 @@ pub struct WqePrefetch<
     row: DFF<PrefetchState>,
     /// The queue pair of `row` has fewer entries ahead than it may have on its own.
     near: DFF<Bit>,
-    /// The row is in `row`: an entry follows another one of its queue pair, or a push its doorbell.
-    row_held: DFF<Bit>,
     /// The request took or returned blocks. The pool is used again two cycles later.
     took: DFF<Bit>,
     /// The request of the cycle before returned blocks.
@@ -221,7 +225,8 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             took,
             gave,
             given,
-            row_held
+            storing,
+            stores
         );
         clock_reset!(self, pool, visits, fetches);
         clock!(self, clock, rows, looks, entries, wakes);
@@ -229,7 +234,8 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let takes = step == PrefetchStep::Take;
         let acts = step == PrefetchStep::Act;
         let follows = step == PrefetchStep::Follow;
-        let pushing = step == PrefetchStep::Push;
+        let storing = self.storing.q.val();
+        let pushing = (step == PrefetchStep::Push) & !storing;
         let reads = step == PrefetchStep::Read;
         let work = self.work.q.val();
         let asked = self.asked.q.val();
@@ -253,18 +259,15 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let visits = takes & !held & !asks & visit_due;
         self.ask.ready.next = !held;
         let asked_row = self.rows.read_data.val();
-        let row = if self.row_held.q.val() {
-            self.row.q.val()
-        } else {
-            asked_row
-        };
         let is_arrival = work == Work::Arrival;
-        let is_stale = row.drops;
-        let crosses = is_arrival & !is_stale & row.filled;
-        let is_next = acts & is_arrival & !crosses & (fetched.qp == self.qp.q.val());
-        let may_arrive = !held & !asks & !visit_due;
-        self.fetched.ready.next = (takes | is_next) & may_arrive;
-        let continues = is_next & may_arrive & self.fetched.valid.val();
+        let is_stale = asked_row.drops;
+        let crosses = is_arrival & !is_stale & asked_row.filled;
+        let may_arrive = takes & !held & !asks & !visit_due & !storing;
+        self.fetched.ready.next = may_arrive | storing;
+        assert!(
+            !storing | self.fetched.valid.val(),
+            "a gap between the entries of a read"
+        );
         self.popped.d.next = visits & !again;
         self.visits.out.ready.next = self.popped.q.val();
         self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))
@@ -304,12 +307,9 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             } else {
                 Work::Arrival
             };
-            if held | asks | visit_due | self.fetched.valid.val() {
+            if held | asks | visit_due | (self.fetched.valid.val() & !storing) {
                 self.step.d.next = PrefetchStep::Act;
             }
-        }
-        // Whether an entry crosses into another block, and whether one follows it, comes late in `Act`. So its register loads all the same, and `Follow` has it in `entering`.
-        if takes | (acts & is_arrival) {
             self.answer.d.next = fetched;
         }
 
@@ -326,7 +326,6 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let effect = after_ask(asked_row, asked);
         let rings = is_ask & (asked.kind == AskKind::Rings);
         let may_push = acts & rings & self.offers.q.val() & (offered.qp == asked.qp);
-        self.row_held.d.next = continues | may_push;
         let push_needs_block = needs_block(known);
         let push_may = !push_needs_block | !scarce | (!known.owned.any() & spare & nobody_waits);
         let pushes = pushing & is_next_read(known, asked, offered) & push_may;
@@ -338,9 +337,10 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         } else {
             known
         };
-        let arrives = (acts & is_arrival & !is_stale & !row.filled) | follows;
+        let arrives = (acts & is_arrival & !is_stale & !asked_row.filled) | follows;
         let comes = arrives | pushes;
-        let mut pushed = after_arrival(base, base.last);
+        let answered = bit_cast::<4, 3>(answer.behind) + 1;
+        let mut pushed = after_arrival(base, base.last, bits::<4>(1));
         pushed.reading = known.reading + 1;
         pushed.missed = false;
         let block = if follows {
@@ -348,24 +348,24 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         } else if pushing {
             base.last
         } else {
-            row.filling
+            asked_row.filling
         };
-        let came = after_arrival(row, block);
+        let came = after_arrival(asked_row, block, answered);
         let mut visited = asked_row;
         visited.queued = false;
-        // An entry that crosses into another block changes the row in `Follow`.
+        // Entries that cross into another block change the row in `Follow`.
         let acted = match work {
             Work::Ask => effect.row,
             Work::Visit => visited,
             Work::Arrival => {
                 if is_stale {
-                    after_drop(row)
+                    after_drop(asked_row, answered)
                 } else {
                     came
                 }
             }
         };
-        self.pool.follow_arriving.next = row.filling;
+        self.pool.follow_arriving.next = asked_row.filling;
         if acts {
             self.near.d.next = is_near(asked_row, is_ask, asked);
         } else if pushes {
@@ -373,25 +373,46 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         }
 
         // write the entry, a cycle later: who sees it in the row has not read it by then
-        if acts | pushing {
-            self.entering.d.next = if is_ask { offered } else { answer };
-        }
-        self.enters.d.next = comes;
-        self.entering_block.d.next = block;
-        self.entering_slot.d.next = row.arriving;
-        // Only a restart changes the path MTU, and none comes within a run of entries, so the row that was read has it. That of a doorbell is written while it is read again.
-        self.entering_mtu_log2.d.next = if is_ask {
-            known.mtu_log2
+        self.entering.d.next = if storing {
+            fetched
+        } else if is_ask {
+            offered
         } else {
-            asked_row.mtu_log2
+            answer
         };
+        self.enters.d.next = comes | (storing & self.stores.q.val());
+        if storing {
+            self.entering_slot.d.next = self.entering_slot.q.val() + 1;
+        } else {
+            self.entering_block.d.next = block;
+            self.entering_slot.d.next = if is_ask {
+                known.arriving
+            } else {
+                asked_row.arriving
+            };
+            self.entering_mtu_log2.d.next = if is_ask {
+                known.mtu_log2
+            } else {
+                asked_row.mtu_log2
+            };
+        }
+        if storing {
+            self.storing.d.next = fetched.behind.any();
+        } else {
+            self.storing.d.next = ((acts & is_arrival & !crosses) | follows) & answer.behind.any();
+            self.stores.d.next = arrives;
+        }
         let slot = self.entering_slot.q.val();
         self.entries.write_enable.next = self.enters.q.val();
         self.entries.write_address.next = (bit_cast::<E, 10>(self.entering_block.q.val()) << 3)
             | bit_cast::<E, 3>(slot.get_bits::<3>(0));
         self.entries.write_data.next =
             decode(self.entering.q.val(), slot, self.entering_mtu_log2.q.val());
-        self.arrived.next = Wake { valid: comes, qp };
+        self.arrived.next = Arrived {
+            valid: comes,
+            qp,
+            entries: if is_ask { bits::<4>(1) } else { answered },
+        };
 
         // push
         if self.pushed.valid.val() {
@@ -411,11 +432,13 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let is_visit = work == Work::Visit;
         let poor = !known.owned.any() & spare & (is_visit | nobody_waits);
         let available = !needs | ((!scarce | poor) & !self.took.q.val());
+        // A doorbell reads before those that wait, so that each queue pair has something to send early. Who has sent waits behind them.
+        let at_once = nobody_waits | is_rest(known) | (asked.kind == AskKind::Rings);
         let begins = reads
             & any_left
             & near
             & available
-            & (is_visit | !known.queued)
+            & (is_visit | (!known.queued & at_once))
             & self.fetches.in_.ready.val();
         let mut read_row = if needs {
             after_take(known, head)
@@ -480,7 +503,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
 
         // write back
         self.written_row.next = acted;
-        self.writes.next = (acts & (!is_arrival | is_stale | !row.filled)) | follows;
+        self.writes.next = (acts & (!is_arrival | is_stale | !asked_row.filled)) | follows;
         match step {
             PrefetchStep::Take => {}
             PrefetchStep::Act => {
@@ -488,8 +511,6 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 self.took.d.next = gives;
                 self.step.d.next = if crosses {
                     PrefetchStep::Follow
-                } else if continues {
-                    PrefetchStep::Act
                 } else if may_push {
                     PrefetchStep::Push
                 } else if (is_ask & effect.may_read) | (work == Work::Visit) {
@@ -508,7 +529,9 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 }
                 self.written_row.next = pushed;
                 self.writes.next = pushes;
-                self.step.d.next = if pushes & is_last_posted {
+                self.step.d.next = if storing {
+                    PrefetchStep::Push
+                } else if pushes & is_last_posted {
                     PrefetchStep::Take
                 } else {
                     PrefetchStep::Read
@@ -570,14 +593,16 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
 
         // wake up
         self.wakes.data.next = Wake {
-            valid: (comes & row.missed & (pushes | ends_run(row))) | (acts & is_ask & effect.wakes),
+            valid: (arrives & asked_row.missed & ends_run(asked_row, answered))
+                | (pushes & known.missed)
+                | (acts & is_ask & effect.wakes),
             qp,
         };
         self.wake.next = self.wakes.delayed.val();
 
         if self.reset.val() {
             self.step.d.next = PrefetchStep::Take;
-            self.row_held.d.next = false;
+            self.storing.d.next = false;
             self.enters.d.next = false;
             self.gave.d.next = false;
             self.asking_valid.d.next = false;

@@ -57,8 +57,9 @@ class SendQueue(Server):
             await ClockCycles(self.dut.clock, random.randrange(1, 20))
             addresses = range(fetch["address"], fetch["address"] + fetch["entries"] * ENTRY_BYTES, ENTRY_BYTES)
             error = int(not all(address in self.memory for address in addresses))
-            for address in addresses:
-                await self.entries.send({"qp": fetch["qp"], "error": error, "entry": self.memory.get(address, 0)})
+            for behind, address in zip(reversed(range(fetch["entries"])), addresses):
+                entry = self.memory.get(address, 0)
+                await self.entries.send({"qp": fetch["qp"], "error": error, "behind": behind, "entry": entry})
 
     async def push(self, entry: Entry) -> None:
         """The latest entry is pushed with the doorbell that follows."""

@@ -102,7 +102,8 @@ class Requester:
             fetch = await self.fetches.recv()
             await ClockCycles(self.dut.clock, random.randrange(1, 30))
             for number in range(fetch["entries"]):
-                await self.entries.send({"qp": fetch["qp"], "entry": self.memory[fetch["address"] + number * ENTRY_BYTES]})
+                entry = self.memory[fetch["address"] + number * ENTRY_BYTES]
+                await self.entries.send({"qp": fetch["qp"], "behind": fetch["entries"] - 1 - number, "entry": entry})
 
     async def answer_locates(self) -> None:
         while True:

@@ -117,6 +117,8 @@ pub struct WqeFetched {
     pub qp: Qpn,
     /// The read failed.
     pub error: Bit,
+    /// So many entries of the same read come behind this one.
+    pub behind: Bits<3>,
     /// Byte 0 in bits 7:0.
     pub entry: Bits<512>,
 }

@@ -22,6 +22,11 @@ const UNREAD: &[(&str, &str, &str)] = &[
         "tells the block's own test when an entry is there",
     ),
     (
+        "message_table",
+        "arrived_entries",
+        "tells the block's own test how many entries are there",
+    ),
+    (
         "qp_schedule",
         "returns",
         "tells the block's own test when a resting tenant is moved",

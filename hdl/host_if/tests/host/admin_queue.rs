@@ -97,6 +97,8 @@ impl Memory {
         Some(WqeFetched {
             qp: 0u64.to_bits(),
             error,
+            // The queue knows how many lines it has asked for.
+            behind: 0u64.to_bits(),
             entry: if error { Bits::default() } else { entry },
         })
     }

@@ -138,6 +138,7 @@ fn admin_queue() {
             uut.fetched.record.next = WqeFetched {
                 qp: bits(rng, 1),
                 error: rng.random_ratio(1, 40),
+                behind: bits(rng, 3),
                 entry: command,
             };
         },

@@ -35,8 +35,9 @@ fn two_a_beat(width: u64) -> Bit {
 
 /// Makes reads of send queue entries commands of one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024, and cuts what it returns into
 /// entries. Entries are requested only if there is space for them in this block, so the engine never waits, however late they are accepted.
+/// The entries of a read are offered when the last one is here, so they follow each other without a gap.
 ///
-/// Latency 1 for a request, and 2 for its entries. LUT levels: 3.
+/// Latency 1 for a request, and 2 for its entries, from its last beat. LUT levels: 3.
 #[derive(LogicBlock)]
 pub struct EntryReader<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -46,7 +47,7 @@ pub struct EntryReader<const W: usize> {
     // Send queue entries.
     /// The address is a multiple of 64.
     pub fetch: OfferSnk<WqeFetch>,
-    /// Each entry, in the order of the fetches. If a read failed, all of its entries did.
+    /// Each entry, in the order of the fetches. If a read failed, all of its entries did. When the first entry of a read is accepted, the others can be accepted in the next cycles.
     pub fetched: Src<WqeFetched>,
     /// A read that failed, with the address of its first entry. Its entries follow when this was accepted.
     pub fault: Src<FailedRead>,
@@ -62,6 +63,10 @@ pub struct EntryReader<const W: usize> {
     of_beats: CutThroughFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
     /// Addresses of the outstanding reads.
     addresses: SyncFifo<Bits<64>, FETCHES_LOG2, FETCHES_BITS>,
+    /// Reads of which all beats are here, and not all entries were passed on.
+    whole: DFF<Bits<FETCHES_BITS>>,
+    /// One more is here, as soon as `beats` shows its last beat.
+    comes_whole: DFF<Bit>,
     /// The failure of the oldest read was reported.
     reported: DFF<Bit>,
     /// Number of entries of the oldest read that were passed on.
@@ -87,6 +92,8 @@ impl<const W: usize> Default for EntryReader<W> {
             beats: Default::default(),
             of_beats: Default::default(),
             addresses: Default::default(),
+            whole: Default::default(),
+            comes_whole: Default::default(),
             reported: Default::default(),
             given: Default::default(),
         }
@@ -96,7 +103,7 @@ impl<const W: usize> Default for EntryReader<W> {
 impl<const W: usize> Logic for EntryReader<W> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, given, reported);
+        dff_setup!(self, clock, given, reported, whole, comes_whole);
         clock_reset!(self, commands, fetch_credit, beats, of_beats, addresses);
 
         // command
@@ -154,9 +161,11 @@ impl<const W: usize> Logic for EntryReader<W> {
         };
 
         // give_on: a failed read has one beat, whatever its length.
-        let offers = waits & (!fails | reported);
+        let whole = self.whole.q.val();
+        let offers = waits & whole.any() & (!fails | reported);
         let given = self.given.q.val();
-        let is_last = (given + 1) == front.user.get_bits::<4>(read_user::ENTRIES);
+        let behind = front.user.get_bits::<4>(read_user::ENTRIES) - given - 1;
+        let is_last = !behind.any();
         let is_second = given.get_bit(0) & two_a_beat(W as u64) & !front.error;
         let beat_ends = is_last | (!front.error & (is_second | !two_a_beat(W as u64)));
         let taken = offers & self.fetched.ready.val();
@@ -166,6 +175,13 @@ impl<const W: usize> Logic for EntryReader<W> {
         if taken {
             self.given.d.next = if is_last { bits(0) } else { given + 1 };
         }
+        self.comes_whole.d.next = returned & self.in_.beat.val().last;
+        let comes_whole = self.comes_whole.q.val();
+        if comes_whole & !ends {
+            self.whole.d.next = whole + 1;
+        } else if ends & !comes_whole {
+            self.whole.d.next = whole - 1;
+        }
         self.fetch_credit.give.next = ends;
         self.beats.out.ready.next = taken & beat_ends;
         self.of_beats.out.ready.next = taken & beat_ends;
@@ -174,6 +190,7 @@ impl<const W: usize> Logic for EntryReader<W> {
         self.fetched.record.next = WqeFetched {
             qp,
             error: front.error,
+            behind: behind.get_bits::<3>(0),
             entry: if is_second {
                 (entries >> (W as u64 / 2)).get_bits::<512>(0)
             } else {
@@ -183,6 +200,8 @@ impl<const W: usize> Logic for EntryReader<W> {
 
         if self.reset.val() {
             self.given.d.next = bits(0);
+            self.whole.d.next = bits(0);
+            self.comes_whole.d.next = false;
             self.reported.d.next = false;
         }
     }

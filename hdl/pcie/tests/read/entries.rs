@@ -80,6 +80,8 @@ struct Bench {
     /// Entries that were accepted, and entries that were ever expected.
     given: usize,
     due: usize,
+    /// The entries of a read come without a gap: its next one has to be there.
+    is_mid_read: bool,
     clock: u64,
 }
 
@@ -98,6 +100,7 @@ impl Bench {
             asked: 0,
             given: 0,
             due: 0,
+            is_mid_read: false,
             clock: 0,
         };
         bench.dut.set("reset", 1);
@@ -149,11 +152,17 @@ impl Bench {
             assert_eq!(self.dut.words("command"), to_words(command_of(fetch)));
             self.return_entries(fetch);
         }
-        if fetched_ready && self.dut.is("fetched_valid") {
+        let offers = self.dut.is("fetched_valid");
+        assert!(
+            offers || !self.is_mid_read,
+            "a gap between the entries of a read"
+        );
+        if fetched_ready && offers {
             let expected = self.expected.pop_front().expect("an entry out of nothing");
             assert_eq!(self.dut.words("fetched"), to_words(expected));
             let due = self.faults.front().map(|(_, before)| *before);
             assert_ne!(due, Some(self.given), "an entry before its report");
+            self.is_mid_read = expected.behind.index() > 0;
             self.given += 1;
         }
         if fault_ready && self.dut.is("fault_valid") {
@@ -200,9 +209,11 @@ impl Bench {
                 per_beat.min(entries - i * per_beat)
             };
             for j in 0..here {
+                let behind = entries - 1 - (i * per_beat + j);
                 self.expected.push_back(WqeFetched {
                     qp: fetch.qp,
                     error,
+                    behind: (behind as u64).to_bits(),
                     entry: packed(halves[if error { 0 } else { j }]),
                 });
             }

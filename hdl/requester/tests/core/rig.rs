@@ -307,7 +307,8 @@ impl Rig {
     /// Returns the data of a fetch.
     fn read(&mut self, words: &[u32]) {
         let fetch = Record::<WqeFetch>::new(words);
-        for entry in 0..fetch.u64("entries") {
+        let entries = fetch.u64("entries");
+        for entry in 0..entries {
             let address = fetch.u64("address") + entry * Wqe::LEN as u64;
             let found = self.entries.0.get(&address);
             let mut packed = Bits::<512>::default();
@@ -319,6 +320,7 @@ impl Rig {
             self.arriving.push_back(WqeFetched {
                 qp: fetch.u64("qp").to_bits(),
                 error: found.is_none(),
+                behind: (entries - 1 - entry).to_bits(),
                 entry: packed,
             });
         }

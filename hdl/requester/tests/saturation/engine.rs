@@ -185,7 +185,8 @@ impl Bench {
     fn read(&mut self, words: &[u32]) {
         let fetch = Record::<WqeFetch>::new(words);
         let qp = fetch.u64("qp");
-        for i in 0..fetch.u64("entries") {
+        let entries = fetch.u64("entries");
+        for i in 0..entries {
             let address = fetch.u64("address") + i * Wqe::LEN as u64;
             let wqe = Wqe {
                 opcode: WqeOpcode::Write,
@@ -205,6 +206,7 @@ impl Bench {
             let fetched = WqeFetched {
                 qp: qp.to_bits(),
                 error: false,
+                behind: (entries - 1 - i).to_bits(),
                 entry,
             };
             self.fetched.push_back((self.cycles + READ, fetched));

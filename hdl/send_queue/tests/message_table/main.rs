@@ -9,6 +9,8 @@ mod prefetch;
 mod server;
 mod steps;
 
+use std::collections::VecDeque;
+
 use entries::{any_entry, Posted};
 use hdl_send_queue::MessageTable;
 use hdl_testkit::equivalence::{check, Random, TestRng};
@@ -59,26 +61,34 @@ fn random_request(rng: &mut TestRng) -> MessageRequest {
     }
 }
 
-/// Generates the data of an outstanding read. The block assumes that there is no other data.
-fn random_answer(rng: &mut TestRng) -> WqeFetched {
+/// Generates an entry of a read of `qp`.
+fn random_answer(rng: &mut TestRng, qp: usize, behind: usize) -> WqeFetched {
     let entry = any_entry(rng, rng.clone().random_range(0..6));
     WqeFetched {
-        qp: rng.random_range(0..2_u64).to_bits(),
+        qp: (qp as u64).to_bits(),
         error: rng.random_bool(0.05),
+        behind: (behind as u64).to_bits(),
         entry: entry.packed(),
     }
 }
 
 #[test]
 fn verilog_agrees_with_rust_hdl() {
-    let mut owed = [0; 2];
+    // The block assumes that no other entries come than those of its reads, and that those of a read come without a gap.
+    let mut reads = [VecDeque::new(), VecDeque::new()];
+    let mut mid_read = None;
     let drive = |block: &mut Tiny, rng: &mut TestRng| {
         if block.fetch.valid.val() & block.fetch.ready.val() {
             let fetch = block.fetch.record.val();
-            owed[fetch.qp.index()] += fetch.entries.index();
+            reads[fetch.qp.index()].push_back(fetch.entries.index());
         }
         if block.fetched.valid.val() & block.fetched.ready.val() {
-            owed[block.fetched.record.val().qp.index()] -= 1;
+            let taken = block.fetched.record.val();
+            let (qp, behind) = (taken.qp.index(), taken.behind.index());
+            if mid_read.is_none() {
+                reads[qp].pop_front();
+            }
+            mid_read = (behind > 0).then_some((qp, behind));
         }
         block.reset.next = false;
         block.request.valid.next = rng.random_bool(0.8);
@@ -91,11 +101,14 @@ fn verilog_agrees_with_rust_hdl() {
         };
         block.fetch.ready.next = rng.random_bool(0.7);
         block.cqe.ready.next = rng.random_bool(0.7);
-        let answer = random_answer(rng);
-        block.fetched.valid.next = owed[answer.qp.index()] > 0;
-        block.fetched.record.next = answer;
+        let any_qp = rng.random_range(0..2);
+        let next = reads[any_qp].front().map(|&entries| (any_qp, entries));
+        let next = mid_read.or(next);
+        let (qp, entries) = next.unwrap_or((any_qp, 1));
+        block.fetched.valid.next = next.is_some();
+        block.fetched.record.next = random_answer(rng, qp, entries - 1);
         block.pushed.valid.next = rng.random_bool(0.1);
-        let pushed = random_answer(rng);
+        let pushed = random_answer(rng, any_qp, 0);
         let behind = wqe::Wqe::from_bits(pushed.entry).slot + 1;
         block.pushed.record.next = pushed;
         block.pushed_producer.next = if rng.random_bool(0.9) {

@@ -42,7 +42,10 @@ impl Server {
             let old = &mut server.pairs[qp];
             pair.configured = now;
             pair.left_over = old.reads_left();
-            pair.reading = vec![None; old.reading.len()].into();
+            pair.reading = std::mem::take(&mut old.reading);
+            for asked in &mut pair.reading {
+                asked.entry = None;
+            }
             // One completion may wait at the output.
             std::mem::swap(&mut pair.completions, &mut old.completions);
             let words = server.dut.words("cqe");

@@ -49,6 +49,15 @@ impl Memory for RingMemory<'_> {
     }
 }
 
+/// An entry of an outstanding read.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    /// Index of all entries ever posted. `None`: the entry was requested before the last `Configure`.
+    pub entry: Option<usize>,
+    /// Entries of the same read behind it.
+    pub behind: usize,
+}
+
 pub struct Pair {
     number: u32,
     pub ring: SqRing,
@@ -62,8 +71,10 @@ pub struct Pair {
     told: usize,
     /// Number of entries that the hardware has requested.
     pub asked: usize,
-    /// Entries of the outstanding reads, as indices of all entries ever posted. `None`: the entry was requested before the last `Configure`.
-    pub reading: VecDeque<Option<usize>>,
+    /// Entries of the outstanding reads.
+    pub reading: VecDeque<Asked>,
+    /// Entries of the first of these reads were answered.
+    is_mid_read: bool,
     /// Reads from before the last `Configure` that may still be issued: what the old rings had left.
     pub left_over: Vec<Vec<u64>>,
     /// Cycle of the last `Configure`.
@@ -102,6 +113,7 @@ impl Pair {
             told: 0,
             asked: 0,
             reading: VecDeque::new(),
+            is_mid_read: false,
             left_over: vec![],
             configured: 0,
             due: 0,
@@ -156,7 +168,7 @@ impl Pair {
                 .find(|there| there.starts_with(&addresses));
             if let Some(old) = old {
                 old.drain(..entries);
-                self.reading.extend(vec![None; entries]);
+                self.asks((0..entries).map(|_| None));
                 return;
             }
         }
@@ -168,27 +180,47 @@ impl Pair {
         let last = self.asked - 1;
         let block = |entry: usize| entry / BLOCK_ENTRIES as usize;
         assert_eq!(block(first), block(last), "a read of two blocks");
-        self.reading.extend((first..self.asked).map(Some));
+        self.asks((first..self.asked).map(Some));
     }
 
-    /// Processes the answer to the oldest entry that is being read.
-    pub fn answered(&mut self) {
-        let entry = self.reading.pop_front().expect("an outstanding read");
-        self.due += usize::from(entry.is_some());
+    /// Adds a read.
+    fn asks(
+        &mut self,
+        entries: impl DoubleEndedIterator<Item = Option<usize>> + ExactSizeIterator,
+    ) {
+        let asked = entries.rev().enumerate();
+        let asked = asked.map(|(behind, entry)| Asked { entry, behind });
+        self.reading.extend(asked.rev());
     }
 
-    /// Processes the arrival of an entry in the table.
-    pub fn arrived(&mut self, now: u64) {
+    /// Processes the answer to the oldest entry that is being read, and returns how many entries of its read are behind it. All of them arrive with the first one.
+    pub fn answered(&mut self) -> usize {
+        let Asked { entry, behind } = self.reading.pop_front().expect("an outstanding read");
+        if !self.is_mid_read && entry.is_some() {
+            self.due += behind + 1;
+        }
+        self.is_mid_read = behind > 0;
+        behind
+    }
+
+    /// Processes the arrival of entries in the table.
+    pub fn arrived(&mut self, entries: usize, now: u64) {
         if self.due > 0 {
-            self.due -= 1;
+            assert!(
+                entries <= self.due,
+                "{entries} entries, and {} are due",
+                self.due
+            );
+            self.due -= entries;
         } else {
+            assert_eq!(entries, 1, "one entry is pushed at a time");
             let next = self.asked;
             assert!(self.pushed.contains(&next), "entry {next} was not read");
-            let is_next = self.reading.iter().all(Option::is_none);
+            let is_next = self.reading.iter().all(|asked| asked.entry.is_none());
             assert!(is_next, "a pushed entry overtakes a read");
             self.asked += 1;
         }
-        self.handed.push(now);
+        self.handed.extend((0..entries).map(|_| now));
         assert!(self.handed.len() <= self.posted.len());
     }
 

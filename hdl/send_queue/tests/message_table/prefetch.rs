@@ -59,7 +59,7 @@ fn a_queue_pair_alone_reads_as_far_ahead_as_all_may() {
 #[test]
 fn queue_pairs_share_what_may_be_read_ahead() {
     let mut server = quick(10);
-    // The first one reads all that may be, and the others two bursts each.
+    // The first one reads all that may be, and the others a burst each.
     for qp in 0..4 {
         configure_long(&mut server, qp);
         server.post(qp, (0..900).map(write).collect());
@@ -67,9 +67,10 @@ fn queue_pairs_share_what_may_be_read_ahead() {
     }
     let far: Vec<_> = (0..4).map(|qp| ahead(&server, qp, 0)).collect();
     assert_eq!(far, [ALL_AHEAD, OWN_AHEAD, OWN_AHEAD, OWN_AHEAD]);
-    // It reads on when it has as few.
+    // It reads on when all of them have few.
+    let others = 3 * OWN_AHEAD;
     let mut taken = 0;
-    while ahead(&server, 0, taken) > OWN_AHEAD {
+    while ahead(&server, 0, taken) + others > ALL_AHEAD {
         assert_eq!(server.take(0, 32), 32);
         taken += 32;
         server.rest(100);
@@ -77,7 +78,7 @@ fn queue_pairs_share_what_may_be_read_ahead() {
     }
     assert_eq!(server.take(0, 32), 32);
     server.rest(100);
-    assert_eq!(ahead(&server, 0, taken + 32), OWN_AHEAD);
+    assert_eq!(ahead(&server, 0, taken + 32) + others, ALL_AHEAD);
     // What is configured anew has nothing ahead.
     for qp in 1..4 {
         configure_long(&mut server, qp);
@@ -110,6 +111,48 @@ fn queue_pairs_take_turns_by_bursts() {
     let first = |qp| runs.iter().find(|run| run.0 == qp).map(|run| run.1);
     assert_eq!((first(1), first(2)), (Some(4), Some(4)), "{runs:?}");
     server.drain();
+}
+
+/// While the entries of a read are stored, the next reads begin. A read of 8 entries begins a block, so its entries take 10 cycles.
+#[test]
+fn entries_are_stored_beside_other_work() {
+    let mut server = quick(10);
+    configure_long(&mut server, 1);
+    server.answered = 0.0;
+    for qp in 0..2 {
+        server.post(qp, (0..128).map(write).collect());
+    }
+    server.rest(100);
+    server.answered = 1.0;
+    server.rest(400);
+    let cycles = |qp: usize| &server.pairs[qp].handed;
+    assert_eq!((cycles(0).len(), cycles(1).len()), (128, 128));
+    let first = cycles(0)[0].min(cycles(1)[0]);
+    let last = cycles(0)[127].max(cycles(1)[127]);
+    let reads = 2 * 128 / 8;
+    assert!(last - first <= 11 * (reads - 1), "{} cycles", last - first);
+    server.drain();
+}
+
+/// A pushed entry waits until those of a read are stored, and is not lost.
+#[test]
+fn a_pushed_entry_waits_behind_the_entries_of_a_read() {
+    for gap in 0..16 {
+        let mut server = quick(10);
+        configure_long(&mut server, 1);
+        server.answered = 0.0;
+        server.post(1, (0..8).map(write).collect());
+        server.rest(30);
+        server.answered = 1.0;
+        server.rest(gap);
+        server.push(0, 0, write(0));
+        server.post(0, vec![write(0)]);
+        server.rest(30);
+        assert_eq!((there(&server), server.reads), ((1, 1), 1), "gap {gap}");
+        assert!(server.current(0, 8));
+        assert_eq!(server.take(1, 32), 8);
+        server.drain();
+    }
 }
 
 #[test]

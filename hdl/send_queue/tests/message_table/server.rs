@@ -27,8 +27,9 @@ pub struct Server {
     pub rng: TestRng,
     pub pairs: Vec<Pair>,
     pub now: u64,
-    /// The queue pair whose read is being completed.
+    /// The queue pair whose read is being completed, and whether its next entry is on offer.
     answering: Option<usize>,
+    is_offered: bool,
     /// Outputs that were stalled.
     stalled_fetch: Option<Vec<u32>>,
     stalled_cqe: Option<Vec<u32>>,
@@ -67,6 +68,7 @@ impl Server {
             pairs,
             now: 0,
             answering: None,
+            is_offered: false,
             stalled_fetch: None,
             stalled_cqe: None,
             begun: VecDeque::new(),
@@ -99,7 +101,7 @@ impl Server {
             self.dut.clock();
             assert!(cycle < 1100, "the rows are not cleared");
         }
-        self.answering = None;
+        (self.answering, self.is_offered) = (None, false);
         (self.stalled_fetch, self.stalled_cqe) = (None, None);
         self.begun.clear();
         for (pair, number) in self.pairs.iter_mut().zip(0..) {
@@ -137,7 +139,7 @@ impl Server {
         result
     }
 
-    /// Offers the next entry of an outstanding read, until it is accepted.
+    /// Offers the next entry of an outstanding read, until it is accepted. The others of the read follow at once.
     fn offer_answer(&mut self) {
         let answer = self.rng.random_bool(self.answered);
         let first = self.rng.random_range(0..self.pairs.len());
@@ -145,19 +147,22 @@ impl Server {
             self.answering = (0..self.pairs.len())
                 .map(|i| (first + i) % self.pairs.len())
                 .find(|&qp| !self.pairs[qp].reading.is_empty());
-            if let Some(qp) = self.answering {
-                let pair = &self.pairs[qp];
-                let posted = match pair.reading[0] {
-                    Some(entry) => pair.posted[entry],
-                    None => any_entry(&mut self.rng, 0),
-                };
-                let fetched = WqeFetched {
-                    qp: (qp as u64).to_bits(),
-                    error: !posted.readable,
-                    entry: posted.packed(),
-                };
-                self.dut.set_record("fetched", fetched);
-            }
+        }
+        if let Some(qp) = self.answering.filter(|_| !self.is_offered) {
+            let pair = &self.pairs[qp];
+            let asked = pair.reading[0];
+            let posted = match asked.entry {
+                Some(entry) => pair.posted[entry],
+                None => any_entry(&mut self.rng, 0),
+            };
+            let fetched = WqeFetched {
+                qp: (qp as u64).to_bits(),
+                error: !posted.readable,
+                behind: (asked.behind as u64).to_bits(),
+                entry: posted.packed(),
+            };
+            self.dut.set_record("fetched", fetched);
+            self.is_offered = true;
         }
         self.dut
             .set("fetched_valid", self.answering.is_some().into());
@@ -166,9 +171,10 @@ impl Server {
     fn take_answer(&mut self) {
         let Some(qp) = self.answering else { return };
         if self.dut.is("fetched_ready") {
-            let pair = &mut self.pairs[qp];
-            pair.answered();
-            self.answering = None;
+            self.is_offered = false;
+            if self.pairs[qp].answered() == 0 {
+                self.answering = None;
+            }
         }
     }
 
@@ -176,7 +182,7 @@ impl Server {
         if self.dut.is("arrived_valid") {
             let pair = &mut self.pairs[self.dut.get("arrived_qp") as usize];
             if self.now > pair.configured + GIVEN_UP {
-                pair.arrived(self.now);
+                pair.arrived(self.dut.get("arrived_entries") as usize, self.now);
             }
         }
     }
@@ -238,6 +244,7 @@ impl Server {
         let pushed = WqeFetched {
             qp: (qp as u64).to_bits(),
             error: false,
+            behind: 0_u64.to_bits(),
             entry: posted.packed(),
         };
         self.dut.set_record("pushed", pushed);

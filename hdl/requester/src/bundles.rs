@@ -58,6 +58,17 @@ pub struct ScheduleSrc {
     pub ready: Signal<In, Bit>,
 }
 
+/// The driving end of what a sequencer tells of the heads that it serves.
+#[bundle]
+pub struct ServingSrc {
+    /// Bit p: an operation in progress serves the head of port p.
+    pub heads: Signal<Out, Bits<2>>,
+    /// A burst is sent in the background, of this queue pair at this port.
+    pub burst_active: Signal<Out, Bit>,
+    pub burst_qp: Signal<Out, Qpn>,
+    pub burst_port: Signal<Out, Bit>,
+}
+
 /// The driving end of a stream of new states of timers.
 #[bundle]
 pub struct DeadlineSrc {

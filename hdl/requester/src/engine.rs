@@ -8,6 +8,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
+use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 use stellar_wire::rows::BURST_PACKETS;
@@ -15,6 +16,7 @@ use stellar_wire::rows::BURST_PACKETS;
 use crate::bundles::{ChargeSrc, ConfigureSnk, EngineSettingsSnk, EpochUseSrc, ShareSnk};
 use crate::burst_send::UnreadableMessage;
 use crate::doorbell_queue::DoorbellQueue;
+use crate::pass_head::PassHead;
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
 use crate::records::{Failure, StatPulses};
@@ -133,6 +135,7 @@ pub struct RequesterEngine<
 
     core: RequesterCore<Q, W, S, B, E, F, D>,
     schedule: ScheduleBoth,
+    pass_head: PassHead,
     schedules: [QpSchedule<Q, P>; 2],
     timers: TimerScan<Q, G, N>,
     wakes: WakeQueue<Q, C, K>,
@@ -183,6 +186,7 @@ impl<
             self,
             core,
             schedule,
+            pass_head,
             schedules[..],
             timers,
             wakes,
@@ -251,23 +255,37 @@ impl<
         let shares_ready =
             self.schedules[0].share.ready.val() & self.schedules[1].share.ready.val();
         self.share.ready.next = shares_ready;
+        let rotated = self.core.rotate.val() | self.pass_head.passes.val();
+        let free_of_charge = self.pass_head.costs_nothing.val();
         for p in 0..2 {
-            self.schedules[p].rotate.next = self.core.rotate.val().get_bit(p);
+            self.schedules[p].rotate.next = rotated.get_bit(p);
+            self.schedules[p].cost.next = if free_of_charge.get_bit(p) {
+                bits::<COST_BITS>(0)
+            } else {
+                self.core.cost.val()
+            };
             self.schedules[p].deactivate.next = self.core.deactivate.val().get_bit(p);
             self.schedules[p].share.valid.next = self.share.valid.val() & shares_ready;
             join!(
                 self,
                 schedule.out[p] => schedules[p].wake,
-                core.cost => schedules[p].cost,
                 share.tenant => schedules[p].share.tenant,
                 share.record => schedules[p].share.record,
                 schedules[p].charge => charge[p],
             );
         }
-        let up = self.plane_up.val();
-        self.core.head_valid.next = pair(
-            self.schedules[0].head_valid.val() & up.get_bit(0),
-            self.schedules[1].head_valid.val() & up.get_bit(1),
+        let heads = pair(
+            self.schedules[0].head_valid.val(),
+            self.schedules[1].head_valid.val(),
+        );
+        self.core.head_valid.next = heads & self.plane_up.val() & !self.pass_head.may_pass.val();
+        self.pass_head.heads.next = heads;
+        self.pass_head.turned.next = self.core.rotate.val() | self.core.deactivate.val();
+        join!(
+            self,
+            schedules[0].head_qp => pass_head.head0_qp,
+            schedules[1].head_qp => pass_head.head1_qp,
+            core.serving => pass_head.serving,
         );
         self.core.head0_qp.next = self.schedules[0].head_qp.val();
         self.core.head1_qp.next = self.schedules[1].head_qp.val();

@@ -16,6 +16,7 @@ mod loss_flow;
 mod op_arbiter;
 mod op_pick;
 mod packet_queue;
+pub mod pass_head;
 mod ports;
 mod probe_answer;
 mod qp_admin_flow;

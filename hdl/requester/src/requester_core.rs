@@ -18,7 +18,9 @@ use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResp
 use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::{Qpn, SqIndex};
 
-use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, ScheduleSrc};
+use crate::bundles::{
+    ConfigureSnk, DeadlineSrc, DueSnk, EngineSettingsSnk, ScheduleSrc, ServingSrc,
+};
 use crate::records::{PathPolicy, StatPulses};
 use crate::sequencer::Sequencer;
 
@@ -62,6 +64,7 @@ pub struct RequesterCore<
     pub rotate: Signal<Out, Bits<2>>,
     pub deactivate: Signal<Out, Bits<2>>,
     pub cost: Signal<Out, Bits<COST_BITS>>,
+    pub serving: ServingSrc,
     pub schedule: ScheduleSrc,
     pub due: DueSnk,
     pub deadline: DeadlineSrc,
@@ -155,6 +158,7 @@ impl<
             sequencer.rotate => rotate,
             sequencer.deactivate => deactivate,
             sequencer.cost => cost,
+            sequencer.serving => serving,
             sequencer.schedule => schedule,
             due => sequencer.due,
             sequencer.deadline => deadline,

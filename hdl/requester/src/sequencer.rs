@@ -16,7 +16,7 @@ use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
 use stellar_wire::hw::Qpn;
 
-use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, ProducerSnk, ScheduleSrc};
+use crate::bundles::{ConfigureSnk, DeadlineSrc, DueSnk, ProducerSnk, ScheduleSrc, ServingSrc};
 use crate::deadline::earlier;
 use crate::loss_flow::LossFlow;
 use crate::op_pick::OpPick;
@@ -96,6 +96,7 @@ pub struct Sequencer<const Q: usize = 10> {
     pub deactivate: Signal<Out, Bits<2>>,
     /// Bytes on the wire of what was sent. Valid in the cycle after `rotate`.
     pub cost: Signal<Out, Bits<COST_BITS>>,
+    pub serving: ServingSrc,
     /// Schedules a queue pair at both ports.
     pub schedule: ScheduleSrc,
 
@@ -263,7 +264,15 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         // The head of a transmission is that of the next one only if it was not rotated.
         let serves = (current.kind == OpKind::Transmit) & (step != Step::Take);
         self.pick.turns.next = self.rotate_held.q.val() | self.deactivate_held.q.val();
-        self.pick.served.next = pair(serves & !current.port, serves & current.port);
+        let served = pair(serves & !current.port, serves & current.port);
+        self.pick.served.next = served;
+        self.serving.heads.next = served;
+        join!(
+            self,
+            transmit.bg_burst_active => serving.burst_active,
+            transmit.bg_burst_qp => serving.burst_qp,
+            transmit.bg_burst_port => serving.burst_port,
+        );
 
         // Rows are read while an operation is chosen.
         let row = self.pick.next_qp.val().get_bits::<Q>(0);

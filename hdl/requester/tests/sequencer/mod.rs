@@ -2,5 +2,6 @@
 
 mod blocks;
 mod doorbells;
+mod pass_head;
 mod schedules;
 mod wakes;

@@ -70,7 +70,7 @@ pub const WAKE_CYCLES: usize = 5;
 /// pair's entries are read in order, at most one in a cycle.
 ///
 /// A read that arrives takes 2 cycles, and one more if it begins a block that is not the first of its chain; the first entry of the next one is accepted 2 or 3 cycles after its first entry, and behind its last one. A visit takes 3 cycles, requests 3,
-/// but those that return blocks 2, and a doorbell with a pushed entry 1 more if another entry is to be read, and up to 7 more while entries are stored. Requests have priority; visits and reads that arrive take turns. A read whose first entry is accepted in cycle n is visible from cycle n + 2 on, or n + 3.
+/// but those that return blocks 2, and a doorbell with a pushed entry 1 more if another entry is to be read, and up to 7 more while entries are stored. A request that waits has priority; visits and reads that arrive take turns. A read whose first entry is accepted in cycle n is visible from cycle n + 2 on, or n + 3.
 ///
 /// What the row decides comes late in `Act`, behind its memory. So each field of the next row is chosen by the work in progress, and then only between what differs; and
 /// a push, of which everything depends on the row, has a step of its own. LUT levels: 8.
@@ -256,14 +256,16 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let visit_due =
             (again | others_due) & self.fetches.in_.ready.val() & self.visit_turn.q.val();
         let fetched = self.fetched.record.val();
-        let visits = takes & !held & !asks & visit_due;
+        let fetched_due = self.fetched.valid.val() & !storing;
+        // A request comes late in a cycle. One that comes when something else is due waits.
+        let takes_ask = held | (asks & !visit_due & !fetched_due);
+        let visits = takes & !held & visit_due;
         self.ask.ready.next = !held;
         let asked_row = self.rows.read_data.val();
         let is_arrival = work == Work::Arrival;
         let is_stale = asked_row.drops;
         let crosses = is_arrival & !is_stale & asked_row.filled;
-        let may_arrive = takes & !held & !asks & !visit_due & !storing;
-        self.fetched.ready.next = may_arrive | storing;
+        self.fetched.ready.next = (takes & !held & !visit_due) | storing;
         assert!(
             !storing | self.fetched.valid.val(),
             "a gap between the entries of a read"
@@ -275,14 +277,10 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         if !held {
             self.asking.d.next = self.ask.record.val();
         }
-        if asks & !held & !takes {
-            self.asking_valid.d.next = true;
-        } else if takes {
-            self.asking_valid.d.next = false;
-        }
+        self.asking_valid.d.next = (held & !takes) | (asks & !held & !(takes & takes_ask));
         let qp = if !takes {
             self.qp.q.val()
-        } else if held | asks {
+        } else if takes_ask {
             asking.qp
         } else if visit_due & again {
             self.again_qp.q.val()
@@ -300,14 +298,14 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             self.offers.d.next = self.offer_valid.q.val();
             self.visit_turn.d.next = !visits;
             self.is_again.d.next = again;
-            self.work.d.next = if held | asks {
+            self.work.d.next = if takes_ask {
                 Work::Ask
             } else if visit_due {
                 Work::Visit
             } else {
                 Work::Arrival
             };
-            if held | asks | visit_due | (self.fetched.valid.val() & !storing) {
+            if held | asks | visit_due | fetched_due {
                 self.step.d.next = PrefetchStep::Act;
             }
             self.answer.d.next = fetched;

@@ -172,7 +172,7 @@ pub struct WqePrefetch<
     row: DFF<PrefetchState>,
     /// The queue pair of `row` has fewer entries ahead than it may have on its own.
     near: DFF<Bit>,
-    /// The request took or returned blocks. The pool is used again two cycles later.
+    /// The step before took a block. The pool is used again two cycles later.
     took: DFF<Bit>,
     /// The request of the cycle before returned blocks.
     gave: DFF<Bit>,
@@ -505,8 +505,9 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         match step {
             PrefetchStep::Take => {}
             PrefetchStep::Act => {
-                self.row.d.next = acted;
-                self.took.d.next = gives;
+                // Who returns blocks reads nothing.
+                self.took.d.next = false;
+                self.row.d.next = if is_ask { effect.row } else { visited };
                 self.step.d.next = if crosses {
                     PrefetchStep::Follow
                 } else if may_push {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::netlist::Netlist;
-use crate::source::Sources;
+use crate::source::{Sources, Unit};
 use crate::variant::{Variant, WRAPPER};
 use crate::yosys::{recipe, Form, Yosys};
 use crate::FitError;
@@ -41,12 +41,15 @@ impl Mapper {
         module: &str,
         variant: &Variant,
     ) -> Result<(Netlist, bool), FitError> {
-        let text = text(sources, module, variant)?;
+        let unit = sources.unit(module);
+        let text = text(sources, module, &unit, variant)?;
+        let late = unit.outside.iter().map(String::as_str);
+        let late: Vec<&str> = late.filter(|m| sources.is_block_ram(m)).collect();
         let top = if variant.is_plain() { module } else { WRAPPER };
         let key = Sha256::new()
             .chain_update(FORMAT)
             .chain_update(&self.version)
-            .chain_update(recipe())
+            .chain_update(recipe(&late))
             .chain_update(top)
             .chain_update(&text)
             .finalize();
@@ -61,7 +64,7 @@ impl Mapper {
             netlist.unwrap(variant);
             return Ok((netlist, false));
         }
-        let mut netlist = self.run(module, top, &text)?;
+        let mut netlist = self.run(module, top, &text, &late)?;
         // Written beside and renamed, so that a run that is stopped leaves no half of a file.
         let new = tempfile::NamedTempFile::new_in(&self.cache).map_err(FitError::file(&kept))?;
         let bytes = serde_json::to_vec(&netlist).map_err(|e| bad(module, e.to_string()))?;
@@ -72,8 +75,8 @@ impl Mapper {
         Ok((netlist, true))
     }
 
-    fn run(&self, module: &str, top: &str, text: &str) -> Result<Netlist, FitError> {
-        let json = self.yosys.synthesise(text, top, Form::Json);
+    fn run(&self, module: &str, top: &str, text: &str, late: &[&str]) -> Result<Netlist, FitError> {
+        let json = self.yosys.synthesise(text, top, late, Form::Json);
         let json = json.map_err(|error| match error {
             // The top may be a wrapper, which says nothing to the reader.
             FitError::Yosys { reason, .. } => FitError::Yosys {
@@ -94,8 +97,12 @@ fn bad(module: &str, reason: String) -> FitError {
 }
 
 /// What Yosys reads: the unit's modules, the ports of the units below, and the variant's wrapper.
-fn text(sources: &Sources, module: &str, variant: &Variant) -> Result<String, FitError> {
-    let unit = sources.unit(module);
+fn text(
+    sources: &Sources,
+    module: &str,
+    unit: &Unit,
+    variant: &Variant,
+) -> Result<String, FitError> {
     let mut text = String::new();
     for outside in &unit.outside {
         let _ = writeln!(text, "(* blackbox *)\n{}", sources.shell(outside)?);

@@ -210,6 +210,11 @@ impl Sources {
             .any(|m| m.style != "distributed")
     }
 
+    /// The module is a block RAM: its outputs come as late as a path that begins there ([`crate::cells::BLOCK_RAM_START`]).
+    pub(crate) fn is_block_ram(&self, module: &str) -> bool {
+        self.memories(module).iter().any(|m| m.style == "block")
+    }
+
     /// Memories of the unit whose top is `module`, with the path of the instance that declares each, in Yosys' form (`u_a.u_b`).
     pub(crate) fn memories_inside(&self, module: &str) -> Vec<(String, Memory)> {
         let unit = self.unit(module);

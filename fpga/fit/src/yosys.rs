@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::cells::{BLOCK_RAM_START, LEVEL};
 use crate::FitError;
 
 /// Yosys' passes for a module, whose name follows: UltraScale+, with the modules below it flattened.
@@ -23,8 +24,44 @@ const FUNCTIONS: &str = "\
 8 20.00 2.00
 ";
 
-/// What ABC does: the script that Yosys gives it for LUTs.
-const ABC: &str = "strash; ifraig; scorr; dc2; dretime; strash; if; mfs2";
+/// What ABC does: the script that Yosys gives it for LUTs, which first restructures the logic and then chooses the LUTs.
+const RESTRUCTURE: &str = "strash; ifraig; scorr; dc2; dretime; strash";
+const CHOOSE: &str = "if; mfs2";
+
+/// Files of a run, in its folder.
+struct Files(PathBuf);
+
+impl Files {
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, FitError> {
+        let file = self.file(name);
+        fs::write(&file, text).map_err(FitError::file(&file))?;
+        Ok(file)
+    }
+}
+
+/// ABC's script. With `late`, it hears between its two halves when the outputs of block RAMs come ([`ARRIVALS`]). Yosys has written the names of its inputs beside them, into the one
+/// folder that it made here. Yosys' reader does not know what ABC then writes of arrivals, and ABC's own reader without `-n` forgets it.
+fn abc(folder: &Path, late: bool) -> String {
+    let functions = folder.join("functions");
+    let begin = format!("read_lut {}; {RESTRUCTURE}", functions.display());
+    if !late {
+        return format!("{begin}; {CHOOSE}");
+    }
+    let (at, levels) = (folder.display(), BLOCK_RAM_START / LEVEL);
+    format!(
+        "{begin}; write_blif {at}/restructured; \
+         !awk -v levels={levels} -f {at}/arrivals {at}/late {at}/yosys-abc-*/input.blif {at}/restructured > {at}/timed; \
+         read_blif -n {at}/timed; strash; {CHOOSE}; write_blif {at}/chosen; \
+         !grep -v _arrival {at}/chosen | grep -v _required > {at}/untimed; read_blif {at}/untimed"
+    )
+}
+
+/// Adds to ABC's logic when the outputs of block RAMs come.
+const ARRIVALS: &str = include_str!("arrivals.awk");
 
 /// The passes between those of [`SYNTHESIS`]: `map_luts` of `synth_xilinx` with `script` in place of its own call of ABC.
 fn luts(script: &Path) -> String {
@@ -35,9 +72,31 @@ fn luts(script: &Path) -> String {
     )
 }
 
-/// All that decides how a module is mapped, besides its text and Yosys.
-pub(crate) fn recipe() -> String {
-    [SYNTHESIS, &luts(Path::new("script")), ABC, FUNCTIONS].join("\n")
+/// The pass before [`luts`] that writes which wires the modules `late` drive.
+fn late_wires(late: &[&str], file: &Path) -> String {
+    let mut modules = String::new();
+    for (n, module) in late.iter().enumerate() {
+        modules += &format!("t:{module} {}", if n > 0 { "%u " } else { "" });
+    }
+    format!(
+        "select -set late {modules}%co1 w:* %i; tee -q -o {} select -list @late; ",
+        file.display()
+    )
+}
+
+/// All that decides how a module is mapped, besides its text and Yosys. The outputs of `late`, which are modules outside of it, are those of block RAMs.
+pub(crate) fn recipe(late: &[&str]) -> String {
+    let folder = Path::new("folder");
+    let mut parts = vec![
+        SYNTHESIS.to_owned(),
+        luts(&folder.join("script")),
+        abc(folder, !late.is_empty()),
+        FUNCTIONS.to_owned(),
+    ];
+    if !late.is_empty() {
+        parts.extend([ARRIVALS.to_owned(), late_wires(late, &folder.join("late"))]);
+    }
+    parts.join("\n")
 }
 
 /// What is written of a mapped module.
@@ -75,32 +134,42 @@ impl Yosys {
 
     /// What it says of its version.
     pub(crate) fn version(&self) -> Result<String, FitError> {
-        let output = self.run(&["-V"])?;
+        let output = self.run(&["-V"], None)?;
         Ok(String::from_utf8_lossy(&output.stdout).into())
     }
 
-    /// Maps the module `top` of `verilog` to cells of UltraScale+, with `SYNTHESIS` defined and everything below it flattened.
+    /// Maps the module `top` of `verilog` to cells of UltraScale+, with `SYNTHESIS` defined and everything below it flattened. The black boxes `late` are block RAMs: what they
+    /// drive has the fewer LUTs behind it.
     ///
     /// # Errors
     /// [`FitError::Missing`] if it is not there, [`FitError::Yosys`] if it refuses the Verilog, [`FitError::File`] for its files.
-    pub fn synthesise(&self, verilog: &str, top: &str, form: Form) -> Result<String, FitError> {
+    pub fn synthesise(
+        &self,
+        verilog: &str,
+        top: &str,
+        late: &[&str],
+        form: Form,
+    ) -> Result<String, FitError> {
         let folder = tempfile::tempdir().map_err(FitError::file(&std::env::temp_dir()))?;
-        let file = |name: &str| folder.path().join(name);
-        let (source, result) = (file("module.v"), file("netlist"));
-        let (functions, abc) = (file("functions"), file("script"));
-        let write = |file: &Path, text: &str| fs::write(file, text).map_err(FitError::file(file));
-        write(&source, verilog)?;
-        write(&functions, FUNCTIONS)?;
-        let begin = format!("read_lut {}; ", functions.display());
-        write(&abc, &(begin + ABC).replace("; ", "\n"))?;
+        let files = Files(folder.path().into());
+        let source = files.write("module.v", verilog)?;
+        files.write("functions", FUNCTIONS)?;
+        files.write("arrivals", ARRIVALS)?;
+        let script = abc(folder.path(), !late.is_empty()).replace("; ", "\n");
+        let script = files.write("script", &script)?;
+        let result = files.file("netlist");
+        let late = match late {
+            [] => String::new(),
+            late => late_wires(late, &files.file("late")),
+        };
         let script = format!(
-            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top} -run begin:map_luts; {}; {SYNTHESIS} {top} -run finalize:check; {} {}",
+            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top} -run begin:map_luts; {late}{}; {SYNTHESIS} {top} -run finalize:check; {} {}",
             source.display(),
-            luts(&abc),
+            luts(&script),
             form.passes(),
             result.display()
         );
-        let done = self.run(&["-q", "-p", &script])?;
+        let done = self.run(&["-q", "-p", &script], Some(folder.path()))?;
         if !done.status.success() {
             return Err(FitError::Yosys {
                 module: top.into(),
@@ -110,8 +179,14 @@ impl Yosys {
         fs::read_to_string(&result).map_err(FitError::file(&result))
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<Output, FitError> {
-        let output = Command::new(&self.program).args(arguments).output();
+    /// Runs it with these arguments, and with its own files in `folder`.
+    fn run(&self, arguments: &[&str], folder: Option<&Path>) -> Result<Output, FitError> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments);
+        if let Some(folder) = folder {
+            command.env("TMPDIR", folder);
+        }
+        let output = command.output();
         output.map_err(|error| FitError::Missing {
             program: name(&self.program),
             error,

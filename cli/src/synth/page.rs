@@ -30,7 +30,7 @@ of their declared style, and what grew since the card was recorded (`docs/area/B
 recorded, and no more. `--record` writes a new record. Netlists are kept in `.stellar/synth` by the contents of the Verilog, so a second run maps what changed.
 
 - **Levels.** A LUT is one level, a MUXF7, 8 or 9 a half. A path that begins at a block RAM has 4 levels, at an UltraRAM 5. Carry cells count nothing, as in the tables below. Paths go from register to register, through all modules between; ports of the card count as registers. The mapper chooses by the same measure: it is told that a function of seven inputs takes a level and a half,
-  and one of eight two (four LUTs and three MUXF).
+  and one of eight two (four LUTs and three MUXF), and that what a block RAM drives comes four levels after the rest.
 - **Units.** A module of up to 4,000 lines of Verilog, with everything below it, is mapped in one run and flattened; block RAMs, UltraRAMs, registers of the reset tree and larger modules are mapped on their own. LUTs do not merge over the borders of such units, so paths over borders are a little longer than
   Vivado would make them. Inputs that are constant and outputs that nobody reads are passed down to a unit, so the logic behind them is gone.
 - **Cells.** LUTs include those of memories and of shift registers. UltraRAMs are counted as Vivado builds them, 4,096 words of 72 bits each, by the declared memories.

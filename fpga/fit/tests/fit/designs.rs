@@ -170,6 +170,37 @@ const PARITY: &str = "module parity (
 endmodule
 ";
 
+/// Registers and a block RAM, which comes four levels later, before an AND of 68 bits. That is three LUTs deep, and the memory needs only the last two.
+const TABLE: &str = "module table (
+  input wire clock,
+  input wire write,
+  input wire [8:0] address,
+  input wire [3:0] data,
+  output reg [3:0] read
+);
+  (* ram_style = \"block\" *) reg [3:0] memory [0:511];
+  always @(posedge clock) begin
+    if (write) memory[address] <= data;
+    read <= memory[address];
+  end
+endmodule
+";
+const LATE: &str = "module late (
+  input wire clock,
+  input wire write,
+  input wire [63:0] in,
+  output reg all
+);
+  wire [3:0] read;
+  reg [63:0] held;
+  always @(posedge clock) held <= in;
+  table u_table (
+    .clock(clock), .write(write), .address(in[8:0]), .data(in[63:60]), .read(read)
+  );
+  always @(posedge clock) all <= &{held, read};
+endmodule
+";
+
 fn modules(all: &[(&str, &str)]) -> Vec<Module> {
     let module = |(name, text): &(&str, &str)| Module {
         name: (*name).into(),
@@ -226,6 +257,14 @@ pub fn parity() -> Report {
     let folder = tempfile::tempdir().expect("a folder");
     let modules = modules(&[("parity", PARITY)]);
     let design = map(&modules, "parity", "yosys", folder.path()).expect("mapped");
+    design.measure(LIMITS).expect("measured")
+}
+
+/// What follows a block RAM, measured.
+pub fn late() -> Report {
+    let folder = tempfile::tempdir().expect("a folder");
+    let modules = modules(&[("table", TABLE), ("late", LATE)]);
+    let design = map(&modules, "late", "yosys", folder.path()).expect("mapped");
     design.measure(LIMITS).expect("measured")
 }
 

@@ -2,7 +2,7 @@
 
 use stellar_fit::Driver;
 
-use crate::designs::{chain, parity, ring, twins};
+use crate::designs::{chain, late, parity, ring, twins};
 
 #[test]
 fn a_path_over_three_modules_is_counted_from_register_to_register() {
@@ -30,6 +30,12 @@ fn a_path_over_three_modules_is_counted_from_register_to_register() {
 fn a_wide_function_is_mapped_by_what_its_multiplexers_cost() {
     let timing = parity().timing;
     assert_eq!((timing.worst, timing.above), (3.0, 0), "{timing:#?}");
+}
+
+#[test]
+fn what_a_block_ram_drives_has_few_luts_behind_it() {
+    let timing = late().timing;
+    assert_eq!(timing.worst, 4.0 + 2.0, "{timing:#?}");
 }
 
 #[test]

@@ -381,6 +381,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.enters.d.next = comes | (storing & self.stores.q.val());
         if storing {
             self.entering_slot.d.next = self.entering_slot.q.val() + 1;
+            self.storing.d.next = fetched.behind.any();
         } else {
             self.entering_block.d.next = block;
             self.entering_slot.d.next = if is_ask {
@@ -393,10 +394,6 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             } else {
                 asked_row.mtu_log2
             };
-        }
-        if storing {
-            self.storing.d.next = fetched.behind.any();
-        } else {
             self.storing.d.next = ((acts & is_arrival & !crosses) | follows) & answer.behind.any();
             self.stores.d.next = arrives;
         }

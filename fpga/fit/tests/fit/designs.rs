@@ -252,20 +252,20 @@ pub fn chain() -> &'static (Report, usize, usize) {
     })
 }
 
+/// A design, measured.
+fn measured(all: &[(&str, &str)], top: &str) -> Result<Report, FitError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    map(&modules(all), top, "yosys", folder.path())?.measure(LIMITS)
+}
+
 /// The parity of 64 bits, measured.
 pub fn parity() -> Report {
-    let folder = tempfile::tempdir().expect("a folder");
-    let modules = modules(&[("parity", PARITY)]);
-    let design = map(&modules, "parity", "yosys", folder.path()).expect("mapped");
-    design.measure(LIMITS).expect("measured")
+    measured(&[("parity", PARITY)], "parity").expect("measured")
 }
 
 /// What follows a block RAM, measured.
 pub fn late() -> Report {
-    let folder = tempfile::tempdir().expect("a folder");
-    let modules = modules(&[("table", TABLE), ("late", LATE)]);
-    let design = map(&modules, "late", "yosys", folder.path()).expect("mapped");
-    design.measure(LIMITS).expect("measured")
+    measured(&[("table", TABLE), ("late", LATE)], "late").expect("measured")
 }
 
 /// Two equal registers, which synthesis may merge if they do not have to stay modules. It is one unit.
@@ -284,9 +284,7 @@ pub fn twins() -> Report {
 
 /// The design with a loop.
 pub fn ring() -> Result<Report, FitError> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let modules = modules(&[("half", LOOP), ("ring", LOOP_TOP)]);
-    map(&modules, "ring", "yosys", folder.path())?.measure(LIMITS)
+    measured(&[("half", LOOP), ("ring", LOOP_TOP)], "ring")
 }
 
 /// A memory that cannot be of its style.

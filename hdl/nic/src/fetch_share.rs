@@ -18,13 +18,6 @@ const LINES_BITS: usize = LINES_LOG2 + 1;
 /// Lines that may be reserved when the admin queue asks for up to 8 more.
 const RESERVED_LIMIT: u64 = (1 << LINES_LOG2) - 8;
 
-/// A read that is outstanding.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Coming {
-    of_admin: Bit,
-    entries: Bits<4>,
-}
-
 /// Shares an [`EntryReader`](hdl_pcie::read::EntryReader) between the requester and the admin queue. A card with two endpoints has it at endpoint 1, where the entries of
 /// odd queue pairs are read, and a card with one endpoint has it there.
 ///
@@ -58,10 +51,8 @@ pub struct FetchShare {
     went_admin: DFF<Bit>,
     /// Whose the reads are that are not complete: the admin queue's if high.
     reading: SyncFifo<Bit, READS_LOG2, READS_BITS>,
-    /// Reads whose entries were not all taken.
-    coming: SyncFifo<Coming, READS_LOG2, READS_BITS>,
-    /// Entries of the oldest of them that were taken.
-    given: DFF<Bits<4>>,
+    /// Whose the reads are whose entries were not all taken.
+    coming: SyncFifo<Bit, READS_LOG2, READS_BITS>,
     /// Lines for the admin queue, and places that are reserved or in use.
     lines: SyncFifo<WqeFetched, LINES_LOG2, LINES_BITS>,
     reserved: DFF<Bits<LINES_BITS>>,
@@ -70,7 +61,7 @@ pub struct FetchShare {
 impl Logic for FetchShare {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, went_admin, given, reserved);
+        dff_setup!(self, clock, went_admin, reserved);
         clock_reset!(self, reading, coming, lines);
 
         // ask
@@ -95,10 +86,7 @@ impl Logic for FetchShare {
         self.reading.in_.valid.next = asked;
         self.reading.in_.data.next = of_admin;
         self.coming.in_.valid.next = asked;
-        self.coming.in_.data.next = Coming {
-            of_admin,
-            entries: read.entries,
-        };
+        self.coming.in_.data.next = of_admin;
         assert!(
             !asked | (self.reading.in_.ready.val() & self.coming.in_.ready.val()),
             "the reader has more reads outstanding than places here"
@@ -114,16 +102,16 @@ impl Logic for FetchShare {
         };
 
         // report
-        let front = self.coming.out.data.val();
+        let comes_for_admin = self.coming.out.data.val();
         let is_there = self.coming.out.valid.val();
         join!(self, fault.record => engine_fault.record);
-        self.engine_fault.valid.next = self.fault.valid.val() & is_there & !front.of_admin;
-        self.fault.ready.next = is_there & (front.of_admin | self.engine_fault.ready.val());
+        self.engine_fault.valid.next = self.fault.valid.val() & is_there & !comes_for_admin;
+        self.fault.ready.next = is_there & (comes_for_admin | self.engine_fault.ready.val());
 
         // give_on
         let comes = self.fetched.valid.val() & is_there;
-        let to_engine = comes & !front.of_admin;
-        let to_admin = comes & front.of_admin;
+        let to_engine = comes & !comes_for_admin;
+        let to_admin = comes & comes_for_admin;
         join!(
             self,
             fetched.record => to_engine.record,
@@ -139,13 +127,8 @@ impl Logic for FetchShare {
             "a line without a place"
         );
         let taken = to_admin | (to_engine & self.to_engine.ready.val());
-        self.fetched.ready.next = is_there & (front.of_admin | self.to_engine.ready.val());
-        let given = self.given.q.val();
-        let is_last = (given + 1) == front.entries;
-        self.coming.out.ready.next = taken & is_last;
-        if taken {
-            self.given.d.next = if is_last { bits(0) } else { given + 1 };
-        }
+        self.fetched.ready.next = is_there & (comes_for_admin | self.to_engine.ready.val());
+        self.coming.out.ready.next = taken & !self.fetched.record.val().behind.any();
 
         // reserve
         let more = if asked & of_admin {
@@ -158,7 +141,6 @@ impl Logic for FetchShare {
 
         if self.reset.val() {
             self.went_admin.d.next = false;
-            self.given.d.next = bits(0);
             self.reserved.d.next = bits(0);
         }
     }

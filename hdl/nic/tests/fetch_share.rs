@@ -31,22 +31,33 @@ fn fetch(rng: &mut TestRng) -> WqeFetch {
     }
 }
 
-fn fetched(rng: &mut TestRng) -> WqeFetched {
+fn fetched(rng: &mut TestRng, behind: u64) -> WqeFetched {
     WqeFetched {
         qp: Bits::random(rng),
         error: rng.random(),
-        behind: Bits::random(rng),
+        behind: behind.to_bits(),
         entry: Bits::random(rng),
     }
 }
 
 #[test]
 fn fetch_share_is_its_verilog() {
-    // The reader rarely takes a read, so there is a place for each.
+    // The reader rarely takes a read, so there is a place for each. Entries that have to come of each read:
+    let mut reads = VecDeque::new();
     check(
         FetchShare::default,
         Some(|u| &mut u.clock),
         |u, rng: &mut TestRng| {
+            if u.fetch.valid.val() & u.fetch.ready.val() {
+                reads.push_back(u.fetch.record.val().entries.to_u64());
+            }
+            if u.fetched.valid.val() & u.fetched.ready.val() {
+                reads[0] -= 1;
+                reads.pop_front_if(|left| *left == 0);
+            }
+            if u.reset.val() {
+                reads.clear();
+            }
             u.reset.next = rng.random_bool(0.02);
             u.engine.valid.next = rng.random_bool(0.5);
             u.engine.record.next = fetch(rng);
@@ -54,7 +65,8 @@ fn fetch_share_is_its_verilog() {
             u.admin.record.next = fetch(rng);
             u.fetch.ready.next = rng.random_bool(0.04);
             u.fetched.valid.next = rng.random_bool(0.7);
-            u.fetched.record.next = fetched(rng);
+            let behind = reads.front().map_or(0, |left| left - 1);
+            u.fetched.record.next = fetched(rng, behind);
             u.to_engine.ready.next = rng.random_bool(0.6);
             u.to_admin.ready.next = rng.random_bool(0.6);
             u.fault.valid.next = rng.random_bool(0.2);
@@ -163,7 +175,7 @@ impl Bench {
         let line = gives.map(|read| WqeFetched {
             qp: read.fetch.qp,
             error: read.fails,
-            behind: Bits::random(rng),
+            behind: (read.fetch.entries.to_u64() - read.given - 1).to_bits(),
             entry: Bits::random(rng),
         });
         dut.set("fetched_valid", line.is_some().into());

@@ -1,11 +1,14 @@
 //! Puts functions together that have one mark.
 //!
-//! A processor predicts poorly which functions are marked, so finding one costs as much as running a small one. Combinational functions that follow each other and depend on nearly the same
-//! signals run together: all of them, if one has to. What one of them changes and only the others of its batch read need not be compared.
+//! A processor predicts poorly which functions are marked, so finding one costs as much as running a small one. Combinational functions that follow each other run together if they depend on nearly
+//! the same signals, or compute little: all of them, if one has to. What one of them changes and only the others of its batch read need not be compared.
 
 use std::collections::BTreeSet;
 
 use crate::plan::Runs;
+
+/// The most signals that small functions of a batch mention together.
+const SMALL: usize = 24;
 
 /// The marks of functions.
 pub(crate) struct Batches {
@@ -22,6 +25,8 @@ pub(crate) struct Scheduled<'a> {
     pub runs: &'a [Runs],
     /// The functions that write what each function reads.
     pub triggers: &'a [BTreeSet<usize>],
+    /// How much each function computes: the signals that it mentions.
+    pub sizes: &'a [usize],
     /// The first functions of pairs.
     pub pairs: &'a BTreeSet<usize>,
 }
@@ -31,6 +36,7 @@ struct Side {
     functions: Vec<usize>,
     /// The functions that write what these read.
     triggers: BTreeSet<usize>,
+    size: usize,
 }
 
 impl Side {
@@ -38,12 +44,14 @@ impl Side {
         Self {
             functions: vec![function],
             triggers: scheduled.triggers[function].clone(),
+            size: scheduled.sizes[function],
         }
     }
 
     fn push(&mut self, function: usize, scheduled: &Scheduled<'_>) {
         self.functions.push(function);
         self.triggers.extend(&scheduled.triggers[function]);
+        self.size += scheduled.sizes[function];
     }
 
     /// Whether `function` depends on these functions or on what they depend on, and on one other function at most.
@@ -53,6 +61,11 @@ impl Side {
             |other: &&usize| self.triggers.contains(other) || self.functions.contains(other);
         let common = triggers.iter().filter(is_common).count();
         common > 0 && triggers.len() - common <= 1
+    }
+
+    /// Whether these functions and `function` together compute so little that finding out which of them have to run takes longer.
+    fn is_small_with(&self, function: usize, scheduled: &Scheduled<'_>) -> bool {
+        self.size + scheduled.sizes[function] <= SMALL
     }
 
     /// Whether `function` reads nothing that these functions write.
@@ -107,7 +120,8 @@ pub(crate) fn batches(scheduled: &Scheduled<'_>) -> Batches {
 fn joins(batch: &[Side], members: &[usize], scheduled: &Scheduled<'_>) -> bool {
     let on_change = |function: usize| scheduled.runs[function] == Runs::OnChange;
     let fits = |(side, &member): (&Side, &usize)| {
-        on_change(member) && on_change(side.functions[0]) && side.is_like(member, scheduled)
+        let together = side.is_like(member, scheduled) || side.is_small_with(member, scheduled);
+        on_change(member) && on_change(side.functions[0]) && together
     };
     // All functions of the first side run before those of the second one.
     let apart = match (batch, members) {
@@ -123,6 +137,11 @@ mod tests {
 
     /// The marks of combinational functions behind two of registers, which have the numbers 0 and 1.
     fn batches_of(triggers: &[&[usize]], pairs: &[usize]) -> Batches {
+        batches_of_sizes(&vec![SMALL; triggers.len() + 2], triggers, pairs)
+    }
+
+    /// The same for functions that mention so many signals.
+    fn batches_of_sizes(sizes: &[usize], triggers: &[&[usize]], pairs: &[usize]) -> Batches {
         let combinational = triggers.iter().map(|_| Runs::OnChange);
         let runs: Vec<Runs> = [Runs::AtEdges; 2]
             .into_iter()
@@ -136,6 +155,7 @@ mod tests {
         batches(&Scheduled {
             runs: &runs,
             triggers: &triggers,
+            sizes,
             pairs: &pairs.iter().copied().collect(),
         })
     }
@@ -162,8 +182,18 @@ mod tests {
         let batches = batches(&Scheduled {
             runs: &runs,
             triggers: &triggers,
+            sizes: &[1; 4],
             pairs: &pairs,
         });
+        assert_eq!(batches.mark_of, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn functions_that_compute_little_have_one_mark() {
+        let half = SMALL / 2;
+        let batches = batches_of_sizes(&[0, 0, half, half, half], &[&[0], &[1], &[]], &[]);
+        assert_eq!(batches.functions, [vec![0], vec![1], vec![2, 3], vec![4]]);
+        let batches = batches_of_sizes(&[0, 0, half + 1, half], &[&[0], &[1]], &[]);
         assert_eq!(batches.mark_of, [0, 1, 2, 3]);
     }
 

@@ -48,27 +48,36 @@ static inline bool stellar_take(uint8_t& mark) {
     return true;
 }
 
-// Accumulates the differences of words, four words at a time. Without this class, g++ compares word by word if their number is not a multiple of
-// four.
+// Accumulates the differences of words, a vector at a time. Without this class, g++ compares word by word if the number of words is not a multiple of
+// those in a vector.
 class StellarDifference final {
-    typedef uint64_t Four __attribute__((vector_size(4 * sizeof(EData))));
-    Four fours_ = {};
+#ifdef __AVX2__
+    static constexpr std::size_t VECTOR = 8;
+#else
+    static constexpr std::size_t VECTOR = 4;
+#endif
+    typedef uint64_t Vector __attribute__((vector_size(VECTOR * sizeof(EData))));
+    Vector vectors_ = {};
     EData rest_ = 0;
 
-    static Four load(const EData* words) {
-        Four four;
-        std::memcpy(&four, words, sizeof four);
-        return four;
+    static Vector load(const EData* words) {
+        Vector vector;
+        std::memcpy(&vector, words, sizeof vector);
+        return vector;
     }
 
 public:
     template <std::size_t T_words>
     void add(const EData* a, const EData* b) {
         std::size_t i = 0;
-        for (; i + 4 <= T_words; i += 4) fours_ |= load(a + i) ^ load(b + i);
+        for (; i + VECTOR <= T_words; i += VECTOR) vectors_ |= load(a + i) ^ load(b + i);
         for (; i < T_words; ++i) rest_ |= a[i] ^ b[i];
     }
-    bool any() const { return (fours_[0] | fours_[1] | rest_) != 0; }
+    bool any() const {
+        uint64_t any = rest_;
+        for (std::size_t i = 0; i < sizeof vectors_ / sizeof(uint64_t); ++i) any |= vectors_[i];
+        return any != 0;
+    }
 };
 
 // Whether a wide value has changed.

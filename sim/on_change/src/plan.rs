@@ -6,7 +6,7 @@ use crate::batches::{batches, Batches, Scheduled};
 use crate::blocks::block;
 use crate::marks::NEAR;
 use crate::restless::{guards, restless, Guards};
-use crate::source::Members;
+use crate::source::{Members, STATE};
 use crate::usage::Usage;
 use crate::HEADER_FILE;
 
@@ -99,9 +99,12 @@ impl<'a> Plan<'a> {
                 writers.flatten().copied().collect()
             })
             .collect();
+        let size = |function: &Function| function.body.matches(STATE).count();
+        let sizes: Vec<usize> = functions.iter().map(size).collect();
         let batches = batches(&Scheduled {
             runs: &runs,
             triggers: &triggers,
+            sizes: &sizes,
             pairs,
         });
         let mut readers: BTreeMap<&str, BTreeMap<usize, usize>> = BTreeMap::new();

@@ -217,10 +217,10 @@ fn for_first(body: &str) -> Option<(String, Side)> {
     let mut sides = BTreeSet::new();
     let mut temporaries: BTreeMap<&str, usize> = BTreeMap::new();
     for token in tokens(body) {
-        if token.starts_with(TEMPORARY) {
+        if let Some(kind) = TEMPORARIES.iter().find(|kind| token.starts_with(**kind)) {
             let count = temporaries.len();
             let number = *temporaries.entry(token).or_insert(count);
-            let _ = write!(text, "{TEMPORARY}{number}");
+            let _ = write!(text, "{kind}{number}");
         } else if let Some((name, side)) = of_first(token) {
             sides.insert(side);
             text += &name;
@@ -232,8 +232,8 @@ fn for_first(body: &str) -> Option<(String, Side)> {
     sides.is_empty().then_some((text, side))
 }
 
-/// The start of the names of Verilator's temporary variables. Their numbers depend on where a function is.
-const TEMPORARY: &str = "__Vtemp_";
+/// The starts of the names of Verilator's temporary variables and indices of constant tables. Their numbers depend on where a function is.
+const TEMPORARIES: [&str; 2] = ["__Vtemp_", "__Vtableidx"];
 
 /// Splits `text` into identifiers (and numbers), and what is between them.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = &str> {
@@ -305,9 +305,10 @@ mod tests {
 
     #[test]
     fn functions_of_two_instances_are_pairs() {
-        let body = "vlSelf->t__DOT__u_port_0__DOT__a = (__Vtemp_3 & t__DOT__u_port_0__DOT__all);";
+        let body = "__Vtableidx43 = 0;vlSelf->t__DOT__u_port_0__DOT__a = (__Vtemp_3 & t__DOT__u_port_0__DOT__all);";
         let second = body
             .replace("port_0", "port_1")
+            .replace("__Vtableidx43", "__Vtableidx96")
             .replace("__Vtemp_3", "__Vtemp_9");
         let wrapped = second.replace(" = ", " \n    = ");
         let both = body.replacen("port_0", "port_1", 1);

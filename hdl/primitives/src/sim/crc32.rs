@@ -1,21 +1,16 @@
-//! The text of [`Crc32Wide`] in gated models. It uses lookup tables, as software does: each table gives the contribution of one byte of the CRC
-//! register. Verilator generates about a dozen instructions for a table lookup, and a thousand for the XORs of a beat. The outputs are the same in
-//! the same cycles.
+//! The text of [`Crc32Wide`] in gated models. The CRC of a beat comes from a C++ function (`sim/verilated/src/build/crc32.h`), as software computes it: Verilator generates a thousand
+//! instructions for the XORs of a beat. The outputs are the same in the same cycles.
 
 use std::fmt::Write;
 
 use super::Gated;
 use crate::crc32::Crc32Wide;
-use crate::crc32_matrix::{power, product_rows, step_back, POLYNOMIAL};
-
-/// Names of the tables: `step` advances the CRC by a 32-bit word of data, `leap` by a group of words.
-const TABLES: [&str; 2] = ["step", "leap"];
+use crate::crc32_matrix::{power, product_rows, step_back};
 
 impl<const W: usize> Crc32Wide<W> {
     /// The Verilog of this block in gated models.
     pub(crate) fn gated(&self) -> Gated {
         let mut text = String::new();
-        tables(&mut text, [32, Self::GROUP]);
         Self::gated_mask_stage(&mut text);
         Self::gated_group_stage(&mut text);
         self.gated_register_stage(&mut text);
@@ -58,39 +53,27 @@ end
     fn gated_group_stage(out: &mut String) {
         let _ = write!(
             out,
-            "reg valid_2, last_2;
+            r#"reg valid_2, last_2;
 reg [{pad_top}:0] pad_2;
-reg [31:0] part, sum, added_2;
+reg [31:0] added_2;
 initial valid_2 = 1'b0;
 always @(edge clock) begin
   valid_2 <= valid_1 && !reset;
   if (valid_1) begin
     last_2 <= last_1;
     pad_2 <= pad_1;
-",
+    added_2 <= $c32("stellar_crc_of(", data_1, ")");
+  end
+end
+"#,
             pad_top = Self::PAD_BITS - 1,
         );
-        for at in (0..W).step_by(32) {
-            let word = format!("data_1[{at} +: 32]");
-            let _ = if at % Self::GROUP == 0 {
-                writeln!(out, "    part = step({word});")
-            } else {
-                writeln!(out, "    part = step(part ^ {word});")
-            };
-            if at + 32 == Self::GROUP {
-                *out += "    sum = part;\n";
-            } else if (at + 32) % Self::GROUP == 0 {
-                *out += "    sum = leap(sum) ^ part;\n";
-            }
-        }
-        *out += "    added_2 <= sum;\n  end\nend\n";
     }
 
     fn gated_register_stage(&self, out: &mut String) {
-        let groups = W / Self::GROUP;
         let _ = write!(
             out,
-            "reg first, valid_3;
+            r#"reg first, valid_3;
 reg [31:0] register;
 reg [{pad_top}:0] pad_3;
 initial first = 1'b1;
@@ -100,14 +83,12 @@ always @(edge clock) begin
   if (reset) first <= 1'b1;
   else if (valid_2) first <= last_2;
   if (valid_2) begin
-    register <= {}first ? 32'h{:08x} : register{} ^ added_2;
+    register <= $c32("stellar_crc_leap<{W}>(", first ? 32'h{:08x} : register, ")") ^ added_2;
     pad_3 <= pad_2;
   end
 end
-",
-            "leap(".repeat(groups),
+"#,
             self.initial(),
-            ")".repeat(groups),
             pad_top = Self::PAD_BITS - 1,
         );
     }
@@ -138,39 +119,5 @@ end
             };
             source = format!("crc_{next}");
         }
-    }
-}
-
-/// Writes the tables and the functions that use them. A table gives the contribution of byte `k` of the CRC register after a number of zero bits; the
-/// function adds up the contributions of the four bytes.
-fn tables(out: &mut String, steps: [usize; 2]) {
-    let _ = write!(
-        out,
-        "function [31:0] times(input [31:0] from, input integer count);
-  integer i;
-  begin
-    times = from;
-    for (i = 0; i < count; i = i + 1) times = times[0] ? (times >> 1) ^ 32'h{POLYNOMIAL:08x} : times >> 1;
-  end
-endfunction
-integer entry;
-"
-    );
-    for (name, steps) in TABLES.into_iter().zip(steps) {
-        let mut looks = vec![];
-        for k in 0..4 {
-            let _ = write!(
-                out,
-                "reg [31:0] {name}_{k} [0:255];\n\
-                 initial for (entry = 0; entry < 256; entry = entry + 1) {name}_{k}[entry] = times(entry << {shift}, {steps});\n",
-                shift = 8 * k,
-            );
-            looks.push(format!("{name}_{k}[from[{} +: 8]]", 8 * k));
-        }
-        let _ = write!(
-            out,
-            "function [31:0] {name}(input [31:0] from);\n  {name} = {};\nendfunction\n",
-            looks.join(" ^ ")
-        );
     }
 }

@@ -40,7 +40,7 @@ const GATES: &str = include_str!("gating.h");
 /// This part is appended to the shim of a model whose signals are accessible by name.
 const SIGNALS: &str = include_str!("signals.cpp");
 const MAKEFILE: &str = include_str!("model.mk");
-const HEADERS: &str = include_str!("headers.h");
+const HEADERS: &str = concat!(include_str!("headers.h"), include_str!("crc32.h"));
 const LOG_FILE: &str = "build.log";
 
 /// All source files of this folder. They are part of the cache keys.

@@ -137,6 +137,9 @@ impl<const Q: usize, const G: usize, const N: usize> Logic for TimerScan<Q, G, N
         if moves {
             self.scanned.d.next = next;
             self.offered.d.next = is_due;
+        }
+        // The queue pair stays until the next offer, so that what reads it rests.
+        if moves & is_due {
             self.offer.d.next = scanned;
         }
 

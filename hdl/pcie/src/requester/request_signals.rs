@@ -8,35 +8,60 @@ use stellar_wire::pcie::sideband::request as sideband;
 /// Bits of `tuser` that are not zero.
 pub const USER: usize = 80;
 
+/// Bits of the fields of all ranks in the widest beat: byte enables, starts or ends, places of starts, places of ends.
+pub const BE_BITS: usize = 16;
+pub const RANKS: usize = 4;
+pub const START_BITS: usize = 8;
+pub const END_BITS: usize = 20;
+
 /// A slot as `tuser` names it.
-const fn start_of(width: usize, slot: usize) -> u64 {
+pub const fn start_of(width: usize, slot: usize) -> u64 {
     (slot * SLOT_BITS / 8 / sideband::start_bytes(width)) as u64
 }
 
-/// Sideband signals of the TLP that begins in `slot`, the `rank`-th in its beat.
+/// `fields` with `value` in the place of the `rank`-th TLP, which has `N` / [`RANKS`] bits or less, if `here`.
 #[hdl_fn]
-pub fn start_signals<const W: usize>(
-    slot: usize,
+pub fn with_rank<const N: usize>(
+    fields: Bits<N>,
+    here: Bit,
+    bits_of_one: usize,
     rank: usize,
-    first_be: Bits<4>,
-    last_be: Bits<4>,
-) -> Bits<USER> {
-    (bit_cast::<USER, 4>(first_be) << (sideband::first_be(rank) as u64))
-        | (bit_cast::<USER, 4>(last_be) << (sideband::last_be(W, rank) as u64))
-        | (bits::<USER>(1) << (sideband::starts(W, rank) as u64))
-        | (bits::<USER>(start_of(W, slot)) << (sideband::start(W, rank) as u64))
+    value: Bits<N>,
+) -> Bits<N> {
+    if here {
+        fields | (value << ((bits_of_one * rank) as u64))
+    } else {
+        fields
+    }
 }
 
-/// Sideband signals of the TLP that ends in `slot`, the `rank`-th in its beat, with this double word of it.
+/// The place of the double word `dword` of `slot`, in which a TLP ends.
 #[hdl_fn]
-pub fn end_signals<const W: usize>(slot: usize, rank: usize, dword: Bits<3>) -> Bits<USER> {
-    let end = bit_cast::<5, 3>(dword) | bits::<5>(8 * slot as u64);
-    (bits::<USER>(1) << (sideband::ends(W, rank) as u64))
-        | (bit_cast::<USER, 5>(end) << (sideband::end(W, rank) as u64))
+pub fn end_of(slot: usize, dword: Bits<3>) -> Bits<END_BITS> {
+    bit_cast::<END_BITS, 3>(dword) | bits::<END_BITS>(8 * slot as u64)
+}
+
+/// Sideband signals of a beat, from the fields of the TLPs that begin and end in it, by their rank.
+#[hdl_fn]
+pub fn user_signals<const W: usize>(
+    first_be: Bits<BE_BITS>,
+    last_be: Bits<BE_BITS>,
+    starts: Bits<RANKS>,
+    start: Bits<START_BITS>,
+    ends: Bits<RANKS>,
+    end: Bits<END_BITS>,
+) -> Bits<USER> {
+    bit_cast::<USER, BE_BITS>(first_be)
+        | (bit_cast::<USER, BE_BITS>(last_be) << (sideband::last_be(W, 0) as u64))
+        | (bit_cast::<USER, RANKS>(starts) << (sideband::starts(W, 0) as u64))
+        | (bit_cast::<USER, START_BITS>(start) << (sideband::start(W, 0) as u64))
+        | (bit_cast::<USER, RANKS>(ends) << (sideband::ends(W, 0) as u64))
+        | (bit_cast::<USER, END_BITS>(end) << (sideband::end(W, 0) as u64))
 }
 
 /// Sideband signals of a beat of one double word that ends a TLP, which is to be dropped.
 #[hdl_fn]
 pub fn cut_signals<const W: usize>() -> Bits<USER> {
-    end_signals::<W>(0, 0, bits::<3>(0)) | (bits::<USER>(1) << (sideband::discontinue(W) as u64))
+    (bits::<USER>(1) << (sideband::ends(W, 0) as u64))
+        | (bits::<USER>(1) << (sideband::discontinue(W) as u64))
 }

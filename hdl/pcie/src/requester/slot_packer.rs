@@ -4,9 +4,13 @@ use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::rq::{DescriptorSlots, ReadSlot, SLOT_BITS};
+use stellar_wire::pcie::sideband;
 
 use super::message_gate::LEFT_BITS;
-use super::request_signals::{cut_signals, end_signals, start_signals, USER};
+use super::request_signals::{
+    cut_signals, end_of, start_of, user_signals, with_rank, BE_BITS, END_BITS, RANKS, START_BITS,
+    USER,
+};
 use crate::bundles::{AxisSrc, SlotsSnk};
 
 /// Most slots at hand: those that wait, and those that come.
@@ -287,36 +291,55 @@ impl<
         }
 
         // describe: the n-th TLP that begins in the beat has the n-th place of `tuser`, and so has the n-th that ends. The read is the last of both.
-        let mut user = bits::<USER>(0);
+        let mut first_bes = bits::<BE_BITS>(0);
+        let mut last_bes = bits::<BE_BITS>(0);
+        let mut begin = bits::<RANKS>(0);
+        let mut begin_at = bits::<START_BITS>(0);
+        let mut stop = bits::<RANKS>(0);
+        let mut stop_at = bits::<END_BITS>(0);
         let mut begun = bits::<3>(0);
         let mut ended = bits::<3>(0);
+        let one_rank = bits::<RANKS>(1);
         for slot in 0..S {
-            let first = first_be.get_bits::<4>(4 * slot);
-            let last = last_be.get_bits::<4>(4 * slot);
-            let dword = end_dword.get_bits::<3>(3 * slot);
+            let first = bit_cast::<BE_BITS, 4>(first_be.get_bits::<4>(4 * slot));
+            let last = bit_cast::<BE_BITS, 4>(last_be.get_bits::<4>(4 * slot));
+            let start_place = bits::<START_BITS>(start_of(W, slot));
+            let end_place = end_of(slot, end_dword.get_bits::<3>(3 * slot));
             for rank in 0..slot + 1 {
                 let begins = starts.get_bit(slot) & (begun == rank as u64);
+                first_bes = with_rank(first_bes, begins, 4, rank, first);
+                last_bes = with_rank(last_bes, begins, 4, rank, last);
+                begin = with_rank(begin, begins, 1, rank, one_rank);
+                begin_at = with_rank(begin_at, begins, 2, rank, start_place);
                 let stops = ends.get_bit(slot) & (ended == rank as u64);
-                let start = start_signals::<W>(slot, rank, first, last);
-                let end = end_signals::<W>(slot, rank, dword);
-                let start = if begins { start } else { bits::<USER>(0) };
-                let end = if stops { end } else { bits::<USER>(0) };
-                user = user | start | end;
+                stop = with_rank(stop, stops, 1, rank, one_rank);
+                stop_at = with_rank(stop_at, stops, sideband::dword_bits(W), rank, end_place);
             }
             begun = begun + bit_cast::<3, 1>(starts.get_bit(slot).into());
             ended = ended + bit_cast::<3, 1>(ends.get_bit(slot).into());
         }
+        let read_first = bit_cast::<BE_BITS, 4>(read.first_be);
+        let read_last = bit_cast::<BE_BITS, 4>(read.last_be);
+        let reads_here = (asked & ((1 << S) - 1)).any();
+        let mut read_start = bits::<START_BITS>(0);
+        let mut read_end = bits::<END_BITS>(0);
         for slot in 0..S {
-            for rank in 0..slot + 1 {
-                let begins = asked.get_bit(slot) & (begun == rank as u64);
-                let stops = asked.get_bit(slot) & (ended == rank as u64);
-                let start = start_signals::<W>(slot, rank, read.first_be, read.last_be);
-                let end = end_signals::<W>(slot, rank, bits::<3>(READ_END));
-                let start = if begins { start } else { bits::<USER>(0) };
-                let end = if stops { end } else { bits::<USER>(0) };
-                user = user | start | end;
-            }
+            let here = asked.get_bit(slot);
+            let start_place = bits::<START_BITS>(start_of(W, slot));
+            read_start = with_rank(read_start, here, 0, 0, start_place);
+            read_end = with_rank(read_end, here, 0, 0, end_of(slot, bits::<3>(READ_END)));
         }
+        for rank in 0..S {
+            let begins = reads_here & (begun == rank as u64);
+            first_bes = with_rank(first_bes, begins, 4, rank, read_first);
+            last_bes = with_rank(last_bes, begins, 4, rank, read_last);
+            begin = with_rank(begin, begins, 1, rank, one_rank);
+            begin_at = with_rank(begin_at, begins, 2, rank, read_start);
+            let stops = reads_here & (ended == rank as u64);
+            stop = with_rank(stop, stops, 1, rank, one_rank);
+            stop_at = with_rank(stop_at, stops, sideband::dword_bits(W), rank, read_end);
+        }
+        let user = user_signals::<W>(first_bes, last_bes, begin, begin_at, stop, stop_at);
         if room {
             self.user.d.next = user;
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::BuildError;
+use crate::mode::SimMode;
 use crate::model::Model;
 use crate::port::Port;
 use crate::profile::ProfileInterface;
@@ -46,10 +47,27 @@ impl Library {
                 interface,
                 top: spec.top.clone(),
                 ports: spec.ports.clone(),
+                groups: groups(spec),
                 _code: code,
             }),
         })
     }
+}
+
+/// Every group of inputs.
+pub(crate) const ALL_GROUPS: u64 = u64::MAX;
+
+/// Returns [`Loaded::groups`] of a model of `spec`.
+fn groups(spec: &ModelSpec) -> Vec<u64> {
+    let held = match (&spec.gating, spec.mode) {
+        (Some(gating), SimMode::OnChange) => gating.inputs.as_slice(),
+        _ => return vec![ALL_GROUPS; spec.ports.len()],
+    };
+    let group = |port: &Port| {
+        let number = held.iter().position(|held| held.ports.contains(&port.name));
+        number.map_or(0, |number| 1 << number)
+    };
+    spec.ports.iter().map(group).collect()
 }
 
 /// The library in memory, and what describes it.
@@ -57,6 +75,9 @@ pub(crate) struct Loaded {
     pub interface: Interface,
     pub top: String,
     pub ports: Vec<Port>,
+    /// For each port, its group: the bit of the inputs that have one clock in code that runs on change ([`HeldInputs`](crate::build::HeldInputs)). Other models find out by themselves which inputs have
+    /// changed.
+    pub groups: Vec<u64>,
     /// The loaded code. It is unloaded when the last instance is dropped, because `interface` points into it.
     _code: libloading::Library,
 }
@@ -66,7 +87,7 @@ pub(crate) struct Interface {
     pub new: unsafe extern "C" fn() -> *mut c_void,
     pub delete: unsafe extern "C" fn(*mut c_void),
     pub ports: unsafe extern "C" fn(*mut c_void, *mut *mut c_void),
-    pub eval: unsafe extern "C" fn(*mut c_void, u64, c_int) -> c_int,
+    pub eval: unsafe extern "C" fn(*mut c_void, u64, u64) -> c_int,
     pub message: unsafe extern "C" fn(*mut c_void) -> *const c_char,
     pub plus_argument: unsafe extern "C" fn(*mut c_void, *const c_char),
     pub trace: Option<TraceInterface>,

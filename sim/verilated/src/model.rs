@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::coverage;
 use crate::error::{ModelError, Stopped};
-use crate::library::Loaded;
+use crate::library::{Loaded, ALL_GROUPS};
 use crate::port::Dir;
 use crate::profile::Sample;
 use crate::recording::Recorder;
@@ -31,8 +31,8 @@ pub struct Model {
     period_ps: u64,
     cycles: u64,
     tracing: bool,
-    /// An input may have changed since the last evaluation.
-    driven: bool,
+    /// The groups of the inputs that have changed since the last evaluation.
+    changed: u64,
     pub(crate) sample: Sample,
     pub(crate) recorder: Option<Box<Recorder>>,
     pub(crate) library: Arc<Loaded>,
@@ -54,10 +54,12 @@ impl Model {
             .ports
             .iter()
             .zip(addresses)
-            .map(|(port, address)| Slot {
+            .zip(&library.groups)
+            .map(|((port, address), group)| Slot {
                 address: NonNull::new(address).expect("the address of a member is not null"),
                 width: port.width,
                 writable: port.dir == Dir::In,
+                group: *group,
             })
             .collect();
         let mut model = Self {
@@ -67,7 +69,7 @@ impl Model {
             period_ps: DEFAULT_CLOCK_PERIOD_PS,
             cycles: 0,
             tracing: false,
-            driven: true,
+            changed: 0,
             sample: Sample::default(),
             recorder: None,
             library,
@@ -116,13 +118,13 @@ impl Model {
     /// If the port is an output.
     pub fn set(&mut self, port: PortId, words: &[u32]) {
         let slot = self.input(port);
-        if slot.width <= 64 {
+        let (changes, group) = if slot.width <= 64 {
             let word = |index| words.get(index).copied().map_or(0, u64::from);
-            self.driven |= slot.set_narrow(word(0) | word(1) << 32);
+            (slot.set_narrow(word(0) | word(1) << 32), slot.group)
         } else {
-            slot.set_wide(words);
-            self.driven = true;
-        }
+            (slot.set_wide(words), slot.group)
+        };
+        self.changed |= if changes { group } else { 0 };
     }
 
     /// Sets an input from an integer, which is extended with zeros or cut to the port's width.
@@ -133,7 +135,11 @@ impl Model {
     pub fn set_u64(&mut self, port: PortId, value: u64) {
         let slot = self.input(port);
         if slot.width <= 64 {
-            self.driven |= slot.set_narrow(value);
+            self.changed |= if slot.set_narrow(value) {
+                slot.group
+            } else {
+                0
+            };
         } else {
             self.set(port, &[value as u32, (value >> 32) as u32]);
         }
@@ -190,7 +196,7 @@ impl Model {
     /// # Panics
     /// When the Verilog stops itself; see the crate documentation.
     pub fn eval(&mut self) {
-        self.eval_at(self.time_ps, true);
+        self.eval_at(self.time_ps, ALL_GROUPS);
     }
 
     /// Runs one clock cycle on the input `clock`. First the clock is low, with the inputs set before; then it rises. The call returns with the clock
@@ -224,9 +230,9 @@ impl Model {
 
     fn half(&mut self, clock: PortId, level: u64, now: u64) {
         self.input(clock).set_narrow(level);
-        let driven = std::mem::take(&mut self.driven);
-        self.record(driven);
-        self.profiled(|model| model.eval_at(now, driven));
+        let changed = std::mem::take(&mut self.changed);
+        self.record(changed != 0);
+        self.profiled(|model| model.eval_at(now, changed));
         if self.tracing {
             self.dump(now);
         }
@@ -308,7 +314,7 @@ impl Model {
     pub fn eval_to(&mut self, time: u64) -> Result<(), Stopped> {
         self.time_ps = time;
         // SAFETY: a live instance.
-        if unsafe { (self.library.interface.eval)(self.handle.as_ptr(), time, 1) } != 0 {
+        if unsafe { (self.library.interface.eval)(self.handle.as_ptr(), time, ALL_GROUPS) } != 0 {
             return Err(Stopped(self.message()));
         }
         Ok(())
@@ -332,11 +338,11 @@ impl Model {
         slot
     }
 
-    /// Settles the outputs. `driven` is false if no input but the clock has changed since the last evaluation.
-    fn eval_at(&mut self, time_ps: u64, driven: bool) {
+    /// Settles the outputs. `changed` has the groups of the inputs but the clock that have changed since the last evaluation.
+    fn eval_at(&mut self, time_ps: u64, changed: u64) {
         let eval = self.library.interface.eval;
         // SAFETY: a live instance.
-        if unsafe { eval(self.handle.as_ptr(), time_ps, driven.into()) } != 0 {
+        if unsafe { eval(self.handle.as_ptr(), time_ps, changed) } != 0 {
             panic!(
                 "model `{}` stopped at {time_ps} ps (cycle {}): {}",
                 self.library.top,

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void, CStr};
 use std::ptr::NonNull;
 
+use crate::library::ALL_GROUPS;
 use crate::model::{Model, PortId};
 use crate::slot::Slot;
 
@@ -212,6 +213,7 @@ unsafe extern "C" fn visit(
             address: unsafe { data.cast::<u8>().add(element * stride).cast() },
             width,
             writable: !signal.constant,
+            group: ALL_GROUPS,
         });
     }
     collector.signals.push(signal);

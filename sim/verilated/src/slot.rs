@@ -9,6 +9,8 @@ pub(crate) struct Slot {
     pub address: NonNull<c_void>,
     pub width: usize,
     pub writable: bool,
+    /// What the model is told if the value has changed ([`Loaded::groups`](crate::library::Loaded::groups)).
+    pub group: u64,
 }
 
 impl Slot {
@@ -71,18 +73,25 @@ impl Slot {
         unsafe { std::slice::from_raw_parts(self.address.cast::<u32>().as_ptr(), self.words()) }
     }
 
-    /// Sets a port of more than 64 bits. Missing words count as zero, and bits beyond its width are dropped.
-    pub fn set_wide(&self, words: &[u32]) {
+    /// Sets a port of more than 64 bits. Missing words count as zero, and bits beyond its width are dropped. Returns whether its value has changed.
+    pub fn set_wide(&self, words: &[u32]) -> bool {
         // SAFETY: as in `wide`. The caller has exclusive access (`&mut Model`), so these words are not borrowed.
         let target = unsafe {
             std::slice::from_raw_parts_mut(self.address.cast::<u32>().as_ptr(), self.words())
         };
-        let given = words.len().min(target.len());
-        target[..given].copy_from_slice(&words[..given]);
-        if given < target.len() {
-            target[given..].fill(0);
+        let last = target.len() - 1;
+        let given = words.len().min(last);
+        let top = words.get(last).copied().unwrap_or(0) & self.top_mask();
+        let between = given..last;
+        let same = target[..given] == words[..given]
+            && target[between.clone()].iter().all(|word| *word == 0)
+            && target[last] == top;
+        if !same {
+            target[..given].copy_from_slice(&words[..given]);
+            target[between].fill(0);
+            target[last] = top;
         }
-        target[self.words() - 1] &= self.top_mask();
+        !same
     }
 }
 

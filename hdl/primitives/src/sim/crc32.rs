@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use super::Gated;
 use crate::crc32::Crc32Wide;
-use crate::crc32_matrix::{power, product_rows, step_back};
 
 impl<const W: usize> Crc32Wide<W> {
     /// The Verilog of this block in gated models.
@@ -93,31 +92,23 @@ end
         );
     }
 
+    /// What takes the hardware several cycles is computed in the first of them.
     fn gated_pad_stages(out: &mut String) {
-        *out += "reg [31:0] less;\ninitial out_valid = 1'b0;\ninitial crc = 32'b0;\n";
-        let mut source = "register".to_string();
-        for stage in 0..Self::PAD_STAGES {
-            let (at, next) = (stage + 3, stage + 4);
-            let mut less = format!("    less = {source};\n");
-            for k in 2 * stage..(2 * stage + 2).min(Self::PAD_BITS) {
-                let rows = product_rows("less", &power(step_back, 8 << k));
-                let _ = writeln!(less, "    if (pad_{at}[{k}]) less = {rows};");
-            }
-            let _ = if stage + 1 == Self::PAD_STAGES {
-                write!(
-                    out,
-                    "always @(edge clock) begin\n  out_valid <= valid_{at} && !reset;\n  if (valid_{at} && !reset) begin\n{less}    crc <= less;\n  end\nend\n"
-                )
-            } else {
-                let (top, low) = (Self::PAD_BITS - 1, 2 * stage + 2);
-                write!(
-                    out,
-                    "reg valid_{next};\nreg [31:0] crc_{next};\nreg [{top}:{low}] pad_{next};\ninitial valid_{next} = 1'b0;\n\
-                     always @(edge clock) begin\n  valid_{next} <= valid_{at} && !reset;\n  if (valid_{at}) begin\n{less}    \
-                     crc_{next} <= less;\n    pad_{next} <= pad_{at}[{top}:{low}];\n  end\nend\n"
-                )
-            };
+        *out += "initial out_valid = 1'b0;\ninitial crc = 32'b0;\n";
+        let mut source = r#"$c32("stellar_crc_without(", register, ", ", pad_3, ")")"#.to_string();
+        for at in 3..Self::PAD_STAGES + 2 {
+            let next = at + 1;
+            let _ = writeln!(
+                out,
+                "reg valid_{next};\nreg [31:0] crc_{next};\ninitial valid_{next} = 1'b0;\n\
+                 always @(edge clock) begin\n  valid_{next} <= valid_{at} && !reset;\n  if (valid_{at}) crc_{next} <= {source};\nend"
+            );
             source = format!("crc_{next}");
         }
+        let last = Self::PAD_STAGES + 2;
+        let _ = writeln!(
+            out,
+            "always @(edge clock) begin\n  out_valid <= valid_{last} && !reset;\n  if (valid_{last} && !reset) crc <= {source};\nend"
+        );
     }
 }

@@ -13,12 +13,28 @@ constexpr uint32_t POLYNOMIAL = 0xEDB88320;
 // The product with x.
 constexpr uint32_t step(uint32_t of) { return (of >> 1) ^ ((of & 1) ? POLYNOMIAL : 0); }
 
+// The quotient by x.
+constexpr uint32_t step_back(uint32_t of) { return ((of ^ (of >> 31 ? POLYNOMIAL : 0)) << 1) | of >> 31; }
+
 // x^exponent.
 constexpr uint32_t power(unsigned exponent) {
     uint32_t of = 0x80000000;
     for (unsigned i = 0; i < exponent; ++i) of = step(of);
     return of;
 }
+
+// x^(-8 n - 1) for each number n of bytes that may be missing in a beat.
+struct Missing {
+    uint32_t factors[128];
+    constexpr Missing() : factors() {
+        uint32_t of = step_back(power(0));
+        for (uint32_t& factor : factors) {
+            factor = of;
+            for (int i = 0; i < 8; ++i) of = step_back(of);
+        }
+    }
+};
+constexpr Missing MISSING;
 
 #if defined(__PCLMUL__)
 
@@ -63,10 +79,16 @@ static inline uint32_t of_groups(const EData* words) {
 
 static inline uint32_t of_word(uint64_t word) { return reduce(_mm_set_epi64x(int64_t(word), 0)); }
 
+// The product of the register with x^(exponent + 1), for x^exponent.
+static inline uint32_t times_next(uint32_t from, uint32_t power) {
+    return remainder(high(product(uint64_t{from} << 32, uint64_t{power} << 32)));
+}
+
 // The product of the register with x^T_exponent.
 template <unsigned T_exponent>
 static inline uint32_t leap(uint32_t from) {
-    return remainder(high(product(uint64_t{from} << 32, factor(T_exponent))));
+    constexpr uint32_t FACTOR = power(T_exponent - 1);
+    return times_next(from, FACTOR);
 }
 
 #else
@@ -108,6 +130,16 @@ static inline uint32_t leap(uint32_t from) {
     return from;
 }
 
+// The product of the register with x^(exponent + 1), for x^exponent.
+static inline uint32_t times_next(uint32_t from, uint32_t power) {
+    uint32_t all = 0;
+    for (; from != 0; from <<= 1) {
+        power = step(power);
+        if (from >> 31) all ^= power;
+    }
+    return all;
+}
+
 #endif
 
 }  // namespace stellar_crc
@@ -123,4 +155,9 @@ static inline IData stellar_crc_of(QData beat) { return stellar_crc::of_word(bea
 template <unsigned T_bits>
 static inline IData stellar_crc_leap(IData from) {
     return stellar_crc::leap<T_bits>(from);
+}
+
+// The register before a number of zero bytes, of which it is the register behind.
+static inline IData stellar_crc_without(IData from, IData bytes) {
+    return stellar_crc::times_next(from, stellar_crc::MISSING.factors[bytes]);
 }

@@ -19,6 +19,17 @@ class Gating {
         CData* clock;
         const CData* active;
     };
+    const CData* clock_ = nullptr;
+    bool was_high_ = false, settled_ = false;
+    std::vector<Gate> gates_;
+
+#if STELLAR_ON_CHANGE
+    // Passes changed inputs on to the model: a bit for each number in inputs.inc.
+    void look(Vmodel& top, uint64_t changed) {
+        top.rootp->stellar_inputs |= changed;
+        run(top);
+    }
+#else
     // The last value of every input that the model has seen. inputs.inc names each input that the logic sees through a register, the clock of that
     // register, and the position of that clock in the list of these clocks.
     struct Seen {
@@ -26,9 +37,6 @@ class Gating {
 #include "inputs.inc"
 #undef INPUT
     };
-    const CData* clock_ = nullptr;
-    bool was_high_ = false, settled_ = false;
-    std::vector<Gate> gates_;
     Seen seen_{};
 
     // Takes over a value. Returns whether it has changed.
@@ -47,16 +55,7 @@ class Gating {
     }
 
     // Passes changed inputs on to the model.
-    void look(Vmodel& top) {
-#if STELLAR_ON_CHANGE
-        uint64_t changed = 0;
-#define INPUT(port, event, number) changed |= uint64_t{takes(seen_.port, top.port)} << number;
-#include "inputs.inc"
-#undef INPUT
-        if (changed == 0) return;
-        top.rootp->stellar_inputs |= changed;
-        run(top);
-#else
+    void look(Vmodel& top, uint64_t) {
         size_t last = SIZE_MAX;
 #define INPUT(port, event, number)                 \
     if (takes(seen_.port, top.port)) {             \
@@ -66,8 +65,8 @@ class Gating {
 #include "inputs.inc"
 #undef INPUT
         if (last != SIZE_MAX) run(top);
-#endif
     }
+#endif
 
     void rise(Vmodel& top) {
 #if STELLAR_ON_CHANGE
@@ -99,12 +98,12 @@ public:
         for (const Gate& gate : gate_table) gates_.push_back(gate);
     }
 
-    void eval(Vmodel& top, bool driven) {
+    void eval(Vmodel& top, uint64_t changed) {
         if (!settled_) {
             settled_ = true;
             top.eval();
         }
-        if (driven) look(top);
+        if (changed != 0) look(top, changed);
         const bool rises = *clock_ && !was_high_;
         was_high_ = *clock_;
         if (rises) rise(top);

@@ -33,7 +33,7 @@ void vl_fatal(const char* filename, int line, const char*, const char* message) 
 namespace {
 struct Gating {
     explicit Gating(Vmodel&) {}
-    void eval(Vmodel& top, bool) { top.eval(); }
+    void eval(Vmodel& top, uint64_t) { top.eval(); }
 };
 }  // namespace
 #endif
@@ -99,13 +99,13 @@ EXPORT void stellar_ports(void* handle, void** addresses) {
     for (void* address : list) *addresses++ = address;
 }
 
-// Evaluates the model. `driven` is 0 if only the clock may have changed since the last evaluation. Returns 0, or 1 if the model stopped itself;
-// stellar_message then returns the reason.
-EXPORT int stellar_eval(void* handle, uint64_t time_ps, int driven) {
+// Evaluates the model. `changed` has the groups of the inputs that have changed since the last evaluation (library.rs), the clock not among them. Returns 0, or 1 if the model stopped
+// itself; stellar_message then returns the reason.
+EXPORT int stellar_eval(void* handle, uint64_t time_ps, uint64_t changed) {
     Instance& instance = at(handle);
     try {
         instance.context.time(time_ps);
-        instance.gating->eval(*instance.top, driven != 0);
+        instance.gating->eval(*instance.top, changed);
         return 0;
     } catch (const std::exception& error) {
         instance.message = error.what();

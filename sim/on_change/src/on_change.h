@@ -48,44 +48,37 @@ static inline bool stellar_take(uint8_t& mark) {
     return true;
 }
 
-// Accumulates the differences of words, a vector at a time. Without this class, g++ compares word by word if the number of words is not a multiple of
-// those in a vector.
-class StellarDifference final {
+// Whether words differ, a vector at a time. Without the vectors, g++ compares word by word if the number of words is not a multiple of those in a vector.
+template <std::size_t T_words>
+static inline bool stellar_words_differ(const EData* a, const EData* b) {
 #ifdef __AVX2__
-    static constexpr std::size_t VECTOR = 8;
+    constexpr std::size_t VECTOR = 8;
 #else
-    static constexpr std::size_t VECTOR = 4;
+    constexpr std::size_t VECTOR = 4;
 #endif
-    typedef uint64_t Vector __attribute__((vector_size(VECTOR * sizeof(EData))));
-    Vector vectors_ = {};
-    EData rest_ = 0;
-
-    static Vector load(const EData* words) {
-        Vector vector;
-        std::memcpy(&vector, words, sizeof vector);
-        return vector;
+    typedef long long Vector __attribute__((vector_size(VECTOR * sizeof(EData))));
+    constexpr std::size_t IN_VECTORS = T_words / VECTOR * VECTOR;
+    Vector vectors = {};
+    for (std::size_t i = 0; i < IN_VECTORS; i += VECTOR) {
+        Vector of_a, of_b;
+        std::memcpy(&of_a, a + i, sizeof of_a);
+        std::memcpy(&of_b, b + i, sizeof of_b);
+        vectors |= of_a ^ of_b;
     }
-
-public:
-    template <std::size_t T_words>
-    void add(const EData* a, const EData* b) {
-        std::size_t i = 0;
-        for (; i + VECTOR <= T_words; i += VECTOR) vectors_ |= load(a + i) ^ load(b + i);
-        for (; i < T_words; ++i) rest_ |= a[i] ^ b[i];
-    }
-    bool any() const {
-        uint64_t any = rest_;
-        for (std::size_t i = 0; i < sizeof vectors_ / sizeof(uint64_t); ++i) any |= vectors_[i];
-        return any != 0;
-    }
-};
+    EData rest = 0;
+    for (std::size_t i = IN_VECTORS; i < T_words; ++i) rest |= a[i] ^ b[i];
+    if (IN_VECTORS == 0) return rest != 0;
+#ifdef __AVX2__
+    return !__builtin_ia32_ptestz256(vectors, vectors) | (rest != 0);
+#else
+    return (vectors[0] | vectors[1] | rest) != 0;
+#endif
+}
 
 // Whether a wide value has changed.
 template <std::size_t T_words>
 static inline bool stellar_differs(const VlWide<T_words>& before, const VlWide<T_words>& now) {
-    StellarDifference difference;
-    difference.add<T_words>(before.m_storage, now.m_storage);
-    return difference.any();
+    return stellar_words_differ<T_words>(before.m_storage, now.m_storage);
 }
 
 // Replaces Verilator's macro, which clears word by word.
@@ -103,10 +96,9 @@ static inline void stellar_copy(EData* to, const EData* from) {
 // Copies words. Returns whether the destination had another value before.
 template <std::size_t T_words>
 static inline bool stellar_copy_differs(EData* to, const EData* from) {
-    StellarDifference difference;
-    difference.add<T_words>(to, from);
+    const bool differ = stellar_words_differ<T_words>(to, from);
     stellar_copy<T_words>(to, from);
-    return difference.any();
+    return differ;
 }
 
 // Returns the low 32 bits of the 64-bit value {high, low} shifted right by `by`, which is at most 32.

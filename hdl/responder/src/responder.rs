@@ -233,7 +233,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         if read_moves {
             self.reading_valid.d.next = self.operations.out.valid.val();
         }
-        // Without an operation, the wide registers of the stages keep what they have: a simulation then has nothing to do.
+        // Without an operation, the register keeps the last one: a simulation then has nothing to do.
         if read_moves & self.operations.out.valid.val() {
             self.reading.d.next = next_operation;
         }
@@ -259,8 +259,6 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.good_paths.plane.next = port;
         if lookup_moves {
             self.looked_up_valid.d.next = self.reading_valid.q.val() & !in_use;
-        }
-        if lookup_moves & self.reading_valid.q.val() {
             self.looked_up.d.next = LookupReg {
                 operation: reading,
                 state: read_state,
@@ -282,7 +280,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         if update_moves {
             self.updated_valid.d.next = self.looked_up_valid.q.val() & !reads_too_early;
         }
-        if update_moves & self.looked_up_valid.q.val() & !reads_too_early {
+        if update_moves & !reads_too_early {
             self.updated.d.next = update_state(looked_up, updated, I);
             self.updated.d.next.told = looked_up.follows & told;
         }

@@ -157,6 +157,16 @@ fn write(slot: u16) -> Posted {
 }
 
 #[test]
+fn a_doorbell_takes_three_cycles_while_the_prefetch_rests() {
+    let mut server = quick(4);
+    for entries in 1..=4 {
+        server.rest(100);
+        server.post(0, vec![write(0); entries]);
+        assert_eq!(server.took, 3, "{entries} entries");
+    }
+}
+
+#[test]
 fn no_more_messages_are_outstanding_than_there_is_space_for() {
     let mut server = quick(11);
     server.post(0, (0..1100).map(write).collect());

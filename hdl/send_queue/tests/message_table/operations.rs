@@ -15,6 +15,9 @@ use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
 use crate::server::Server;
 
+/// Most cycles that a request to the prefetch waits: for what the prefetch does, and behind a pushed entry (documentation of `MessageTable`).
+const PREFETCH_BUSY: u64 = 7 + 7;
+
 impl Server {
     /// Returns the slot that is `ahead` of the next one to start.
     pub fn slot(&self, qp: usize, ahead: i16) -> u16 {
@@ -54,7 +57,7 @@ impl Server {
             pair.completions.truncate(stands.into());
             server.pairs[qp] = pair;
         });
-        self.at_most(3);
+        self.at_most(3 + PREFETCH_BUSY);
     }
 
     /// Posts random entries, as far as there is space.
@@ -103,7 +106,7 @@ impl Server {
             taken
         });
         assert_eq!(Record::<MessageResponse>::new(&words).bool("found"), taken);
-        self.at_most(3);
+        self.at_most(3 + PREFETCH_BUSY);
     }
 
     /// Looks up the next message, and sends `eighths` of its remaining packets. Returns whether there was a message.

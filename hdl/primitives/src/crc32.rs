@@ -146,7 +146,7 @@ impl<const W: usize> Logic for Crc32Wide<W> {
 
 impl<const W: usize> Crc32Wide<W> {
     /// Bits of one group: 128 terms on average, three LUT6 levels.
-    pub(crate) const GROUP: usize = if W < 256 { W } else { 256 };
+    const GROUP: usize = if W < 256 { W } else { 256 };
 
     fn mask_stage(&self, out: &mut String) {
         let bytes = W / 8;

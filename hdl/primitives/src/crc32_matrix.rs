@@ -1,6 +1,6 @@
 //! CRC-32 steps as 32 x 32 matrices over GF(2). A matrix is its columns: where each register bit goes.
 
-pub(crate) const POLYNOMIAL: u32 = 0xEDB8_8320;
+const POLYNOMIAL: u32 = 0xEDB8_8320;
 
 /// The register after a zero bit.
 pub(crate) fn step(register: u32) -> u32 {
@@ -30,19 +30,11 @@ pub(crate) fn row(columns: &[u32], bit: usize) -> u32 {
 
 /// Verilog for `name = matrix * vector`.
 pub(crate) fn product(name: &str, vector: &str, columns: &[u32]) -> String {
-    format!(
-        "  wire [31:0] {name} = {};\n",
-        product_rows(vector, columns)
-    )
-}
-
-/// Verilog for `matrix * vector`.
-pub(crate) fn product_rows(vector: &str, columns: &[u32]) -> String {
     let rows: Vec<String> = (0..32)
         .rev()
         .map(|bit| format!("^({vector} & 32'h{:08x})", row(columns, bit)))
         .collect();
-    format!("{{{}}}", rows.join(", "))
+    format!("  wire [31:0] {name} = {{{}}};\n", rows.join(", "))
 }
 
 #[cfg(test)]

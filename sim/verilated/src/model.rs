@@ -118,13 +118,12 @@ impl Model {
     /// If the port is an output.
     pub fn set(&mut self, port: PortId, words: &[u32]) {
         let slot = self.input(port);
-        let (changes, group) = if slot.width <= 64 {
+        self.changed |= if slot.width <= 64 {
             let word = |index| words.get(index).copied().map_or(0, u64::from);
-            (slot.set_narrow(word(0) | word(1) << 32), slot.group)
+            slot.set_narrow(word(0) | word(1) << 32)
         } else {
-            (slot.set_wide(words), slot.group)
+            slot.set_wide(words)
         };
-        self.changed |= if changes { group } else { 0 };
     }
 
     /// Sets an input from an integer, which is extended with zeros or cut to the port's width.
@@ -135,11 +134,7 @@ impl Model {
     pub fn set_u64(&mut self, port: PortId, value: u64) {
         let slot = self.input(port);
         if slot.width <= 64 {
-            self.changed |= if slot.set_narrow(value) {
-                slot.group
-            } else {
-                0
-            };
+            self.changed |= slot.set_narrow(value);
         } else {
             self.set(port, &[value as u32, (value >> 32) as u32]);
         }

@@ -47,12 +47,12 @@ impl Slot {
         byte & 1 != 0
     }
 
-    /// Sets a port of at most 64 bits. Higher bits of `value` are dropped. Returns whether its value has changed.
+    /// Sets a port of at most 64 bits. Higher bits of `value` are dropped. Returns its group if its value has changed, and no group otherwise.
     #[inline]
-    pub fn set_narrow(&self, value: u64) -> bool {
+    pub fn set_narrow(&self, value: u64) -> u64 {
         let value = value & (u64::MAX >> (64 - self.width));
         if value == self.narrow() {
-            return false;
+            return 0;
         }
         // SAFETY: as in `narrow`; the casts cannot lose bits after the mask.
         unsafe {
@@ -63,7 +63,7 @@ impl Slot {
                 _ => self.address.cast::<u64>().write(value),
             }
         }
-        true
+        self.group
     }
 
     /// Returns the words of a port of more than 64 bits.
@@ -73,8 +73,8 @@ impl Slot {
         unsafe { std::slice::from_raw_parts(self.address.cast::<u32>().as_ptr(), self.words()) }
     }
 
-    /// Sets a port of more than 64 bits. Missing words count as zero, and bits beyond its width are dropped. Returns whether its value has changed.
-    pub fn set_wide(&self, words: &[u32]) -> bool {
+    /// Sets a port of more than 64 bits. Missing words count as zero, and bits beyond its width are dropped. Returns its group if its value has changed, and no group otherwise.
+    pub fn set_wide(&self, words: &[u32]) -> u64 {
         // SAFETY: as in `wide`. The caller has exclusive access (`&mut Model`), so these words are not borrowed.
         let target = unsafe {
             std::slice::from_raw_parts_mut(self.address.cast::<u32>().as_ptr(), self.words())
@@ -86,12 +86,13 @@ impl Slot {
         let same = target[..given] == words[..given]
             && target[between.clone()].iter().all(|word| *word == 0)
             && target[last] == top;
-        if !same {
-            target[..given].copy_from_slice(&words[..given]);
-            target[between].fill(0);
-            target[last] = top;
+        if same {
+            return 0;
         }
-        !same
+        target[..given].copy_from_slice(&words[..given]);
+        target[between].fill(0);
+        target[last] = top;
+        self.group
     }
 }
 

@@ -30,6 +30,9 @@ pub struct CheckOptions {
     /// Runs of Yosys at a time
     #[arg(long, value_name = "N", default_value = "2", requires = "check", value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
+    /// How often units on paths that are too long are mapped again
+    #[arg(long, value_name = "N", default_value = "2", requires = "check")]
+    rounds: u32,
     /// Paths, registers and nets to print
     #[arg(long, value_name = "N", default_value = "20", requires = "check")]
     worst: usize,
@@ -68,6 +71,8 @@ impl CheckOptions {
             cache: Path::new(CACHE),
             jobs: usize::from(self.jobs),
             division: Division::default(),
+            levels: budget.goal.levels,
+            rounds: self.rounds,
         };
         options.check()?;
         let name = profile.design();

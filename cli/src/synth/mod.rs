@@ -229,7 +229,7 @@ fn is_block(module: &str, block: &str) -> bool {
 }
 
 fn synthesise(verilog: &str, module: &str) -> anyhow::Result<Row> {
-    let json = Yosys::new("yosys").synthesise(verilog, module, &[], Form::Json)?;
+    let json = Yosys::new("yosys").synthesise(verilog, module, Form::Json)?;
     let netlist = Netlist::parse(&json, module)?;
     let depth = netlist.depth().with_context(|| module.to_string())?;
     Ok(Row {

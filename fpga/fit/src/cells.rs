@@ -48,6 +48,23 @@ pub(crate) fn role(kind: &str, registered: bool) -> Role {
     }
 }
 
+/// Whether ABC chose the cell. It sees nothing else of a module.
+pub(crate) fn is_chosen(kind: &str) -> bool {
+    ["LUT", "MUXF", "INV", "BUF"]
+        .iter()
+        .any(|p| kind.starts_with(p))
+}
+
+/// Whether signals come to ABC's logic from the cell other than with the clock, or are needed there earlier than at a register.
+pub(crate) fn is_border(kind: &str) -> bool {
+    match role(kind, false) {
+        Role::Instance | Role::LutRam => true,
+        Role::Register(levels) => levels > 0,
+        Role::Through(_) => !is_chosen(kind),
+        Role::Nothing => false,
+    }
+}
+
 /// What drives a net.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Driver {

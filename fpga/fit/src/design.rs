@@ -39,6 +39,10 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// How a design is divided.
     pub division: Division,
+    /// Levels that may lie between registers. Units on longer paths are mapped again, with the times at their borders.
+    pub levels: u32,
+    /// How often they are.
+    pub rounds: u32,
 }
 
 impl Options<'_> {
@@ -58,6 +62,7 @@ pub(crate) struct MappedUnit {
     pub memories: Vec<(String, Memory)>,
     /// Unit of each instance of another unit, in the order of [`variant::of_instances`].
     pub below: Vec<usize>,
+    pub key: Key,
 }
 
 /// A design of which every unit is mapped.
@@ -75,6 +80,7 @@ pub enum Event<'a> {
     Done(usize, usize),
 }
 
+/// A module, and what an instance of it leaves out.
 type Key = (String, Variant);
 
 #[derive(Default)]
@@ -134,7 +140,7 @@ impl Design {
             };
             drop(now);
             tell(Event::Begins(&module));
-            let mapped = mapper.map(&sources, &module, &variant);
+            let mapped = mapper.map(&sources, &module, &variant, None);
             let mut now = lock();
             match mapped {
                 Ok((netlist, ran)) => {
@@ -142,11 +148,12 @@ impl Design {
                     for (cell, variant) in variant::of_instances(&netlist) {
                         below.push(now.number((netlist.kind(cell).to_owned(), variant)));
                     }
-                    let number = now.keys[&(module.clone(), variant)];
+                    let number = now.keys[&(module.clone(), variant.clone())];
                     now.units[number] = Some(MappedUnit {
                         memories: sources.memories_inside(&module),
                         netlist,
                         below,
+                        key: (module, variant),
                     });
                     now.done += 1;
                     now.runs += usize::from(ran);
@@ -162,12 +169,18 @@ impl Design {
             }
         });
         let state = state.into_inner().expect("no worker panics with the lock");
-        match state.error {
-            Some(error) => Err(error),
-            None => Ok(Self {
-                units: state.units.into_iter().flatten().collect(),
-                runs: state.runs,
-            }),
+        if let Some(error) = state.error {
+            return Err(error);
         }
+        let mut design = Self {
+            units: state.units.into_iter().flatten().collect(),
+            runs: state.runs,
+        };
+        for _ in 0..options.rounds {
+            if !design.refine(&sources, &mapper, options, tell)? {
+                break;
+            }
+        }
+        Ok(design)
     }
 }

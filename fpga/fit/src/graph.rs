@@ -19,9 +19,19 @@ pub(crate) struct Gate {
     /// Half levels.
     pub weight: u32,
     pub is_carry: bool,
+    /// ABC chose it.
+    pub is_chosen: bool,
     pub driver: Driver,
     pub scope: u32,
     pub label: Label,
+}
+
+impl Gate {
+    /// Half levels from its inputs to the end of the longest path through it, given those from each net. None if nothing follows.
+    pub(crate) fn rest(&self, after: &[i32]) -> Option<i32> {
+        let behind = self.outputs.iter().map(|&net| after[net as usize]).max()?;
+        (behind >= 0).then(|| behind + self.weight as i32)
+    }
 }
 
 /// Where paths begin: a net behind a register, a memory or a port.
@@ -47,6 +57,8 @@ pub(crate) struct Scope {
     pub path: String,
     /// Its number in [`Design::units`].
     pub unit: usize,
+    /// The net of each of its wires.
+    pub nets: Vec<Net>,
 }
 
 /// The joined netlists.
@@ -143,6 +155,7 @@ impl<'a> Joiner<'a> {
         self.graph.scopes.push(Scope {
             path: path.clone(),
             unit,
+            nets: vec![],
         });
         let nets = self.bind(netlist, bound);
         let here = Here {
@@ -154,6 +167,9 @@ impl<'a> Joiner<'a> {
         for (n, cell) in netlist.cells.iter().enumerate() {
             self.cell(&here, n, cell);
         }
+        self.graph.scopes[scope as usize]
+            .nets
+            .clone_from(&here.nets);
         for ((cell, _), &below) in variant::of_instances(netlist)
             .iter()
             .zip(&design.units[unit].below)
@@ -216,6 +232,7 @@ impl<'a> Joiner<'a> {
             outputs,
             weight,
             is_carry: kind.starts_with("CARRY"),
+            is_chosen: cells::is_chosen(kind),
             driver,
             scope,
             label,
@@ -266,6 +283,11 @@ impl<'a> Joiner<'a> {
         for start in &mut graph.starts {
             root(&mut start.net);
         }
+        graph
+            .scopes
+            .iter_mut()
+            .flat_map(|scope| &mut scope.nets)
+            .for_each(root);
         for end in &mut graph.ends {
             end.inputs.iter_mut().for_each(root);
         }

@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod arrival;
 mod blocks;
+mod borders;
 mod budget;
 mod cells;
 mod count;
@@ -15,7 +17,9 @@ mod fanout;
 mod graph;
 mod map;
 mod netlist;
+mod refine;
 mod report;
+mod signals;
 mod source;
 mod timing;
 mod variant;

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::borders::Times;
 use crate::netlist::Netlist;
+use crate::signals::Hints;
 use crate::source::{Sources, Unit};
 use crate::variant::{Variant, WRAPPER};
 use crate::yosys::{recipe, Form, Yosys};
 use crate::FitError;
 
 /// Changes whenever what is kept of a netlist changes.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 /// Yosys and the folder of what it mapped.
 pub(crate) struct Mapper {
@@ -40,16 +42,23 @@ impl Mapper {
         sources: &Sources,
         module: &str,
         variant: &Variant,
+        times: Option<&Times>,
     ) -> Result<(Netlist, bool), FitError> {
         let unit = sources.unit(module);
         let text = text(sources, module, &unit, variant)?;
-        let late = unit.outside.iter().map(String::as_str);
-        let late: Vec<&str> = late.filter(|m| sources.is_block_ram(m)).collect();
+        let outside = unit.outside.iter().map(String::as_str);
+        let block_rams: Vec<&str> = outside.filter(|m| sources.is_block_ram(m)).collect();
+        let hints = Hints {
+            block_rams: &block_rams,
+            times,
+        };
         let top = if variant.is_plain() { module } else { WRAPPER };
         let key = Sha256::new()
             .chain_update(FORMAT)
             .chain_update(&self.version)
-            .chain_update(recipe(&late))
+            .chain_update(recipe(hints))
+            .chain_update(block_rams.join(" "))
+            .chain_update(serde_json::to_vec(&times).map_err(|e| bad(module, e.to_string()))?)
             .chain_update(top)
             .chain_update(&text)
             .finalize();
@@ -64,7 +73,7 @@ impl Mapper {
             netlist.unwrap(variant);
             return Ok((netlist, false));
         }
-        let mut netlist = self.run(module, top, &text, &late)?;
+        let mut netlist = self.run(module, top, &text, hints)?;
         // Written beside and renamed, so that a run that is stopped leaves no half of a file.
         let new = tempfile::NamedTempFile::new_in(&self.cache).map_err(FitError::file(&kept))?;
         let bytes = serde_json::to_vec(&netlist).map_err(|e| bad(module, e.to_string()))?;
@@ -75,8 +84,14 @@ impl Mapper {
         Ok((netlist, true))
     }
 
-    fn run(&self, module: &str, top: &str, text: &str, late: &[&str]) -> Result<Netlist, FitError> {
-        let json = self.yosys.synthesise(text, top, late, Form::Json);
+    fn run(
+        &self,
+        module: &str,
+        top: &str,
+        text: &str,
+        hints: Hints<'_>,
+    ) -> Result<Netlist, FitError> {
+        let json = self.yosys.synthesise_with(text, top, hints, Form::Json);
         let json = json.map_err(|error| match error {
             // The top may be a wrapper, which says nothing to the reader.
             FitError::Yosys { reason, .. } => FitError::Yosys {

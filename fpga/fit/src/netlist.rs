@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cells;
+
 /// A wire's number within its unit, or a constant.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[serde(untagged)]
@@ -37,6 +39,8 @@ pub(crate) struct Cell {
     pub kind: u32,
     /// Its name, if the Verilog gave it: instances and memories.
     pub name: Option<String>,
+    /// Yosys' name of it, which another run finds again: cells at the border of ABC's logic have one ([`cells::is_border`]).
+    pub key: Option<String>,
     /// Whether a register stands on the way through the cell (DSP).
     pub registered: bool,
     pub inputs: Vec<(u32, Vec<Bit>)>,
@@ -45,46 +49,46 @@ pub(crate) struct Cell {
 
 /// Yosys' file.
 #[derive(Deserialize)]
-struct File {
-    modules: BTreeMap<String, Wanted>,
+pub(crate) struct File {
+    pub modules: BTreeMap<String, Wanted>,
 }
 
 #[derive(Deserialize)]
-struct Wanted {
-    ports: BTreeMap<String, RawPort>,
+pub(crate) struct Wanted {
+    pub ports: BTreeMap<String, RawPort>,
     #[serde(default)]
-    cells: BTreeMap<String, RawCell>,
+    pub cells: BTreeMap<String, RawCell>,
     #[serde(default)]
-    netnames: BTreeMap<String, RawName>,
+    pub netnames: BTreeMap<String, RawName>,
 }
 
 #[derive(Deserialize)]
-struct RawPort {
+pub(crate) struct RawPort {
     direction: String,
-    bits: Vec<RawBit>,
+    pub bits: Vec<RawBit>,
 }
 
 #[derive(Deserialize)]
-struct RawCell {
+pub(crate) struct RawCell {
     hide_name: u8,
     #[serde(rename = "type")]
-    kind: String,
+    pub kind: String,
     #[serde(default)]
     parameters: BTreeMap<String, serde_json::Value>,
     #[serde(default)]
     port_directions: BTreeMap<String, String>,
-    connections: BTreeMap<String, Vec<RawBit>>,
+    pub connections: BTreeMap<String, Vec<RawBit>>,
 }
 
 #[derive(Deserialize)]
-struct RawName {
+pub(crate) struct RawName {
     hide_name: u8,
-    bits: Vec<RawBit>,
+    pub bits: Vec<RawBit>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum RawBit {
+pub(crate) enum RawBit {
     Wire(u32),
     Constant(String),
 }
@@ -163,14 +167,19 @@ impl Words {
 }
 
 impl RawCell {
+    pub(crate) fn is_output(&self, port: &str) -> bool {
+        let direction = self.port_directions.get(port);
+        direction.is_some_and(|d| d == "output")
+    }
+
     fn read(&self, name: &str, words: &mut Words) -> Cell {
         let (mut ins, mut outs) = (vec![], vec![]);
         for (port, bits) in &self.connections {
-            let output = self
-                .port_directions
-                .get(port)
-                .is_some_and(|d| d == "output");
-            let side = if output { &mut outs } else { &mut ins };
+            let side = if self.is_output(port) {
+                &mut outs
+            } else {
+                &mut ins
+            };
             side.push((words.number(port), bits.iter().map(RawBit::read).collect()));
         }
         let on = |(key, value): (&String, &serde_json::Value)| {
@@ -180,6 +189,7 @@ impl RawCell {
         Cell {
             kind: words.number(&self.kind),
             name: (self.hide_name == 0).then(|| name.to_owned()),
+            key: cells::is_border(&self.kind).then(|| name.to_owned()),
             registered: self.parameters.iter().any(on),
             inputs: ins,
             outputs: outs,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::arrival::{Arrival, NEVER, START};
 use crate::cells::LEVEL;
 use crate::design::Design;
 use crate::graph::{Graph, Net};
@@ -56,24 +57,9 @@ pub struct Register {
     pub levels: f64,
 }
 
-/// No path arrives at the net.
-const NEVER: i32 = -1;
-/// The longest path to a net begins there, or at a constant.
-const START: u32 = u32::MAX;
-
 /// Half levels in levels.
 fn in_levels(half: i32) -> f64 {
     f64::from(half) / f64::from(LEVEL)
-}
-
-struct Arrival<'a> {
-    graph: &'a Graph,
-    /// Half levels of the longest path to each net.
-    time: Vec<i32>,
-    /// The gate that drives the net on it, and the input by which the path comes. [`START`]: the net is behind a register.
-    by: Vec<(u32, Net)>,
-    /// The start of each net that has one.
-    start: Vec<u32>,
 }
 
 impl Timing {
@@ -139,47 +125,7 @@ impl Timing {
     }
 }
 
-impl<'a> Arrival<'a> {
-    fn compute(design: &Design, graph: &'a Graph) -> Result<Self, FitError> {
-        let nets = graph.loads.len();
-        let mut found = Self {
-            graph,
-            time: vec![NEVER; nets],
-            by: vec![(START, 0); nets],
-            start: vec![START; nets],
-        };
-        for (start, n) in graph.starts.iter().zip(0..) {
-            let net = start.net as usize;
-            if start.weight as i32 > found.time[net] {
-                found.time[net] = start.weight as i32;
-                found.start[net] = n;
-            }
-        }
-        // Kahn's order: a gate is done when all gates before it are. A memory of LUTs drives a net as a register and as a gate.
-        let mut readers = Readers::of(graph, nets);
-        let mut ready = readers.without_driver();
-        let mut done = 0;
-        while let Some(n) = ready.pop() {
-            done += 1;
-            let gate = &graph.gates[n as usize];
-            let time = |net: &&Net| found.time[**net as usize];
-            let last = gate.inputs.iter().max_by_key(time).copied();
-            let at = last.map_or(NEVER, |net| found.time[net as usize]);
-            for &output in &gate.outputs {
-                let out = output as usize;
-                if at != NEVER && at + gate.weight as i32 >= found.time[out] {
-                    found.time[out] = at + gate.weight as i32;
-                    found.by[out] = (n, last.unwrap_or(0));
-                }
-                readers.driven(output, &mut ready);
-            }
-        }
-        if done < graph.gates.len() {
-            return Err(FitError::Loop(readers.a_loop(design, graph)));
-        }
-        Ok(found)
-    }
-
+impl Arrival<'_> {
     /// Name of the register where the longest path to `net` begins.
     fn begin(&self, design: &Design, mut net: Net) -> String {
         while self.by[net as usize].0 != START {
@@ -237,104 +183,5 @@ impl<'a> Arrival<'a> {
         path.nets.reverse();
         path.nets.dedup();
         path
-    }
-}
-
-/// Which gates read a net, and for how many drivers each still waits.
-struct Readers {
-    /// Gates by net, one list after the other.
-    gates: Vec<u32>,
-    /// Where the list of each net begins.
-    first: Vec<u32>,
-    /// Drivers of each net that are not done.
-    drivers: Vec<u32>,
-    /// Inputs of each gate whose drivers are not done.
-    missing: Vec<u32>,
-}
-
-impl Readers {
-    fn of(graph: &Graph, nets: usize) -> Self {
-        let mut drivers = vec![0; nets];
-        let mut first = vec![0_u32; nets + 1];
-        for gate in &graph.gates {
-            for &net in &gate.outputs {
-                drivers[net as usize] += 1;
-            }
-            for &net in &gate.inputs {
-                first[net as usize + 1] += 1;
-            }
-        }
-        for net in 0..nets {
-            first[net + 1] += first[net];
-        }
-        let mut next = first.clone();
-        let mut gates = vec![0; first[nets] as usize];
-        let mut missing = vec![0; graph.gates.len()];
-        for (gate, n) in graph.gates.iter().zip(0..) {
-            for &net in &gate.inputs {
-                gates[next[net as usize] as usize] = n;
-                next[net as usize] += 1;
-                missing[n as usize] += u32::from(drivers[net as usize] > 0);
-            }
-        }
-        Self {
-            gates,
-            first,
-            drivers,
-            missing,
-        }
-    }
-
-    fn without_driver(&self) -> Vec<u32> {
-        let all = (0..self.missing.len() as u32).rev();
-        all.filter(|&n| self.missing[n as usize] == 0).collect()
-    }
-
-    /// One driver of `net` is done.
-    fn driven(&mut self, net: Net, ready: &mut Vec<u32>) {
-        let net = net as usize;
-        self.drivers[net] -= 1;
-        if self.drivers[net] > 0 {
-            return;
-        }
-        for at in self.first[net]..self.first[net + 1] {
-            let gate = self.gates[at as usize];
-            self.missing[gate as usize] -= 1;
-            if self.missing[gate as usize] == 0 {
-                ready.push(gate);
-            }
-        }
-    }
-
-    /// Names on one loop, after the order has found no more gates.
-    fn a_loop(&self, design: &Design, graph: &Graph) -> Vec<String> {
-        let mut driver: BTreeMap<Net, u32> = BTreeMap::new();
-        let stuck = (0..self.missing.len() as u32).filter(|&n| self.missing[n as usize] > 0);
-        let mut at = None;
-        for n in stuck {
-            for &net in &graph.gates[n as usize].outputs {
-                driver.insert(net, n);
-            }
-            at = Some(n);
-        }
-        // From any gate that waits, backwards over gates that wait: after as many steps as there are, the walk is on a loop.
-        let mut walk: Vec<u32> = vec![];
-        while let Some(n) = at {
-            if let Some(begin) = walk.iter().position(|&w| w == n) {
-                walk.drain(..begin);
-                break;
-            }
-            walk.push(n);
-            let inputs = &graph.gates[n as usize].inputs;
-            at = inputs.iter().find_map(|net| driver.get(net).copied());
-        }
-        walk.reverse();
-        let name = |n: &u32| {
-            let gate = &graph.gates[*n as usize];
-            graph.name(design, gate.scope, gate.label)
-        };
-        let mut names: Vec<String> = walk.iter().map(name).collect();
-        names.dedup();
-        names
     }
 }

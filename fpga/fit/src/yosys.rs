@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::cells::{BLOCK_RAM_START, LEVEL};
+use crate::signals::{self, Hints};
 use crate::FitError;
 
 /// Yosys' passes for a module, whose name follows: UltraScale+, with the modules below it flattened.
@@ -27,6 +27,8 @@ const FUNCTIONS: &str = "\
 /// What ABC does: the script that Yosys gives it for LUTs, which first restructures the logic and then chooses the LUTs.
 const RESTRUCTURE: &str = "strash; ifraig; scorr; dc2; dretime; strash";
 const CHOOSE: &str = "if; mfs2";
+/// With the times at the borders: `mfs2` knows only levels, and puts late inputs deeper.
+const CHOOSE_TIMED: &str = "if";
 
 /// Files of a run, in its folder.
 struct Files(PathBuf);
@@ -43,24 +45,29 @@ impl Files {
     }
 }
 
-/// ABC's script. With `late`, it hears between its two halves when the outputs of block RAMs come ([`ARRIVALS`]). Yosys has written the names of its inputs beside them, into the one
-/// folder that it made here. Yosys' reader does not know what ABC then writes of arrivals, and ABC's own reader without `-n` forgets it.
-fn abc(folder: &Path, late: bool) -> String {
+/// ABC's script. With hints, it hears times between its two halves ([`ARRIVALS`]). Yosys has written the names of its signals beside them, into the one
+/// folder that it made here. Yosys' reader does not know what ABC then writes of times, and ABC's own reader without `-n` forgets them.
+fn abc(folder: &Path, hints: Hints<'_>) -> String {
     let functions = folder.join("functions");
     let begin = format!("read_lut {}; {RESTRUCTURE}", functions.display());
-    if !late {
+    if hints.is_empty() {
         return format!("{begin}; {CHOOSE}");
     }
-    let (at, levels) = (folder.display(), BLOCK_RAM_START / LEVEL);
+    let choose = if hints.times.is_some() {
+        CHOOSE_TIMED
+    } else {
+        CHOOSE
+    };
+    let at = folder.display();
     format!(
         "{begin}; write_blif {at}/restructured; \
-         !awk -v levels={levels} -f {at}/arrivals {at}/late {at}/yosys-abc-*/input.blif {at}/restructured > {at}/timed; \
-         read_blif -n {at}/timed; strash; {CHOOSE}; write_blif {at}/chosen; \
+         !awk -f {at}/arrivals {at}/times {at}/yosys-abc-*/input.blif {at}/restructured > {at}/timed; \
+         read_blif -n {at}/timed; strash; {choose}; write_blif {at}/chosen; \
          !grep -v _arrival {at}/chosen | grep -v _required > {at}/untimed; read_blif {at}/untimed"
     )
 }
 
-/// Adds to ABC's logic when the outputs of block RAMs come.
+/// Adds times to ABC's logic.
 const ARRIVALS: &str = include_str!("arrivals.awk");
 
 /// The passes between those of [`SYNTHESIS`]: `map_luts` of `synth_xilinx` with `script` in place of its own call of ABC.
@@ -72,29 +79,17 @@ fn luts(script: &Path) -> String {
     )
 }
 
-/// The pass before [`luts`] that writes which wires the modules `late` drive.
-fn late_wires(late: &[&str], file: &Path) -> String {
-    let mut modules = String::new();
-    for (n, module) in late.iter().enumerate() {
-        modules += &format!("t:{module} {}", if n > 0 { "%u " } else { "" });
-    }
-    format!(
-        "select -set late {modules}%co1 w:* %i; tee -q -o {} select -list @late; ",
-        file.display()
-    )
-}
-
-/// All that decides how a module is mapped, besides its text and Yosys. The outputs of `late`, which are modules outside of it, are those of block RAMs.
-pub(crate) fn recipe(late: &[&str]) -> String {
+/// All that decides how a module is mapped, besides its text, the hints and Yosys.
+pub(crate) fn recipe(hints: Hints<'_>) -> String {
     let folder = Path::new("folder");
     let mut parts = vec![
         SYNTHESIS.to_owned(),
         luts(&folder.join("script")),
-        abc(folder, !late.is_empty()),
+        abc(folder, hints),
         FUNCTIONS.to_owned(),
     ];
-    if !late.is_empty() {
-        parts.extend([ARRIVALS.to_owned(), late_wires(late, &folder.join("late"))]);
+    if !hints.is_empty() {
+        parts.push(ARRIVALS.to_owned());
     }
     parts.join("\n")
 }
@@ -138,45 +133,71 @@ impl Yosys {
         Ok(String::from_utf8_lossy(&output.stdout).into())
     }
 
-    /// Maps the module `top` of `verilog` to cells of UltraScale+, with `SYNTHESIS` defined and everything below it flattened. The black boxes `late` are block RAMs: what they
-    /// drive has the fewer LUTs behind it.
+    /// Maps the module `top` of `verilog` to cells of UltraScale+, with `SYNTHESIS` defined and everything below it flattened.
     ///
     /// # Errors
     /// [`FitError::Missing`] if it is not there, [`FitError::Yosys`] if it refuses the Verilog, [`FitError::File`] for its files.
-    pub fn synthesise(
+    pub fn synthesise(&self, verilog: &str, top: &str, form: Form) -> Result<String, FitError> {
+        self.synthesise_with(verilog, top, Hints::NONE, form)
+    }
+
+    /// The same, and ABC hears `hints`.
+    ///
+    /// # Errors
+    /// Those of [`Self::synthesise`], and [`FitError::Netlist`] if the module in front of ABC cannot be read.
+    pub(crate) fn synthesise_with(
         &self,
         verilog: &str,
         top: &str,
-        late: &[&str],
+        hints: Hints<'_>,
         form: Form,
     ) -> Result<String, FitError> {
         let folder = tempfile::tempdir().map_err(FitError::file(&std::env::temp_dir()))?;
         let files = Files(folder.path().into());
         let source = files.write("module.v", verilog)?;
         files.write("functions", FUNCTIONS)?;
-        files.write("arrivals", ARRIVALS)?;
-        let script = abc(folder.path(), !late.is_empty()).replace("; ", "\n");
+        let script = abc(folder.path(), hints).replace("; ", "\n");
         let script = files.write("script", &script)?;
+        let first = format!(
+            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top} -run begin:map_luts",
+            source.display()
+        );
         let result = files.file("netlist");
-        let late = match late {
-            [] => String::new(),
-            late => late_wires(late, &files.file("late")),
-        };
-        let script = format!(
-            "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top} -run begin:map_luts; {late}{}; {SYNTHESIS} {top} -run finalize:check; {} {}",
-            source.display(),
+        let rest = format!(
+            "{}; {SYNTHESIS} {top} -run finalize:check; {} {}",
             luts(&script),
             form.passes(),
             result.display()
         );
-        let done = self.run(&["-q", "-p", &script], Some(folder.path()))?;
-        if !done.status.success() {
-            return Err(FitError::Yosys {
+        if hints.is_empty() {
+            self.pass(&format!("{first}; {rest}"), top, &files)?;
+        } else {
+            let (design, signals) = (files.file("design.il"), files.file("signals"));
+            let (design, signals_at) = (design.display(), signals.display());
+            let write = format!("write_rtlil {design}; write_json {signals_at}");
+            self.pass(&format!("{first}; {write}"), top, &files)?;
+            let json = fs::read_to_string(&signals).map_err(FitError::file(&signals))?;
+            let times = signals::times(&json, top, hints).map_err(|reason| FitError::Netlist {
                 module: top.into(),
-                reason: reason(&done),
-            });
+                reason,
+            })?;
+            files.write("times", &times)?;
+            files.write("arrivals", ARRIVALS)?;
+            self.pass(&format!("read_rtlil {design}; {rest}"), top, &files)?;
         }
         fs::read_to_string(&result).map_err(FitError::file(&result))
+    }
+
+    /// Runs a script on the module `top`.
+    fn pass(&self, script: &str, top: &str, files: &Files) -> Result<(), FitError> {
+        let done = self.run(&["-q", "-p", script], Some(&files.0))?;
+        if done.status.success() {
+            return Ok(());
+        }
+        Err(FitError::Yosys {
+            module: top.into(),
+            reason: reason(&done),
+        })
     }
 
     /// Runs it with these arguments, and with its own files in `folder`.

@@ -59,7 +59,7 @@ impl Synthesis {
     /// # Errors
     /// When Yosys refuses the Verilog.
     pub fn netlist(&self, verilog: &str, top: &str) -> anyhow::Result<String> {
-        Ok(self.yosys.synthesise(verilog, top, &[], Form::Verilog)?)
+        Ok(self.yosys.synthesise(verilog, top, Form::Verilog)?)
     }
 
     /// A netlist with models of its cells: Verilog with the same ports and behaviour, for a simulator.

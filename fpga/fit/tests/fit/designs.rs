@@ -201,6 +201,43 @@ const LATE: &str = "module late (
 endmodule
 ";
 
+/// Four parities of 64 bits from registers, three levels; and an AND of 68 bits with them in another unit. That is three LUTs deep, and the parities need only the last two.
+const PARITIES: &str = "module parities (
+  input wire clock,
+  input wire [63:0] in,
+  output wire [3:0] odd
+);
+  reg [63:0] held;
+  always @(posedge clock) held <= in;
+  assign odd = {^held, ^(held ^ 64'h5), ^(held & 64'hfffffffffffffff0), ^(held & 64'h0fffffffffffffff)};
+endmodule
+";
+const BEHIND: &str = "module behind (
+  input wire clock,
+  input wire [63:0] in,
+  input wire [3:0] odd,
+  output reg all
+);
+  reg [63:0] held;
+  always @(posedge clock) held <= in;
+  always @(posedge clock) all <= &{held, odd};
+endmodule
+";
+const BORDER: &str = "module border (
+  input wire clock,
+  input wire [63:0] in,
+  output wire all
+);
+  wire [3:0] odd;
+  parities u_parities (
+    .clock(clock), .in(in), .odd(odd)
+  );
+  behind u_behind (
+    .clock(clock), .in(in), .odd(odd), .all(all)
+  );
+endmodule
+";
+
 fn modules(all: &[(&str, &str)]) -> Vec<Module> {
     let module = |(name, text): &(&str, &str)| Module {
         name: (*name).into(),
@@ -222,19 +259,25 @@ pub const LIMITS: Limits = Limits {
     depth: 1,
 };
 
+/// How the tests map.
+fn options<'a>(yosys: &'a str, cache: &'a std::path::Path, division: Division) -> Options<'a> {
+    Options {
+        yosys,
+        cache,
+        jobs: 2,
+        division,
+        levels: LIMITS.levels,
+        rounds: 0,
+    }
+}
+
 pub fn map(
     modules: &[Module],
     top: &str,
     yosys: &str,
     cache: &std::path::Path,
 ) -> Result<Design, FitError> {
-    let options = Options {
-        yosys,
-        cache,
-        jobs: 2,
-        division: EACH,
-    };
-    Design::map(modules, top, &options, &|_| {})
+    Design::map(modules, top, &options(yosys, cache, EACH), &|_| {})
 }
 
 /// The design of three modules in a row, measured; and the runs of Yosys that it took at first, and a second time.
@@ -268,15 +311,28 @@ pub fn late() -> Report {
     measured(&[("table", TABLE), ("late", LATE)], "late").expect("measured")
 }
 
+/// A late signal over a border of units, measured after so many rounds; and the runs of Yosys that it took in an empty cache, and again.
+pub fn border(rounds: u32) -> (Report, usize, usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = [
+        ("parities", PARITIES),
+        ("behind", BEHIND),
+        ("border", BORDER),
+    ];
+    let options = Options {
+        rounds,
+        ..options("yosys", folder.path(), EACH)
+    };
+    let map = || Design::map(&modules(&all), "border", &options, &|_| {}).expect("mapped");
+    let (first, again) = (map(), map());
+    let report = again.measure(LIMITS).expect("measured");
+    (report, first.runs, again.runs)
+}
+
 /// Two equal registers, which synthesis may merge if they do not have to stay modules. It is one unit.
 pub fn twins() -> Report {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = Options {
-        yosys: "yosys",
-        cache: folder.path(),
-        jobs: 2,
-        division: Division::default(),
-    };
+    let options = options("yosys", folder.path(), Division::default());
     let modules = modules(&[("twin", TWIN), ("twins", TWINS)]);
     let design = Design::map(&modules, "twins", &options, &|_| {}).expect("mapped");
     design.measure(LIMITS).expect("measured")

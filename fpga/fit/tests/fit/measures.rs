@@ -2,7 +2,7 @@
 
 use stellar_fit::Driver;
 
-use crate::designs::{chain, late, parity, ring, twins};
+use crate::designs::{border, chain, late, parity, ring, twins};
 
 #[test]
 fn a_path_over_three_modules_is_counted_from_register_to_register() {
@@ -36,6 +36,20 @@ fn a_wide_function_is_mapped_by_what_its_multiplexers_cost() {
 fn what_a_block_ram_drives_has_few_luts_behind_it() {
     let timing = late().timing;
     assert_eq!(timing.worst, 4.0 + 2.0, "{timing:#?}");
+}
+
+#[test]
+fn what_comes_late_over_a_border_has_few_luts_behind_it() {
+    let (before, runs, _) = border(0);
+    assert_eq!(before.timing.worst, 3.0 + 3.0, "{:#?}", before.timing);
+    let (after, more_runs, again) = border(2);
+    assert_eq!(after.timing.worst, 3.0 + 2.0, "{:#?}", after.timing);
+    // Both units are on the path, and the top has no LUT.
+    assert!(
+        more_runs > runs && again == 0,
+        "{runs}, {more_runs}, {again}"
+    );
+    assert_eq!(after.total.ff, before.total.ff);
 }
 
 #[test]

@@ -18,16 +18,17 @@ pub const LATENCY: usize = STAGES + 2;
 /// Edges of each clock that must come while both resets are high: a pointer of 0 passes the synchroniser and the register behind it.
 pub const RESET_EDGES: usize = STAGES + 2;
 
-/// An [`AsyncFifo`] in LUT RAM: 16 to 64 entries.
+/// An [`AsyncFifo`] in LUT RAM: 4 to 64 entries.
 pub type LutAsyncFifo<T, const A: usize, const C: usize> = AsyncFifo<T, A, C, Distributed>;
-/// An [`AsyncFifo`] in block RAM: 16 to 32,768 entries.
+/// An [`AsyncFifo`] in block RAM: 4 to 32,768 entries.
 pub type BlockAsyncFifo<T, const A: usize, const C: usize> = AsyncFifo<T, A, C, Block36>;
 
 /// A FIFO of 2^`A` entries of `T`, written on one clock and read on another, in the memory `S`. `C` must be `A` + 1. Use it by its names
 /// `LutAsyncFifo` and `BlockAsyncFifo`.
 ///
 /// Throughput: one entry per cycle of the slower clock. An entry is offered after 5 or 6 edges of `read_clock` and taken at the next one. The writer
-/// knows after 4 or 5 edges of `write_clock` and uses the place at the next one. That is 13 cycles of equal clocks, so the least depth is 16.
+/// knows after 4 or 5 edges of `write_clock` and uses the place at the next one. That is 13 cycles of equal clocks, so use 16 entries or more. With
+/// 4, no more than 4 leave in 13 cycles.
 ///
 /// Resets: each is synchronous to its own clock, and both are necessary, because a pointer that jumps is not a gray code.
 /// - `read_reset` rises first. Otherwise the reader would see the write pointer jump, and take what is no entry.
@@ -80,8 +81,8 @@ impl<T: Synth, const A: usize, const C: usize, S: Style> Parameters for AsyncFif
             15
         };
         assert!(
-            (4..=most).contains(&A),
-            "AsyncFifo with A = {A} in {} RAM: use 4 to {most} (fewer than 16 entries do not cover the way of the pointers)",
+            (2..=most).contains(&A),
+            "AsyncFifo with A = {A} in {} RAM: use 4 to {most}, or 2 or 3 if it may be slow (fewer than 16 entries do not cover the way of the pointers)",
             S::RAM_STYLE
         );
         assert!(

@@ -46,7 +46,9 @@ impl<const N: usize> Logic for CrossingSource<N> {
             N - 1
         );
         Verilog::Wrapper(Wrapper {
-            code: text::<Self>(&hardware, Gated::Beside(sim::register_moves())),
+            code: text::<Self>(&hardware, Gated::Beside(sim::register_moves()))
+                + "// @proof\n"
+                + &sim::proof::late_register(N),
             cores: String::new(),
         })
     }

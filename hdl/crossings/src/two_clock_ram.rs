@@ -80,6 +80,7 @@ impl<T: Synth, const A: usize, S: Style> Logic for TwoClockRam<T, A, S> {
         out += "  always @(posedge write_clock) if (write_enable) memory[write_address] <= write_data;\n";
         out +=
             "  always @(posedge read_clock) if (read_enable) read_data <= memory[read_address];\n";
-        Verilog::Custom(out + "// @metastable\n" + &sim::checked_ram(T::BITS, A))
+        out = out + "// @metastable\n" + &sim::checked_ram(T::BITS, A);
+        Verilog::Custom(out + "// @proof\n" + &sim::proof::undefined_ram(T::BITS, A))
     }
 }

@@ -19,6 +19,7 @@ mod blocks;
 mod entry_tracker;
 pub mod mutants;
 mod problem;
+mod reset_order;
 mod solve;
 mod tools;
 mod trace;
@@ -77,6 +78,11 @@ pub const ALL: &[Proof] = &[
     proof::<blocks::TagPoolProof>("tag_pool", "TagPool, 3 of 4 tags"),
     proof::<blocks::FenceControlProof>("fence_control", "FenceControl, two sources of uses"),
     proof::<blocks::FenceBarrierProof>("fence_barrier", "FenceBarrier"),
+    proof::<blocks::GrayCrossingProof>(
+        "gray_crossing",
+        "gray_of, CrossingSource, LevelSynchroniser, binary_of: pointers of 5 bits",
+    ),
+    proof::<blocks::AsyncFifoProof>("async_fifo", "AsyncFifo, 4 entries of 1 bit, two clocks"),
 ];
 
 /// Finds a proof by the name of its block.

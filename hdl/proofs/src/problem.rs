@@ -39,6 +39,18 @@ pub struct Problem {
 /// Name of the module around the design.
 const TOP: &str = "stellar_prove";
 
+/// Makes steps of two clocks: a register changes in the steps in which its clock has an edge. The net of a clock is high in those.
+const STEPS: &str = r#"(* techmap_celltype = "$dff" *)
+module stellar_step (CLK, D, Q);
+  parameter WIDTH = 1;
+  parameter CLK_POLARITY = 1;
+  input CLK;
+  input [WIDTH-1:0] D;
+  output [WIDTH-1:0] Q;
+  \$ff #(.WIDTH(WIDTH)) _TECHMAP_REPLACE_ (.D(CLK ? D : Q), .Q(Q));
+endmodule
+"#;
+
 impl Problem {
     /// Translates `design` in `directory`. `change` may alter the Verilog first.
     ///
@@ -56,7 +68,21 @@ impl Problem {
         let mut given = vec![];
         let mut bad = vec![];
         let (mut ports, mut nets, mut connections) = (vec![], String::new(), vec![]);
+        let mut two_clocks = false;
         for port in &design.ports {
+            if let Some(clock) = port.name.strip_suffix("_clock") {
+                let edge = format!("{clock}_edge");
+                if !design.ports.iter().any(|p| p.name == edge) {
+                    bail!(
+                        "{} has no input {edge}, which tells whether {} has an edge",
+                        design.top,
+                        port.name
+                    );
+                }
+                connections.push(format!(".{}({edge})", port.name));
+                two_clocks = true;
+                continue;
+            }
             let range = match port.width {
                 1 => String::new(),
                 width => format!(" [{}:0]", width - 1),
@@ -125,7 +151,8 @@ impl Problem {
             directory: directory.into(),
         };
         std::fs::write(problem.file("v"), change(text) + &wrapper)?;
-        run(&tools.yosys, &["-q", "-p", &problem.script()])?;
+        std::fs::write(problem.file("map.v"), STEPS)?;
+        run(&tools.yosys, &["-q", "-p", &problem.script(two_clocks)])?;
         Ok(problem)
     }
 
@@ -134,11 +161,19 @@ impl Problem {
         self.directory.join(format!("proof.{extension}"))
     }
 
-    fn script(&self) -> String {
+    fn script(&self, two_clocks: bool) -> String {
         let path = |extension| self.file(extension).display().to_string();
+        let steps = if two_clocks {
+            format!(
+                "techmap -map {}; delete -input {TOP}/w:clock; connect -set clock 1'b1; opt -full -nodffe -nosdff;",
+                path("map.v")
+            )
+        } else {
+            String::new()
+        };
         // The memories' initial contents are zero, as in the design. `zinit` makes the start value of every register without one free.
         format!(
-            "read_verilog {}; prep -flatten -top {TOP}; memory_map; dffunmap; opt -full -nodffe -nosdff; dffunmap; write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
+            "read_verilog {}; prep -flatten -top {TOP}; memory_map; dffunmap; opt -full -nodffe -nosdff; dffunmap; {steps} write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
             path("v"), path("il"), path("aim"), path("aig")
         )
     }

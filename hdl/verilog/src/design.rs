@@ -99,8 +99,14 @@ impl Design {
     }
 
     /// Returns the text for a proof, which has no comments, and the rules of the top module's bundles. The top module has an output for each of them.
+    /// Primitives between two clocks have text of their own, with free choices where the hardware is not predictable (`docs/formal.md`).
     pub fn formal_text(&self) -> (String, Vec<FormalRule>) {
-        let mut texts: Vec<String> = self.modules.iter().map(|m| m.plain.clone()).collect();
+        let mut texts: Vec<String> = (self.modules.iter())
+            .map(|m| match &m.skeleton.proof {
+                Some(lines) => m.with_lines(lines),
+                None => m.plain.clone(),
+            })
+            .collect();
         let (Some(top), Some(text)) = (self.modules.last(), texts.last_mut()) else {
             return (String::new(), vec![]);
         };

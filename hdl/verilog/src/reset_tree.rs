@@ -86,6 +86,7 @@ fn register() -> Module {
                 replaces: false,
             }),
             metastable: None,
+            proof: None,
         },
     }
 }

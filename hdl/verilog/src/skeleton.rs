@@ -20,6 +20,8 @@ pub(crate) struct Skeleton {
     pub gated: Option<GatedText>,
     /// The lines that replace those of a hand-written primitive where metastability is simulated.
     pub metastable: Option<String>,
+    /// The lines that replace those of a hand-written primitive in a proof.
+    pub proof: Option<String>,
 }
 
 /// Lines of a hand-written primitive for gated models.
@@ -46,6 +48,7 @@ impl Skeleton {
             children: children.collect(),
             gated: None,
             metastable: None,
+            proof: None,
         }
     }
 
@@ -53,6 +56,7 @@ impl Skeleton {
         instance: &Instance,
         gated: Option<GatedText>,
         metastable: Option<String>,
+        proof: Option<String>,
     ) -> Self {
         Self {
             clocked: is_clocked(instance),
@@ -60,6 +64,7 @@ impl Skeleton {
             children: vec![],
             gated,
             metastable,
+            proof,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What simulation models have for the primitives of this crate and the hardware does not have: when an edge matters in gated models
-//! ([`hdl_primitives::sim`]), and metastability.
+//! ([`hdl_primitives::sim`]), and metastability; and what proofs have.
+
+pub(crate) mod proof;
 
 /// Returns the lines that replace those of a synchroniser of `bits` levels through `stages` flip-flops where metastability is simulated.
 ///

@@ -1,10 +1,12 @@
 //! The properties, a file per block.
 
+mod async_fifo;
 mod block_fifo;
 mod credit;
 mod doorbells;
 mod fence_barrier;
 mod fence_control;
+mod gray_crossing;
 mod page_lookup;
 mod region_check;
 mod round_robin;
@@ -13,11 +15,13 @@ mod sync_fifo;
 mod tag_pool;
 mod wake_queue;
 
+pub use async_fifo::AsyncFifoProof;
 pub use block_fifo::BlockFifoProof;
 pub use credit::CreditProof;
 pub use doorbells::DoorbellsProof;
 pub use fence_barrier::FenceBarrierProof;
 pub use fence_control::FenceControlProof;
+pub use gray_crossing::GrayCrossingProof;
 pub use page_lookup::PageLookupProof;
 pub use region_check::RegionCheckProof;
 pub use round_robin::RoundRobinProof;

@@ -83,6 +83,10 @@ pub const ALL: &[Proof] = &[
         "gray_of, CrossingSource, LevelSynchroniser, binary_of: pointers of 5 bits",
     ),
     proof::<blocks::AsyncFifoProof>("async_fifo", "AsyncFifo, 4 entries of 1 bit, two clocks"),
+    proof::<blocks::SendWindowProof>(
+        "send_window",
+        "choose, rc_space, BurstMeasure, BurstCollect: the packets of a burst",
+    ),
 ];
 
 /// Finds a proof by the name of its block.

@@ -3,6 +3,7 @@
 //! `./stellar prove` runs all proofs.
 
 mod limits;
+mod sending;
 mod two_clocks;
 
 use std::collections::BTreeSet;

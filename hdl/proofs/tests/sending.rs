@@ -1,0 +1,28 @@
+//! Proofs of what the requester sends.
+
+use crate::{sees_changes, Change};
+
+/// Its proof takes long: `./stellar prove send_window` runs it.
+#[test]
+fn the_properties_of_send_window_fail_for_a_changed_block() {
+    let changes: [Change; 5] = [
+        (&["mpr"], "window_left[23] | avoids", "avoids"),
+        (
+            &["mpr"],
+            "space = window_left_1;",
+            "space = {11'h0, settings[38:26]};",
+        ),
+        (
+            &["count"],
+            "burst_size[11:6] = smaller_2 - smaller_3",
+            "burst_size[11:6] = smaller_2",
+        ),
+        (&["room"], "space_next = smaller;", ""),
+        (
+            &["allocates"],
+            "window_start = (begins_1 & (~rc)) & (~head_1[635])",
+            "window_start = begins_1 & (~head_1[635])",
+        ),
+    ];
+    sees_changes("send_window", 8, &changes);
+}

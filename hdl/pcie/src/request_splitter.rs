@@ -11,43 +11,43 @@ use crate::records::{CommandEnd, PlaceSegment, RequestChunk};
 
 /// A segment in double words, with the inputs of the splitting loop.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct PreparedSegment {
-    place: Bit,
-    end: CommandEnd,
-    translated: Bit,
+pub struct PreparedSegment {
+    pub place: Bit,
+    pub end: CommandEnd,
+    pub translated: Bit,
     /// Address bits 63:12, and the next two values: a segment of 8 KiB touches at most three aligned blocks of 4 KiB.
-    frame: Bits<52>,
-    next_frame: Bits<52>,
-    third_frame: Bits<52>,
+    pub frame: Bits<52>,
+    pub next_frame: Bits<52>,
+    pub third_frame: Bits<52>,
     /// Address bits 11:2.
-    dword: Bits<10>,
+    pub dword: Bits<10>,
     /// Bytes of the first double word before the first payload byte.
-    lead: Bits<2>,
+    pub lead: Bits<2>,
     /// Payload bytes in the last double word, modulo 4 (counted from its lane 0).
-    tail: Bits<2>,
+    pub tail: Bits<2>,
     /// Double words touched, 1 to 2,049.
-    dwords: Bits<12>,
+    pub dwords: Bits<12>,
     /// Double words up to the first cut, 1 to 1,024.
-    boundary: Bits<11>,
+    pub boundary: Bits<11>,
     /// Ring position of lane 0 of the first double word.
-    position: Bits<19>,
-    flush: Bit,
-    device: Bits<10>,
+    pub position: Bits<19>,
+    pub flush: Bit,
+    pub device: Bits<10>,
 }
 
 /// The next chunk, and the rest of its segment.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct RunningSegment {
-    segment: PreparedSegment,
-    first: Bit,
-    last: Bit,
+pub struct RunningSegment {
+    pub segment: PreparedSegment,
+    pub first: Bit,
+    pub last: Bit,
     /// Offset from the start of `frame`. Bits 11:10 are the number of frames after it.
-    dword: Bits<12>,
+    pub dword: Bits<12>,
     /// Double words of this chunk.
-    count: Bits<11>,
+    pub count: Bits<11>,
     /// Double words after this chunk.
-    left: Bits<12>,
-    position: Bits<19>,
+    pub left: Bits<12>,
+    pub position: Bits<19>,
 }
 
 /// Byte enables of lanes `lead` to 3.

@@ -9,6 +9,9 @@
 //! | `given_NAME` | is assumed to have been high in all cycles so far |
 //! | `reaches_NAME` | is high in some cycle of some run: shows that the assumptions leave the interesting cases |
 //!
+//! An input `inner_INSTANCE_NET` is not free: it shows a net of an instance. With two clocks, `NAME_clock` has an edge in the steps in which the input `NAME_edge` is
+//! high, and `clock` in every step.
+//!
 //! A run begins with a cycle of `reset`, if there is one; later `reset` is as free as the other inputs. The rules of bundles are used as they are in simulation: those of inputs are assumed, those of outputs are proved. [`Problem`] is the translation of
 //! such a block with Yosys, [`decide`] asks ABC, [`mutants`] changes the block to see each proof fail. `docs/formal.md` describes the use.
 #![forbid(unsafe_code)]
@@ -86,6 +89,10 @@ pub const ALL: &[Proof] = &[
     proof::<blocks::SendWindowProof>(
         "send_window",
         "choose, rc_space, BurstMeasure, BurstCollect: the packets of a burst",
+    ),
+    proof::<blocks::RequestSplitterProof>(
+        "request_splitter",
+        "RequestSplitter, requests of 128 and 256 bytes",
     ),
 ];
 

@@ -39,6 +39,19 @@ pub struct Problem {
 /// Name of the module around the design.
 const TOP: &str = "stellar_prove";
 
+/// The flattened name of a net in an instance of the design: `splitter_running` is `running` in the instance `splitter`.
+fn inner_net(design: &Design, path: &str) -> anyhow::Result<String> {
+    let top = design.modules.last().context("a design has modules")?;
+    let places = path.match_indices('_').map(|(at, _)| at);
+    for at in places {
+        let (instance, net) = (&path[..at], &path[at + 1..]);
+        if top.text.contains(&format!(" u_{instance} (")) {
+            return Ok(format!("design.u_{instance}.{net}"));
+        }
+    }
+    bail!("{} has no instance for inner_{path}", design.top)
+}
+
 /// Makes steps of two clocks: a register changes in the steps in which its clock has an edge. The net of a clock is high in those.
 const STEPS: &str = r#"(* techmap_celltype = "$dff" *)
 module stellar_step (CLK, D, Q);
@@ -68,7 +81,7 @@ impl Problem {
         let mut given = vec![];
         let mut bad = vec![];
         let (mut ports, mut nets, mut connections) = (vec![], String::new(), vec![]);
-        let mut two_clocks = false;
+        let (mut two_clocks, mut inner) = (false, vec![]);
         for port in &design.ports {
             if let Some(clock) = port.name.strip_suffix("_clock") {
                 let edge = format!("{clock}_edge");
@@ -90,6 +103,10 @@ impl Problem {
             connections.push(format!(".{0}({0})", port.name));
             if port.direction == PortDirection::Input {
                 ports.push(format!("input wire{range} {}", port.name));
+                if let Some(path) = port.name.strip_prefix("inner_") {
+                    inner.push((port.name.clone(), inner_net(design, path)?));
+                    continue;
+                }
                 inputs.push((port.name.clone(), port.width));
                 continue;
             }
@@ -152,7 +169,10 @@ impl Problem {
         };
         std::fs::write(problem.file("v"), change(text) + &wrapper)?;
         std::fs::write(problem.file("map.v"), STEPS)?;
-        run(&tools.yosys, &["-q", "-p", &problem.script(two_clocks)])?;
+        run(
+            &tools.yosys,
+            &["-q", "-p", &problem.script(two_clocks, &inner)],
+        )?;
         Ok(problem)
     }
 
@@ -161,19 +181,29 @@ impl Problem {
         self.directory.join(format!("proof.{extension}"))
     }
 
-    fn script(&self, two_clocks: bool) -> String {
+    fn script(&self, two_clocks: bool, inner: &[(String, String)]) -> String {
         let path = |extension| self.file(extension).display().to_string();
         let steps = if two_clocks {
             format!(
-                "techmap -map {}; delete -input {TOP}/w:clock; connect -set clock 1'b1; opt -full -nodffe -nosdff;",
+                "techmap -map {}; delete -input {TOP}/w:clock; connect -nounset -set clock 1'b1; opt -full -nodffe -nosdff;",
                 path("map.v")
             )
         } else {
             String::new()
         };
+        let mut joins = String::new();
+        for (input, net) in inner {
+            let _ = write!(
+                joins,
+                "delete -input {TOP}/w:{input}; connect -nounset -set {input} {net}; "
+            );
+        }
+        if !inner.is_empty() {
+            joins = format!("hierarchy -top {TOP}; proc; flatten; {joins}");
+        }
         // The memories' initial contents are zero, as in the design. `zinit` makes the start value of every register without one free.
         format!(
-            "read_verilog {}; prep -flatten -top {TOP}; memory_map; dffunmap; opt -full -nodffe -nosdff; dffunmap; {steps} write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
+            "read_verilog {}; {joins}prep -flatten -top {TOP}; memory_map; dffunmap; opt -full -nodffe -nosdff; dffunmap; {steps} write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
             path("v"), path("il"), path("aim"), path("aig")
         )
     }

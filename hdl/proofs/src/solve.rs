@@ -1,4 +1,5 @@
-//! Decides questions with ABC: bounded model checking first, then property directed reachability (PDR, IC3), which finds an inductive invariant.
+//! Decides questions with ABC: bounded model checking first, then k-induction, which proves a property that is an inductive invariant itself, then property directed
+//! reachability (PDR, IC3), which finds one.
 
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,13 @@ use crate::trace::Trace;
 
 /// Cycles of the first search for a violation.
 const FIRST_DEPTH: usize = 10;
+
+/// Cycles of the induction, at most. The first search has covered its base.
+const INDUCTION: usize = 3;
+/// Conflicts of the SAT solver in the induction, at most. A property that is an invariant takes fewer.
+const INDUCTION_CONFLICTS: usize = 1_000_000;
+/// Seconds of the induction, at most.
+const INDUCTION_SECONDS: u64 = 10;
 
 /// ABC looks at the clock between steps, and one step may take hours. So it is stopped when it is this much too late.
 const GRACE: Duration = Duration::from_secs(3);
@@ -107,6 +115,13 @@ pub fn decide(
         Ok(verdict) => return Ok((verdict, begin.elapsed())),
         Err(depth) => depth.unwrap_or(0),
     };
+    if kind == Kind::Holds && known >= INDUCTION {
+        let seconds = limits.seconds.min(INDUCTION_SECONDS);
+        let engine = format!("ind -F {INDUCTION} -C {INDUCTION_CONFLICTS} -T {seconds}");
+        if ask(&engine)?.is_some_and(|said| said.contains("Networks are equivalent")) {
+            return Ok((Verdict::Proved, begin.elapsed()));
+        }
+    }
     if let Some(said) = ask(&format!("scorr; pdr -nc -T {}", limits.seconds))? {
         if let Some(verdict) = found(&said)? {
             return Ok((verdict, begin.elapsed()));

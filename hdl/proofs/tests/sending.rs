@@ -26,3 +26,31 @@ fn the_properties_of_send_window_fail_for_a_changed_block() {
     ];
     sees_changes("send_window", 8, &changes);
 }
+
+/// As for `send_window`.
+#[test]
+fn the_properties_of_request_splitter_fail_for_a_changed_block() {
+    let changes: [Change; 4] = [
+        (
+            &["inside", "boundary"],
+            "max_dwords - into_block",
+            "max_dwords",
+        ),
+        (
+            &["enables"],
+            "enables_from = 4'hf << {2'd0, lead_1}",
+            "enables_from = 4'hf",
+        ),
+        (
+            &["position"],
+            "({8'd0, running[259:249]} << 2)",
+            "{8'd0, running[259:249]}",
+        ),
+        (
+            &["never chunk_valid_withdrawn"],
+            "pop = out_ready & available",
+            "pop = available",
+        ),
+    ];
+    sees_changes("request_splitter", 8, &changes);
+}

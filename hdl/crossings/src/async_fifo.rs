@@ -15,8 +15,9 @@ pub const STAGES: usize = 3;
 /// Edges of `read_clock` after the edge of `write_clock` that takes an entry, until the entry is offered: the synchroniser, the number of its gray code,
 /// the memory. If the first edge comes too early for the pointer, it is one more.
 pub const LATENCY: usize = STAGES + 2;
-/// Edges of each clock that must come while both resets are high: a pointer of 0 passes the synchroniser and the register behind it.
-pub const RESET_EDGES: usize = STAGES + 2;
+/// Edges of each clock that must come while both resets are high. Two pass until a pointer of 0 has arrived, because its delay may be a period of the clock that
+/// sends it. Then it passes the synchroniser and the register behind it.
+pub const RESET_EDGES: usize = STAGES + 3;
 
 /// An [`AsyncFifo`] in LUT RAM: 4 to 64 entries.
 pub type LutAsyncFifo<T, const A: usize, const C: usize> = AsyncFifo<T, A, C, Distributed>;
@@ -32,7 +33,7 @@ pub type BlockAsyncFifo<T, const A: usize, const C: usize> = AsyncFifo<T, A, C, 
 ///
 /// Resets: each is synchronous to its own clock, and both are necessary, because a pointer that jumps is not a gray code.
 /// - `read_reset` rises first. Otherwise the reader would see the write pointer jump, and take what is no entry.
-/// - Both are high together for at least 5 (`RESET_EDGES`) edges of each clock. Then they fall in any order.
+/// - Both are high together for at least 6 (`RESET_EDGES`) edges of each clock. Then they fall in any order.
 /// - `in_ready` is low while `write_reset` is high. Entries in the FIFO, and those that enter after `read_reset` rose, are lost.
 ///
 /// Timing: 3 LUT levels at most, and a carry chain of `C` bits (`docs/area.md`). `in_ready` depends on registers and `write_reset` only, and

@@ -92,7 +92,7 @@ pub const ALL: &[Proof] = &[
     ),
     proof::<blocks::RequestSplitterProof>(
         "request_splitter",
-        "RequestSplitter, requests of 128 and 256 bytes",
+        "RequestSplitter, requests of 128 to 4,096 bytes",
     ),
 ];
 

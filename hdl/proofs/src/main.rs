@@ -63,7 +63,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     if arguments.list {
         for proof in ALL {
-            println!("{:<14} {}", proof.name, proof.what);
+            println!("{:<16} {}", proof.name, proof.what);
         }
         return Ok(true);
     }

@@ -1,7 +1,7 @@
 //! Compares every completion with the request of its tag.
 
 use hdl_macros::hdl;
-use hdl_primitives::{BlockRam, BypassRam, FlowSrc};
+use hdl_primitives::{BlockRam, FlowSrc, LutRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::read::{CompletionHeader, STATUS_SUCCESSFUL};
 
@@ -60,8 +60,8 @@ struct ComparedClaim {
 ///
 /// Completions of quarantined tags, and of tags without a request, are dropped, and `unexpected` is high for one cycle.
 ///
-/// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one cycle: bypassed memory, 13-bit compare, decide: 7
-/// levels; the comparison with the second timeout beside it), verdict.
+/// Stages: claim (sum), compare (table read; 14-bit subtract), judge (read-modify-write loop of one cycle: memory of LUTs, 13-bit compare, decide; the
+/// comparison with the second timeout beside it), verdict.
 #[derive(LogicBlock, Default)]
 pub struct CompletionCheck {
     pub clock: Signal<In, Clock>,
@@ -100,7 +100,7 @@ pub struct CompletionCheck {
     pub timed_out: Signal<Out, Bit>,
 
     entries: BlockRam<TagEntry, TAG_BITS>,
-    progress: BypassRam<TagProgress, TAG_BITS>,
+    progress: LutRam<TagProgress, TAG_BITS>,
     /// A completion has begun and not ended.
     open: DFF<Bit>,
     scan_tag: DFF<Bits<8>>,
@@ -179,7 +179,6 @@ impl Logic for CompletionCheck {
         let claim = self.claimed.q.val();
         let header = claim.header;
         let entry = self.entries.read_data.val();
-        self.progress.read_address.next = claim.tag;
         let spare = bit_cast::<14, 13>(claim.available) - bit_cast::<14, 13>(header.byte_count);
         let continues = spare.get_bit(13);
         let has_data = header.length_dw.any();
@@ -214,6 +213,7 @@ impl Logic for CompletionCheck {
         let compared = self.compared.q.val();
         let claim = compared.claim;
         let entry = compared.entry;
+        self.progress.read_address.next = claim.tag;
         let progress = self.progress.read_data.val();
         let fresh = entry.phase ^ progress.phase;
         let waiting = !sweeping & (fresh | (progress.state == TagState::Waiting));

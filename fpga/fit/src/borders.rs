@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::arrival::{Arrival, NEVER};
+use crate::cells::LEVEL;
 use crate::design::Design;
 use crate::graph::{Graph, Net, Scope};
 use crate::netlist::{Bit, Netlist};
@@ -31,6 +32,9 @@ pub(crate) struct Times {
     /// When registers need their inputs.
     pub period: u32,
 }
+
+/// ABC is asked for so many half levels less than are there. Times at borders move while the units around are mapped anew, and its recovery of area goes too far at times.
+const MARGIN: i32 = LEVEL as i32;
 
 /// The times of each unit that has a LUT on a path of more than `period` half levels.
 pub(crate) fn of_units(
@@ -63,7 +67,7 @@ pub(crate) fn of_units(
                     worst.arrives(pin, time);
                 } else if let Some(rest) = leaving.after(net, n) {
                     // What is early enough stays as early: what is left of the period belongs to the whole path.
-                    worst.is_required(pin, time.min(period as i32 - rest));
+                    worst.is_required(pin, time.min(period as i32 - rest) - MARGIN);
                 }
             }
         }
@@ -183,7 +187,7 @@ impl Worst {
         Times {
             arrivals: self.arrivals.into_iter().collect(),
             required: self.required.into_iter().collect(),
-            period,
+            period: period - MARGIN as u32,
         }
     }
 }

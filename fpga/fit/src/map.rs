@@ -56,7 +56,7 @@ impl Mapper {
         let key = Sha256::new()
             .chain_update(FORMAT)
             .chain_update(&self.version)
-            .chain_update(recipe(hints))
+            .chain_update(recipe(!hints.is_empty()))
             .chain_update(block_rams.join(" "))
             .chain_update(serde_json::to_vec(&times).map_err(|e| bad(module, e.to_string()))?)
             .chain_update(top)

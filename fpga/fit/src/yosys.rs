@@ -27,8 +27,6 @@ const FUNCTIONS: &str = "\
 /// What ABC does: the script that Yosys gives it for LUTs, which first restructures the logic and then chooses the LUTs.
 const RESTRUCTURE: &str = "strash; ifraig; scorr; dc2; dretime; strash";
 const CHOOSE: &str = "if; mfs2";
-/// With the times at the borders: `mfs2` knows only levels, and puts late inputs deeper.
-const CHOOSE_TIMED: &str = "if";
 
 /// Files of a run, in its folder.
 struct Files(PathBuf);
@@ -47,22 +45,17 @@ impl Files {
 
 /// ABC's script. With hints, it hears times between its two halves ([`ARRIVALS`]). Yosys has written the names of its signals beside them, into the one
 /// folder that it made here. Yosys' reader does not know what ABC then writes of times, and ABC's own reader without `-n` forgets them.
-fn abc(folder: &Path, hints: Hints<'_>) -> String {
+fn abc(folder: &Path, timed: bool) -> String {
     let functions = folder.join("functions");
     let begin = format!("read_lut {}; {RESTRUCTURE}", functions.display());
-    if hints.is_empty() {
+    if !timed {
         return format!("{begin}; {CHOOSE}");
     }
-    let choose = if hints.times.is_some() {
-        CHOOSE_TIMED
-    } else {
-        CHOOSE
-    };
     let at = folder.display();
     format!(
         "{begin}; write_blif {at}/restructured; \
          !awk -f {at}/arrivals {at}/times {at}/yosys-abc-*/input.blif {at}/restructured > {at}/timed; \
-         read_blif -n {at}/timed; strash; {choose}; write_blif {at}/chosen; \
+         read_blif -n {at}/timed; strash; {CHOOSE}; write_blif {at}/chosen; \
          !grep -v _arrival {at}/chosen | grep -v _required > {at}/untimed; read_blif {at}/untimed"
     )
 }
@@ -80,15 +73,15 @@ fn luts(script: &Path) -> String {
 }
 
 /// All that decides how a module is mapped, besides its text, the hints and Yosys.
-pub(crate) fn recipe(hints: Hints<'_>) -> String {
+pub(crate) fn recipe(timed: bool) -> String {
     let folder = Path::new("folder");
     let mut parts = vec![
         SYNTHESIS.to_owned(),
         luts(&folder.join("script")),
-        abc(folder, hints),
+        abc(folder, timed),
         FUNCTIONS.to_owned(),
     ];
-    if !hints.is_empty() {
+    if timed {
         parts.push(ARRIVALS.to_owned());
     }
     parts.join("\n")
@@ -156,7 +149,7 @@ impl Yosys {
         let files = Files(folder.path().into());
         let source = files.write("module.v", verilog)?;
         files.write("functions", FUNCTIONS)?;
-        let script = abc(folder.path(), hints).replace("; ", "\n");
+        let script = abc(folder.path(), !hints.is_empty()).replace("; ", "\n");
         let script = files.write("script", &script)?;
         let first = format!(
             "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top} -run begin:map_luts",

@@ -37,6 +37,8 @@ enum Step {
     RequestPath,
     /// The probe waits for the port of its path.
     TakePath,
+    /// The operation is done, but that of a timer with nothing late, which ends when that is known. A step of its own, because much depends on the end in the same cycle.
+    End,
 }
 
 /// Largest log2 of the factor of the time before a tail probe.
@@ -54,6 +56,8 @@ pub struct LossFlow {
     pub start: Signal<In, Bit>,
     pub op: Signal<In, Op>,
     pub done: Signal<Out, Bit>,
+    /// High with `done` if the queue pair fails. It comes early in a cycle, `done` late.
+    pub fails: Signal<Out, Bit>,
     pub result: Signal<Out, OpResult>,
     pub stats: Signal<Out, StatPulses>,
 
@@ -73,6 +77,9 @@ pub struct LossFlow {
     psn: DFF<Psn>,
     sent: DFF<SentPacket>,
     expires_at: DFF<Bits<32>>,
+    /// The queue pair fails, because its peer refused the packet or because its retries are spent.
+    refused: DFF<Bit>,
+    exhausted: DFF<Bit>,
     /// The loss is reported to the spray engine.
     reports_path: DFF<Bit>,
     feedback: DFF<SprayFeedback>,
@@ -104,6 +111,8 @@ impl Logic for LossFlow {
             psn,
             sent,
             expires_at,
+            refused,
+            exhausted,
             reports_path,
             feedback,
             timed_out,
@@ -219,7 +228,7 @@ impl Logic for LossFlow {
         // marked lost.
         let is_tail = timer & !self.timed_out.q.val();
         let spends_retry = self.spends_retry.q.val() & !is_tail;
-        let exhausted = spends_retry & (state.retries >= op.settings.retry_budget);
+        let exhausts = spends_retry & (state.retries >= op.settings.retry_budget);
         self.spends_retry.d.next = !state.retries.any() | reached(op.now, state.next_retry);
         self.next_retry.d.next = op.now + timeout(op.settings, state.retries + 1);
         let retries = if self.timed_out.q.val() & !sent.retries.all() {
@@ -276,16 +285,26 @@ impl Logic for LossFlow {
             ..WindowRequest::default()
         };
 
+        let fails = self.refused.q.val() | self.exhausted.q.val();
         self.done.next = false;
+        self.fails.next = (step == Step::End) & fails;
         self.result.next = OpResult {
             state,
             packet_sent: false,
             tried_again: false,
-            next_action: NextAction::Nothing,
+            next_action: if fails {
+                NextAction::Fail
+            } else {
+                NextAction::Nothing
+            },
             una: bits(0),
             failed_slot_valid: true,
             slot: sent.slot,
-            status: bits::<8>(WcStatus::RetryExcErr.code() as u64),
+            status: if self.refused.q.val() {
+                bits::<8>(WcStatus::RemOpErr.code() as u64)
+            } else {
+                bits::<8>(WcStatus::RetryExcErr.code() as u64)
+            },
         };
         self.stats.next = StatPulses::default();
         self.stats.next.lost_index = match step {
@@ -298,6 +317,8 @@ impl Logic for LossFlow {
             Step::Idle => {
                 if self.start.val() {
                     self.state.d.next = op.state;
+                    self.refused.d.next = false;
+                    self.exhausted.d.next = false;
                     self.asks.d.next = false;
                     self.may_probe.d.next = timer & op.settings.early_loss.any();
                     if timer {
@@ -326,14 +347,8 @@ impl Logic for LossFlow {
                         if trimmed | recoverable {
                             self.step.d.next = Step::MarkLost;
                         } else {
-                            self.done.next = true;
-                            self.step.d.next = Step::Idle;
-                            if fatal {
-                                self.result.next.next_action = NextAction::Fail;
-                                self.result.next.slot = window.sent.slot;
-                                self.result.next.status =
-                                    bits::<8>(WcStatus::RemOpErr.code() as u64);
-                            }
+                            self.refused.d.next = fatal;
+                            self.step.d.next = Step::End;
                         }
                     }
                 }
@@ -356,8 +371,7 @@ impl Logic for LossFlow {
                     if window.found {
                         self.step.d.next = Step::CheckExpiry;
                     } else {
-                        self.done.next = true;
-                        self.step.d.next = Step::Idle;
+                        self.step.d.next = Step::End;
                     }
                 }
             }
@@ -366,10 +380,9 @@ impl Logic for LossFlow {
                     self.stats.next.timeout = true;
                     self.stats.next.lost_on_path = true;
                     self.step.d.next = Step::MarkLost;
-                } else if probes & sent.is_retransmit & exhausted {
-                    self.done.next = true;
-                    self.result.next.next_action = NextAction::Fail;
-                    self.step.d.next = Step::Idle;
+                } else if probes & sent.is_retransmit & exhausts {
+                    self.exhausted.d.next = true;
+                    self.step.d.next = Step::End;
                 } else if probes {
                     // Something may find a packet lost each time before its timeout. That must end, too.
                     if sent.is_retransmit & spends_retry {
@@ -406,10 +419,9 @@ impl Logic for LossFlow {
             Step::MarkLost => {
                 if !self.spray.busy.val() {
                     self.spray.start.next = self.reports_path.q.val();
-                    if exhausted {
-                        self.done.next = true;
-                        self.result.next.next_action = NextAction::Fail;
-                        self.step.d.next = Step::Idle;
+                    if exhausts {
+                        self.exhausted.d.next = true;
+                        self.step.d.next = Step::End;
                     } else {
                         if spends_retry {
                             self.state.d.next.retries = state.retries + 1;
@@ -431,18 +443,15 @@ impl Logic for LossFlow {
             }
             Step::TakePath => {
                 if !self.spray.busy.val() & asks {
-                    self.done.next = true;
-                    self.result.next.state = asked;
-                    self.step.d.next = Step::Idle;
+                    self.state.d.next = asked;
+                    self.step.d.next = Step::End;
                 } else if !self.spray.busy.val() {
                     self.state.d.next = probed;
-                    if sent.is_retransmit {
-                        self.step.d.next = Step::FindInFlight;
+                    self.step.d.next = if sent.is_retransmit {
+                        Step::FindInFlight
                     } else {
-                        self.done.next = true;
-                        self.result.next.state = probed;
-                        self.step.d.next = Step::Idle;
-                    }
+                        Step::End
+                    };
                 }
             }
             Step::ReportLossToCc => {
@@ -454,10 +463,13 @@ impl Logic for LossFlow {
                     if timer {
                         self.step.d.next = Step::FindInFlight;
                     } else {
-                        self.done.next = true;
-                        self.step.d.next = Step::Idle;
+                        self.step.d.next = Step::End;
                     }
                 }
+            }
+            Step::End => {
+                self.done.next = true;
+                self.step.d.next = Step::Idle;
             }
         }
         self.next_probe_at.d.next = op.now + bit_cast::<32, TAIL_BITS>(delays.tail);

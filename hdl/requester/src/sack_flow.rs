@@ -44,6 +44,8 @@ enum Step {
     MarkLost,
     /// Reports the loss to congestion control, once that is free.
     ReportLossToCc,
+    /// The queue pair fails: a message that was completed in the background has failed.
+    Fail,
 }
 
 /// log2 of the unit of the MPR field: 128 packets.
@@ -84,6 +86,8 @@ pub struct SackFlow {
     pub chains_next: Signal<In, Bit>,
     pub next_control: Signal<In, ControlPacket>,
     pub done: Signal<Out, Bit>,
+    /// High with `done` if the queue pair fails. It comes early in a cycle, `done` late.
+    pub fails: Signal<Out, Bit>,
     /// Valid with `done`: the next SACK may start in this cycle.
     pub may_chain: Signal<Out, Bit>,
     pub result: Signal<Out, OpResult>,
@@ -406,9 +410,7 @@ impl Logic for SackFlow {
                 if self.window.busy.val() | self.messages.busy.val() | !self.estimate.valid.val() {
                     self.step.d.next = Step::ApplyToWindow;
                 } else if self.completing.val() & self.messages_response.val().found {
-                    self.done.next = true;
-                    self.result.next.next_action = NextAction::Fail;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = Step::Fail;
                 } else {
                     self.messages.start.next = moves;
                     self.stats.next.sack = is_accepted;
@@ -522,7 +524,13 @@ impl Logic for SackFlow {
                     self.step.d.next = Step::FindInFlight;
                 }
             }
+            Step::Fail => {
+                self.done.next = true;
+                self.result.next.next_action = NextAction::Fail;
+                self.step.d.next = Step::Idle;
+            }
         }
+        self.fails.next = step == Step::Fail;
         if self.reset.val() {
             self.step.d.next = Step::Idle;
         }

@@ -354,10 +354,11 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         }
         let completes_in_background =
             runs_sack & (event_result.next_action == NextAction::Completing);
-        // Whether an event needs more does not depend on the transmit flow, whose result comes last.
-        let event_needs_admin = event_done
-            & (event_result.next_action != NextAction::Nothing)
-            & !completes_in_background;
+        // Whether an event needs more does not depend on the transmit flow, whose result comes last, nor on when a SACK or a loss is done. A SACK that fails nothing completes messages in
+        // the background.
+        let rc_needs_admin =
+            self.rc.done.val() & (self.rc.result.val().next_action != NextAction::Nothing);
+        let event_needs_admin = self.sack.fails.val() | self.loss.fails.val() | rc_needs_admin;
         let needs_admin =
             event_needs_admin | (sent & (sent_result.next_action != NextAction::Nothing));
         self.admin.start.next = starts & is_admin;

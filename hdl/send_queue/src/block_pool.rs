@@ -1,7 +1,7 @@
 //! The pool of blocks of entries: which are free, and which block follows which.
 
 use hdl_macros::{clock, hdl};
-use hdl_primitives::ram::BypassRam;
+use hdl_primitives::ram::{BypassRam, LutRam};
 use hdl_primitives::{Checked, Parameters};
 use rust_hdl::prelude::*;
 
@@ -41,8 +41,11 @@ pub struct BlockPool<const B: usize> {
     pub follow_arriving: Signal<In, Block>,
     pub followed_arriving: Signal<Out, Block>,
 
-    /// The block behind each block. Three copies: of the free chain, and for the followers.
-    links: [BypassRam<Block, B>; 3],
+    /// The block behind each block. Three copies: of the free chain, of the follower of entries that arrive, and of the other one, on whose link the next message depends in the
+    /// same cycle: a memory of LUTs has it two levels earlier.
+    links: [BypassRam<Block, B>; 2],
+    fast_links: LutRam<Block, B>,
+    followed_from: DFF<Block>,
     head: DFF<Block>,
     tail: DFF<Block>,
     held: DFF<BlockCount>,
@@ -60,8 +63,8 @@ impl<const B: usize> Parameters for BlockPool<B> {
 impl<const B: usize> Logic for BlockPool<B> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, head, tail, held);
-        clock!(self, clock, links[..]);
+        dff_setup!(self, clock, head, tail, held, followed_from);
+        clock!(self, clock, links[..], fast_links);
         let head = self.head.q.val();
         let tail = self.tail.q.val();
         let held = self.held.q.val();
@@ -89,11 +92,15 @@ impl<const B: usize> Logic for BlockPool<B> {
         } else {
             head
         };
-        for i in 0..3 {
-            self.links[i].write_enable.next = clear | appends | joins;
+        let writes = clear | appends | joins;
+        for i in 0..2 {
+            self.links[i].write_enable.next = writes;
             self.links[i].write_address.next = written.get_bits::<B>(0);
             self.links[i].write_data.next = link;
         }
+        self.fast_links.write_enable.next = writes;
+        self.fast_links.write_address.next = written.get_bits::<B>(0);
+        self.fast_links.write_data.next = link;
 
         // take and give
         self.links[0].read_address.next = head.get_bits::<B>(0);
@@ -113,10 +120,11 @@ impl<const B: usize> Logic for BlockPool<B> {
         self.free.next = held;
 
         // follow
-        self.links[1].read_address.next = self.follow.val().get_bits::<B>(0);
-        self.followed.next = self.links[1].read_data.val();
-        self.links[2].read_address.next = self.follow_arriving.val().get_bits::<B>(0);
-        self.followed_arriving.next = self.links[2].read_data.val();
+        self.followed_from.d.next = self.follow.val();
+        self.fast_links.read_address.next = self.followed_from.q.val().get_bits::<B>(0);
+        self.followed.next = self.fast_links.read_data.val();
+        self.links[1].read_address.next = self.follow_arriving.val().get_bits::<B>(0);
+        self.followed_arriving.next = self.links[1].read_data.val();
 
         if self.reset.val() {
             self.head.d.next = bits(0);

@@ -18,6 +18,8 @@ pub struct Cursor<const E: usize> {
     pub moves: Signal<In, Bit>,
     pub to_slot: Signal<In, SqIndex>,
     pub to_block: Signal<In, Block>,
+    /// `followed` counts in place of `to_block`. It comes last, so it is chosen last.
+    pub to_followed: Signal<In, Bit>,
     pub streams: Signal<In, Bit>,
     /// The message is being read: addresses the one behind it.
     pub reads_ahead: Signal<In, Bit>,
@@ -49,18 +51,19 @@ impl<const E: usize> Logic for Cursor<E> {
         let streams = self.streams.val();
         let crosses = slot.get_bits::<3>(0).all();
         let next_slot = slot + 1;
-        let next_block = if crosses { followed } else { block };
         let second_slot = slot + 2;
-        let second_block = if slot.get_bits::<2>(1).all() {
+        let ends_soon = slot.get_bits::<2>(1).all();
+
+        let target_is_followed = if streams {
+            crosses
+        } else {
+            self.to_followed.val()
+        };
+        let target_known = if streams { block } else { self.to_block.val() };
+        let target_block = if target_is_followed {
             followed
         } else {
-            block
-        };
-
-        let target_block = if streams {
-            next_block
-        } else {
-            self.to_block.val()
+            target_known
         };
         if self.moves.val() {
             self.slot_held.d.next = if streams {
@@ -77,12 +80,22 @@ impl<const E: usize> Logic for Cursor<E> {
         } else {
             self.to_slot.val()
         };
-        let read_block = if streams {
-            second_block
+        let read_is_followed = if streams {
+            ends_soon
         } else if self.reads_ahead.val() {
-            next_block
+            crosses
+        } else {
+            self.to_followed.val()
+        };
+        let read_known = if streams | self.reads_ahead.val() {
+            block
         } else {
             self.to_block.val()
+        };
+        let read_block = if read_is_followed {
+            followed
+        } else {
+            read_known
         };
 
         self.slot.next = slot;

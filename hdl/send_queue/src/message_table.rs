@@ -168,6 +168,8 @@ pub struct MessageTable<
     /// The message to decide on next, unless the operation `streams`: it goes on with the message behind this one in the next cycle.
     next_slot: Signal<Local, SqIndex>,
     next_block: Signal<Local, Block>,
+    /// It is the block behind the one of before, in place of `next_block`.
+    next_followed: Signal<Local, Bit>,
     streams: Signal<Local, Bit>,
 }
 
@@ -365,6 +367,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.started.write_enable.next = false;
         self.next_slot.next = slot;
         self.next_block.next = block;
+        self.next_followed.next = false;
         self.streams.next = false;
         match step {
             Step::Clear => {
@@ -395,7 +398,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             }
             Step::Walk => {
                 if !decides & !walk_waits {
-                    self.next_block.next = followed;
+                    self.next_followed.next = true;
                     self.hops.d.next = self.hops.q.val() - 1;
                     if self.hops.q.val() == 1 {
                         self.step.d.next = Step::Wait;
@@ -462,7 +465,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 } else if is_lookup_by_psn & self.search.walks.val() {
                     if self.search.passes.val() {
                         self.next_slot.next = (slot | 7) + 1;
-                        self.next_block.next = followed;
+                        self.next_followed.next = true;
                         self.step.d.next = Step::Wait;
                     } else {
                         self.next_block.next = self.search.found_block.val();
@@ -523,6 +526,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         if redirects {
             self.next_slot.next = corrected.slot;
             self.next_block.next = corrected.block;
+            self.next_followed.next = false;
             self.hops.d.next = corrected.hops;
             self.step.d.next = if corrected.hops.any() {
                 Step::Walk
@@ -540,6 +544,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.cursor.moves.next = step != Step::Idle;
         self.cursor.to_slot.next = self.next_slot.val();
         self.cursor.to_block.next = self.next_block.val();
+        self.cursor.to_followed.next = self.next_followed.val();
         self.cursor.streams.next = streams;
         self.cursor.reads_ahead.next = (step == Step::Wait) & !redirects;
         self.prefetch.follow.next = self.cursor.follow.val();

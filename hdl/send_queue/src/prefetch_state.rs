@@ -105,11 +105,18 @@ pub fn after_take(row: PrefetchState, block: Block) -> PrefetchState {
     after
 }
 
-/// Returns whether so many entries that arrive end with the last one under way, or with the last one of a burst.
+/// Returns whether `a + b` is `sum`, without a carry chain: where the sum is right, each carry follows from the bits below it. 3 levels.
+#[hdl_fn]
+fn is_sum(a: Bits<16>, b: Bits<16>, sum: Bits<16>) -> Bit {
+    let carries = a ^ b ^ sum;
+    carries == (((a & b) | ((a | b) & !sum)) << 1)
+}
+
+/// Returns whether so many entries that arrive end with the last one under way, or with the last one of a burst. 4 levels.
 #[hdl_fn]
 pub fn ends_run(row: PrefetchState, entries: Bits<4>) -> Bit {
-    let end = row.arriving + bit_cast::<16, 4>(entries);
-    (row.reading == end) | !end.get_bits::<5>(0).any()
+    let end = row.arriving.get_bits::<5>(0) + bit_cast::<5, 4>(entries);
+    is_sum(row.arriving, bit_cast::<16, 4>(entries), row.reading) | !end.any()
 }
 
 /// Returns whether another read leaves the queue pair with at most a burst ahead, and with less before it.

@@ -72,6 +72,7 @@ impl CheckOptions {
             jobs: usize::from(self.jobs),
             division: Division::default(),
             levels: budget.goal.levels,
+            loads: budget.goal.loads,
             rounds: self.rounds,
         };
         options.check()?;

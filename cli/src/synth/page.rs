@@ -25,17 +25,18 @@ is a design of its own often has fewer queue pairs (`./stellar verilog --list` s
 ## The whole card
 
 `./stellar synth --board BOARD --check` maps every module of a board's card once, joins the netlists over their ports, and holds the card against the budgets of
-the board (`fpga/budgets/BOARD.toml`). It prints the shares of the device, the cells by block, the longest paths, the nets with most loads, the memories that are not
+the board (`fpga/budgets/BOARD.toml`). It prints the shares of the device, the cells by block, the longest paths, the registers that most of them end at, the nets with most loads, the memories that are not
 of their declared style, and what grew since the card was recorded (`docs/area/BOARD.toml`). It fails if a budget is broken. `--ratchet` accepts what the card missed of its goal when it was
 recorded, and no more. `--record` writes a new record. Netlists are kept in `.stellar/synth` by the contents of the Verilog, so a second run maps what changed.
 
 - **Levels.** A LUT is one level, a MUXF7, 8 or 9 a half. A path that begins at a block RAM has 4 levels, at an UltraRAM 5. Carry cells count nothing, as in the tables below. Paths go from register to register, through all modules between; ports of the card count as registers. The mapper chooses by the same measure: it is told that a function of seven inputs takes a level and a half,
   and one of eight two (four LUTs and three MUXF), and that what a block RAM drives comes four levels after the rest.
+- **Rounds.** ABC sees the logic of one unit. So the units on paths above the goal are mapped again, twice (`--rounds`): ABC hears when signals come from other units, carries and memories, and when those need theirs, as the mapping before has it, less a level of margin. Vivado, which sees the whole card, knows as much.
 - **Units.** A module of up to 4,000 lines of Verilog, with everything below it, is mapped in one run and flattened; block RAMs, UltraRAMs, registers of the reset tree and larger modules are mapped on their own. LUTs do not merge over the borders of such units, so paths over borders are a little longer than
   Vivado would make them. Inputs that are constant and outputs that nobody reads are passed down to a unit, so the logic behind them is gone.
 - **Cells.** LUTs include those of memories and of shift registers. UltraRAMs are counted as Vivado builds them, 4,096 words of 72 bits each, by the declared memories.
 - **Fan-out.** The loads of a net are the pins in all modules that it enters, without clocks. The placer replicates the driver of a net above the limit, each copy for loads that lie together (`FORCE_MAX_FANOUT`, `fpga/tcl/place.tcl`), if it is a register or a LUT. Such a net does not count if it
-  needs no more copies than the goal allows; those driven by something else count.
+  needs no more copies than the goal allows; those driven by something else count. A MUXF that drives one is a LUT here, because the scripts let Vivado make one of it (`MUXF_REMAP`).
 - **Loops.** A loop of gates without a register, over whatever modules, is an error that names it. So is a memory that cannot be of its declared style.
 
 [boards.md](boards.md#shares-of-the-devices) has the figures.

@@ -3,7 +3,7 @@
 /// What a path through or out of a cell counts, in half levels: a LUT is one level, and a multiplexer beside the LUTs (MUXF7 to 9) half of one. Carry
 /// cells count nothing, as in `docs/area.md`.
 pub(crate) const LEVEL: u32 = 2;
-const MUXF: u32 = 1;
+pub(crate) const MUXF: u32 = 1;
 /// A block RAM without its output register: clock to output is about that of four levels.
 pub(crate) const BLOCK_RAM_START: u32 = 4 * LEVEL;
 /// An UltraRAM without its output register.
@@ -72,7 +72,7 @@ pub enum Driver {
     Register,
     /// A LUT.
     Lut,
-    /// A multiplexer beside the LUTs, a carry chain, a memory, a multiplier, or a port. A placer cannot replicate it.
+    /// A carry chain, a memory, a multiplier, or a port. A placer cannot replicate it; nor a multiplexer beside the LUTs, of which a LUT is made if it has many loads.
     Other,
 }
 

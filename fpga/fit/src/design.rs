@@ -41,6 +41,8 @@ pub struct Options<'a> {
     pub division: Division,
     /// Levels that may lie between registers. Units on longer paths are mapped again, with the times at their borders.
     pub levels: u32,
+    /// Loads of a net from which a multiplexer beside the LUTs, if it drives it, is a LUT.
+    pub loads: u32,
     /// How often they are.
     pub rounds: u32,
 }

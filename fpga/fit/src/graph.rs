@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::cells::{self, Driver, Role, LEVEL};
+use crate::cells::{self, Driver, Role, LEVEL, MUXF};
 use crate::design::Design;
 use crate::netlist::{Bit, Cell, Netlist};
 use crate::variant;
@@ -73,14 +73,29 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    pub(crate) fn join(design: &Design) -> Self {
+    /// Joins the netlists. A multiplexer beside the LUTs that drives more than `loads` pins is a LUT here, as the project's scripts have it (`fpga/tcl/place.tcl`), because only
+    /// registers and LUTs are replicated.
+    pub(crate) fn join(design: &Design, loads: u32) -> Self {
         let mut joiner = Joiner {
             design,
             graph: Self::default(),
             same: vec![],
         };
         joiner.top();
-        joiner.finish()
+        let mut graph = joiner.finish();
+        let Self {
+            gates,
+            loads: all_loads,
+            ..
+        } = &mut graph;
+        let is_wide = |net: &Net| all_loads[*net as usize] > loads;
+        for gate in gates.iter_mut().filter(|gate| gate.weight == MUXF) {
+            if gate.outputs.iter().any(is_wide) {
+                gate.weight = LEVEL;
+                gate.driver = Driver::Lut;
+            }
+        }
+        graph
     }
 }
 

@@ -26,7 +26,7 @@ impl Design {
         options: &Options<'_>,
         tell: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<bool, FitError> {
-        let graph = Graph::join(self);
+        let graph = Graph::join(self, options.loads);
         let arrival = Arrival::compute(self, &graph)?;
         let times = borders::of_units(self, &graph, &arrival, options.levels * LEVEL);
         let netlists = self.map_again(&times, sources, mapper, options, tell)?;

@@ -44,7 +44,7 @@ impl Design {
     /// # Errors
     /// [`FitError::Loop`] if cells form a loop without a register.
     pub fn measure(&self, limits: Limits) -> Result<Report, FitError> {
-        let graph = Graph::join(self);
+        let graph = Graph::join(self, limits.loads);
         let blocks = Blocks::measure(self, &graph, limits.depth);
         Ok(Report {
             total: blocks.total,

@@ -102,11 +102,16 @@ fn drivers_of_wide_nets_are_replicated_before_placement() {
         let found = &recorded[wide];
         assert!(found.contains("FLAT_PIN_COUNT > 501"), "{found}");
         let rest = &recorded[wide + 1..];
+        // A multiplexer is made a LUT first.
         assert_eq!(
-            rest[..3],
+            rest[..7],
             [
+                "set_property MUXF_REMAP TRUE cell4",
+                "opt_design ",
+                found.as_str(),
                 "set_property FORCE_MAX_FANOUT 500 net1",
                 "set_property FORCE_MAX_FANOUT 500 net2",
+                "set_property FORCE_MAX_FANOUT 500 net4",
                 "place_design -directive Explore",
             ]
         );

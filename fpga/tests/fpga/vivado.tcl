@@ -1,5 +1,6 @@
 # Stands in for Vivado in tclsh: every command that the project's scripts may use is recorded on a line `> name arguments`. Another one is an error, and so
-# is a file that does not exist. `slack` is what get_timing_paths finds. Three nets are wide: net1 is driven by a register, net2 by a LUT, net3 by a memory.
+# is a file that does not exist. `slack` is what get_timing_paths finds. Four nets are wide: net1 is driven by a register, net2 by a LUT, net3 by a memory, net4
+# by a multiplexer, of which opt_design makes a LUT if it is asked to.
 #
 # tclsh vivado.tcl BUILD.TCL SLACK [STEP]
 set script [lindex $argv 0]
@@ -10,11 +11,25 @@ proc record {name arguments} {
     puts "> $name $arguments"
 }
 foreach name {
-    set_msg_config create_project generate_target synth_ip synth_design opt_design place_design phys_opt_design route_design
+    set_msg_config create_project generate_target synth_ip synth_design place_design phys_opt_design route_design
     write_checkpoint write_bitstream write_cfgmem report_utilization report_timing_summary report_clock_interaction report_cdc report_bus_skew
-    report_methodology report_high_fanout_nets report_drc report_power get_timing_paths set_property
+    report_methodology report_high_fanout_nets report_drc report_power get_timing_paths
 } {
     proc $name args "record $name \$args"
+}
+set remapped {}
+set muxes {cell4 MUXF8}
+proc opt_design args {
+    record opt_design $args
+    foreach cell $::remapped {
+        dict set ::muxes $cell LUT3
+    }
+}
+proc set_property args {
+    record set_property $args
+    if {[lindex $args 0] eq "MUXF_REMAP"} {
+        lappend ::remapped [lindex $args 2]
+    }
 }
 proc get_ips names {
     global ips
@@ -42,7 +57,7 @@ proc get_nets args {
         return [string map {pin net} [lindex $args $place+1]]
     }
     record get_nets $args
-    return {net1 net2 net3}
+    return {net1 net2 net3 net4}
 }
 proc get_pins args {
     return [string map {net pin} [lindex $args [lsearch -exact $args -of_objects]+1]]
@@ -52,7 +67,7 @@ proc get_cells {of_objects pin} {
 }
 proc get_property {name object} {
     if {$name eq "REF_NAME"} {
-        return [dict get {cell1 FDRE cell2 LUT6 cell3 RAMB36E2} $object]
+        return [dict get [dict merge {cell1 FDRE cell2 LUT6 cell3 RAMB36E2} $::muxes] $object]
     }
     return $::slack
 }

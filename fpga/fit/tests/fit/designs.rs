@@ -238,6 +238,21 @@ const BORDER: &str = "module border (
 endmodule
 ";
 
+/// The parity of 7 bits, two LUTs and a multiplexer beside them, clears 600 registers.
+const WIDE: &str = "module wide (
+  input wire clock,
+  input wire [6:0] in,
+  input wire [599:0] data,
+  output reg [599:0] many
+);
+  reg [6:0] held;
+  always @(posedge clock) begin
+    held <= in;
+    many <= ^held ? 600'd0 : data;
+  end
+endmodule
+";
+
 fn modules(all: &[(&str, &str)]) -> Vec<Module> {
     let module = |(name, text): &(&str, &str)| Module {
         name: (*name).into(),
@@ -267,6 +282,7 @@ fn options<'a>(yosys: &'a str, cache: &'a std::path::Path, division: Division) -
         jobs: 2,
         division,
         levels: LIMITS.levels,
+        loads: LIMITS.loads,
         rounds: 0,
     }
 }
@@ -304,6 +320,16 @@ fn measured(all: &[(&str, &str)], top: &str) -> Result<Report, FitError> {
 /// The parity of 64 bits, measured.
 pub fn parity() -> Report {
     measured(&[("parity", PARITY)], "parity").expect("measured")
+}
+
+/// A multiplexer with 600 loads, measured, if a net may have so many.
+pub fn wide(loads: u32) -> Report {
+    let folder = tempfile::tempdir().expect("a folder");
+    let design = map(&modules(&[("wide", WIDE)]), "wide", "yosys", folder.path());
+    let limits = Limits { loads, ..LIMITS };
+    design
+        .and_then(|design| design.measure(limits))
+        .expect("measured")
 }
 
 /// What follows a block RAM, measured.

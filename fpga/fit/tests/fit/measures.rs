@@ -1,8 +1,8 @@
 //! Paths, fan-out, cells and memories of designs whose numbers are known.
 
-use stellar_fit::Driver;
+use stellar_fit::{Driver, Report};
 
-use crate::designs::{border, chain, late, parity, ring, twins};
+use crate::designs::{border, chain, late, parity, ring, twins, wide};
 
 #[test]
 fn a_path_over_three_modules_is_counted_from_register_to_register() {
@@ -60,6 +60,21 @@ fn loads_are_those_of_all_modules_that_a_net_enters() {
     assert_eq!(nets[0].driver, Driver::Register);
     assert_eq!((nets[0].copies(500), nets[0].copies(700)), (2, 1));
     assert_eq!(nets[0].loads, 700);
+}
+
+#[test]
+fn a_multiplexer_with_many_loads_is_a_lut() {
+    let (few, many) = (wide(700), wide(500));
+    let path = |report: &Report| {
+        let path = &report.timing.paths[0];
+        (path.luts, path.muxes)
+    };
+    assert_eq!((path(&few), few.nets.len()), ((1, 1), 0));
+    assert_eq!((path(&many), many.timing.worst), ((2, 0), 2.0));
+    let [net] = many.nets.as_slice() else {
+        panic!("{:#?}", many.nets);
+    };
+    assert_eq!((net.driver, net.loads), (Driver::Lut, 600));
 }
 
 #[test]

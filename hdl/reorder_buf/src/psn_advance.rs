@@ -1,7 +1,7 @@
 //! The later stages of `psn_track`: they compute the expected PSN after a packet.
 
 use hdl_macros::hdl;
-use hdl_primitives::ram::{BlockRam, BypassRam};
+use hdl_primitives::ram::BypassRam;
 use hdl_primitives::trailing_ones::trailing_ones;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Psn;
@@ -46,15 +46,10 @@ pub struct PsnAdvance<
     pub read_row: Signal<In, Bits<QP_BITS>>,
     pub epsn: Signal<Out, Psn>,
     pub laps: Signal<Out, Bits<RING>>,
-    /// What was written meanwhile, and whether it counts in place of `laps`: who selects a lap selects it from both first, because the memory comes late.
-    pub new_laps: Signal<Out, Bits<RING>>,
-    pub laps_are_new: Signal<Out, Bit>,
 
     expected: BypassRam<Psn, QP_BITS>,
     /// Laps, for tokens that enter `psn_track`.
-    laps_to_read: BlockRam<Bits<RING>, QP_BITS>,
-    written_laps: DFF<Bits<RING>>,
-    rereads: DFF<Bit>,
+    laps_to_read: BypassRam<Bits<RING>, QP_BITS>,
     /// The same, for packets that change them.
     laps_to_change: BypassRam<Bits<RING>, QP_BITS>,
     /// Words all of whose packets were received on their lap.
@@ -86,7 +81,6 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, counted_valid, counted, entered, window_laps);
-        dff_setup!(self, clock, written_laps, rereads);
         dff_setup!(
             self,
             clock,
@@ -156,8 +150,6 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         self.laps_to_read.write_enable.next = writes_laps;
         self.laps_to_read.write_address.next = row;
         self.laps_to_read.write_data.next = laps;
-        self.written_laps.d.next = laps;
-        self.rereads.d.next = writes_laps & (row == self.read_row.val());
         self.full.write_enable.next = self.counted_valid.q.val() & in_ring;
         self.full.write_address.next = row;
         self.full.write_data.next = full;
@@ -231,7 +223,5 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         self.epsn.next = self.expected.read_data.val();
         self.laps_to_read.read_address.next = self.read_row.val();
         self.laps.next = self.laps_to_read.read_data.val();
-        self.new_laps.next = self.written_laps.q.val();
-        self.laps_are_new.next = self.rereads.q.val();
     }
 }

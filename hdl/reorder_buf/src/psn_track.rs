@@ -53,7 +53,7 @@ pub const fn window(ring_bits: usize) -> u32 {
 ///
 /// Stages, with levels planned:
 /// * `lookup` (cycle t): read expected PSN, laps and word; compare with the tokens before: 3.
-/// * `wait` (t + 1): the word memory has a latency of two cycles. Select the lap of the word, behind a block RAM, 4; for a probe, read the other word, and the laps again.
+/// * `wait` (t + 1): the word memory has a latency of two cycles. Select the lap of the word 4, behind a block RAM; for a probe, read the other word, and the laps again.
 /// * `compare` (t + 2): compare the PSN with the word of the expected PSN; select the bit and the word of the packet. 6 (word
 ///   forwarded 2, bit 3, gate 1). For a probe, select the lap of the other word.
 /// * `decide` (t + 3): verdict 8 (PSN against the expected PSN in its word 2, choice 1, verdict 5); forwarded word 2.
@@ -164,14 +164,6 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         let own_word = ring_word::<RING_BITS>(previous.psn);
         let holds = writes_word & is_at::<RING_BITS>(decision.tracked, previous.row, own_word);
         let own_lap = lap_of::<RING_BITS>(previous.psn);
-        let laps = self.advance.laps.val();
-        let new_laps = self.advance.new_laps.val();
-        let laps_are_new = self.advance.laps_are_new.val();
-        let lap = if laps_are_new {
-            new_laps.get_bit(own_word.index())
-        } else {
-            laps.get_bit(own_word.index())
-        };
         self.errors.read_address.next = previous.row.get_bits::<QP_BITS>(0);
         self.waited_valid.d.next = self.looked_up_valid.q.val();
         self.waited.d.next = WaitReg {
@@ -182,7 +174,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
                 is: holds | held.is,
                 word: if holds { written.word } else { held.word },
             },
-            live: lap == own_lap,
+            live: self.advance.laps.val().get_bit(own_word.index()) == own_lap,
         };
 
         // compare
@@ -216,11 +208,6 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         // Of a probe: the laps have been read again.
         let epsn_ring_word = ring_word::<RING_BITS>(waited.epsn);
         let epsn_lap = lap_of::<RING_BITS>(waited.epsn);
-        let lap_again = if laps_are_new {
-            new_laps.get_bit(epsn_ring_word.index())
-        } else {
-            laps.get_bit(epsn_ring_word.index())
-        };
         let below_epsn = !(Bits::<64>::mask() << waited.epsn.get_bits::<6>(0));
         let implied_word = if in_epsn_word {
             below_epsn
@@ -247,7 +234,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
             } else {
                 word_before | implied_word | (bits::<64>(1) << psn_bit)
             },
-            epsn_word_live: lap_again == epsn_lap,
+            epsn_word_live: self.advance.laps.val().get_bit(epsn_ring_word.index()) == epsn_lap,
         };
 
         // decide

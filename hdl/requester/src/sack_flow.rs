@@ -121,6 +121,8 @@ pub struct SackFlow {
     accepted: DFF<Bit>,
     /// The SACK moved `una`, so messages may complete.
     una_moved: DFF<Bit>,
+    /// Messages complete up to `una`. It waits a cycle, because it is known late.
+    completes: DFF<Bit>,
     /// The packet that is answered does not come before the first one that is not acknowledged.
     is_ahead: DFF<Bit>,
     answered: DFF<Bit>,
@@ -158,7 +160,8 @@ impl Logic for SackFlow {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, step, state, accepted, una_moved, answered, at, una, in_flight, sample
+            self, clock, step, state, accepted, una_moved, completes, answered, at, una, in_flight,
+            sample
         );
         dff_setup!(self, clock, bytes, rtt, from, candidate, next_psn, packets);
         dff_setup!(self, clock, probed_at, is_retransmit, reordering, horizon);
@@ -337,11 +340,12 @@ impl Logic for SackFlow {
             stamp: window_control.cc_state.timestamp,
         };
 
-        self.messages.start.next = false;
+        self.completes.d.next = false;
+        self.messages.start.next = self.completes.q.val();
         self.messages.request.next = MessageRequest {
             op: MessageOp::Complete,
             qp: op.qp,
-            psn: window.una,
+            psn: una,
             ..MessageRequest::default()
         };
 
@@ -412,7 +416,7 @@ impl Logic for SackFlow {
                 } else if self.completing.val() & self.messages_response.val().found {
                     self.step.d.next = Step::Fail;
                 } else {
-                    self.messages.start.next = moves;
+                    self.completes.d.next = moves;
                     self.stats.next.sack = is_accepted;
                     self.stats.next.sack_out_of_window = window.verdict == SackVerdict::OutOfWindow;
                     self.stats.next.sack_inconsistent = window.verdict == SackVerdict::Inconsistent;
@@ -532,6 +536,7 @@ impl Logic for SackFlow {
         }
         self.fails.next = step == Step::Fail;
         if self.reset.val() {
+            self.completes.d.next = false;
             self.step.d.next = Step::Idle;
         }
     }

@@ -420,7 +420,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         let reschedule = if admin_done {
             (is_event | self.admin.reschedule.val()) & !self.admin.state.val().failed
         } else {
-            (event_done & !event_needs_admin) | (starts & is_wake & !ignored)
+            (event_done & !event_needs_admin) | (starts & is_wake & !op.state.failed)
         };
         self.schedule.valid.next = reschedule | (step == Step::Reschedule);
         self.schedule.page.next = op.settings.page;

@@ -53,19 +53,20 @@ fn vs_pending_word(word: Bits<18>, outcome: RxOutcome) -> VsPendingWord {
     }
 }
 
-/// Compares a packet with the pending packets, and with the packet before it, which `state` may not contain yet. Levels: 4 (comparison 3,
-/// choice of the parity).
+/// Compares a packet with the pending packets, and with the packet before it, which `state` may not contain yet. Levels: 4 (choice of the
+/// parity, comparison 3).
 #[hdl_fn]
 pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compared {
     let odd = outcome.psn.get_bit(6);
-    // Both words are compared before one is chosen, because the memory comes late.
-    let vs_even = vs_pending_word(state.even.word, outcome);
-    let vs_odd = vs_pending_word(state.odd.word, outcome);
+    let even_pending = state.even;
+    let odd_pending = state.odd;
+    let own = if odd { odd_pending } else { even_pending };
+    let other = if odd { even_pending } else { odd_pending };
     Compared {
         in_order: (outcome.psn - outcome.epsn).get_bit(23),
         urgent_psn: vs_urgent_psn(state.sack_now_until, outcome),
-        own: if odd { vs_odd } else { vs_even },
-        other: if odd { vs_even } else { vs_odd },
+        own: vs_pending_word(own.word, outcome),
+        other: vs_pending_word(other.word, outcome),
         last_urgent: vs_urgent_psn(last.psn, outcome),
         last_word: vs_pending_word(last.psn.get_bits::<18>(6), outcome),
         last_is_own: last.psn.get_bit(6) == odd,

@@ -20,6 +20,16 @@ fn spliced<const W: usize>(held: Bits<W>, next: Bits<W>, drop: usize) -> Bits<W>
     (held >> ((8 * drop) as u64)) | (next << ((W - 8 * drop) as u64))
 }
 
+/// Lengths of IPv4 packets that Ethernet pads, a bit for each: from a header alone up to less than its least payload.
+const PADDED_LENGTHS: u64 = (1 << MIN_PAYLOAD) - (1 << Ipv4::LEN);
+
+/// Returns whether Ethernet pads an IPv4 packet of this length. 2 levels: a comparison would be a carry chain.
+#[hdl_fn]
+fn is_padded_length(total: Bits<16>) -> Bit {
+    let low = total.get_bits::<6>(0);
+    bits::<64>(PADDED_LENGTHS).get_bit(low.index()) & !total.get_bits::<10>(6).any()
+}
+
 /// Shifts frames by 14, 18, 54 or 58 bytes.
 ///
 /// A beat waits in `held` for the next beat, whose first bytes complete it. The last beat of a frame waits one cycle. So each input beat makes at
@@ -28,7 +38,7 @@ fn spliced<const W: usize>(held: Bits<W>, next: Bits<W>, drop: usize) -> Bits<W>
 ///
 /// A frame of one beat that Ethernet has padded ends where its IPv4 packet ends
 /// ([`without_padding`](stellar_wire::ipv4::without_padding)). At either width, a padded frame is one beat.
-/// LUT levels: byte multiplexer with 4 inputs 1, byte counts 3, padding 6.
+/// LUT levels: byte multiplexer with 4 inputs 1, byte counts 3, padding 5.
 #[derive(LogicBlock, Default)]
 pub struct Align<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -98,23 +108,23 @@ impl<const W: usize> Logic for Align<W> {
         // cut_padding
         let header_plain = behind.get_bits::<{ 8 * Ipv4::LEN }>(8 * shift_bytes(false, false));
         let header_tagged = behind.get_bits::<{ 8 * Ipv4::LEN }>(8 * shift_bytes(true, false));
-        let header = if outer.tagged {
-            header_tagged
+        let plain_total = be16(header_plain, ipv4::TOTAL_LENGTH);
+        let tagged_total = be16(header_tagged, ipv4::TOTAL_LENGTH);
+        let plain_padded = is_padded_length(plain_total)
+            & (held.bytes == (shift_bytes(false, false) + MIN_PAYLOAD) as u64);
+        let tagged_padded = is_padded_length(tagged_total)
+            & (held.bytes == (shift_bytes(true, false) + MIN_PAYLOAD) as u64);
+        let total = if outer.tagged {
+            tagged_total
         } else {
-            header_plain
+            plain_total
         };
-        let total = be16(header, ipv4::TOTAL_LENGTH);
-        let is_least = if outer.tagged {
-            held.bytes == (shift_bytes(true, false) + MIN_PAYLOAD) as u64
+        let may_be_padded = if outer.tagged {
+            tagged_padded
         } else {
-            held.bytes == (shift_bytes(false, false) + MIN_PAYLOAD) as u64
+            plain_padded
         };
-        let padded = held.first
-            & is_least
-            & !outer.ipv6
-            & !outer.encapsulated
-            & (total >= Ipv4::LEN as u64)
-            & (total < MIN_PAYLOAD as u64);
+        let padded = held.first & may_be_padded & !outer.ipv6 & !outer.encapsulated;
         let of_packet = if padded { total.get_bits::<8>(0) } else { left };
 
         let full = bits::<8>((W / 8) as u64);

@@ -68,7 +68,7 @@ pub(crate) fn is_border(kind: &str) -> bool {
 /// What drives a net.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Driver {
-    /// A flip-flop.
+    /// A flip-flop, or a shift register: where one drives 100 loads or more, Vivado's `opt_design` makes a flip-flop of its last stage (UG904, Shift Register Optimization).
     Register,
     /// A LUT.
     Lut,
@@ -79,7 +79,7 @@ pub enum Driver {
 /// What a cell is to the nets that it drives.
 pub(crate) fn driver(kind: &str) -> Driver {
     match kind {
-        _ if kind.starts_with("FD") => Driver::Register,
+        _ if kind.starts_with("FD") || kind.starts_with("SRL") => Driver::Register,
         _ if kind.starts_with("LUT") => Driver::Lut,
         _ => Driver::Other,
     }

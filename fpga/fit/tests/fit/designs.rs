@@ -253,6 +253,21 @@ const WIDE: &str = "module wide (
 endmodule
 ";
 
+/// A delay of four cycles, a shift register, clears 600 registers.
+const DELAYED: &str = "module delayed (
+  input wire clock,
+  input wire in,
+  input wire [599:0] data,
+  output reg [599:0] many
+);
+  reg [3:0] line;
+  always @(posedge clock) begin
+    line <= {line[2:0], in};
+    many <= line[3] ? 600'd0 : data;
+  end
+endmodule
+";
+
 fn modules(all: &[(&str, &str)]) -> Vec<Module> {
     let module = |(name, text): &(&str, &str)| Module {
         name: (*name).into(),
@@ -330,6 +345,11 @@ pub fn wide(loads: u32) -> Report {
     design
         .and_then(|design| design.measure(limits))
         .expect("measured")
+}
+
+/// A shift register with 600 loads, measured.
+pub fn delayed() -> Report {
+    measured(&[("delayed", DELAYED)], "delayed").expect("measured")
 }
 
 /// What follows a block RAM, measured.

@@ -2,7 +2,7 @@
 
 use stellar_fit::{Driver, Report};
 
-use crate::designs::{border, chain, late, parity, ring, twins, wide};
+use crate::designs::{border, chain, delayed, late, parity, ring, twins, wide};
 
 #[test]
 fn a_path_over_three_modules_is_counted_from_register_to_register() {
@@ -75,6 +75,19 @@ fn a_multiplexer_with_many_loads_is_a_lut() {
         panic!("{:#?}", many.nets);
     };
     assert_eq!((net.driver, net.loads), (Driver::Lut, 600));
+}
+
+#[test]
+fn a_shift_register_with_many_loads_ends_in_a_register() {
+    let report = delayed();
+    let drivers: Vec<Driver> = report.nets.iter().map(|net| net.driver).collect();
+    assert_eq!(drivers, [Driver::Register], "{:#?}", report.nets);
+    // A LUT holds the delay.
+    assert!(
+        report.total.lut >= 1 && report.total.ff < 604,
+        "{:?}",
+        report.total
+    );
 }
 
 #[test]

@@ -182,9 +182,6 @@ impl<'a> Joiner<'a> {
         for (n, cell) in netlist.cells.iter().enumerate() {
             self.cell(&here, n, cell);
         }
-        self.graph.scopes[scope as usize]
-            .nets
-            .clone_from(&here.nets);
         for ((cell, _), &below) in variant::of_instances(netlist)
             .iter()
             .zip(&design.units[unit].below)
@@ -196,6 +193,7 @@ impl<'a> Joiner<'a> {
             let name = cell.name.as_deref().unwrap_or("?");
             self.instance(below, joined(&path, name), &ports);
         }
+        self.graph.scopes[scope as usize].nets = here.nets;
     }
 
     /// The net of each wire of an instance: that of the parent for a port, a new one for the others.

@@ -1,7 +1,7 @@
 //! The congestion windows of all queue pairs (reference: `stellar_transport::congestion::Nscc`).
 
 use hdl_macros::{clock_reset, hdl};
-use hdl_primitives::{BlockRam, Checked, FlowSrc, Parameters, Snk};
+use hdl_primitives::{Checked, FlowSrc, Parameters, RowRam, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{
     CongestionSample, NsccConfig, NsccOp, NsccRequest, NsccResponse, WindowChange,
@@ -52,8 +52,8 @@ pub struct NsccEngine<const Q: usize = 10> {
     /// Valid with the response to a SACK.
     pub sampled: Signal<Out, CongestionSample>,
 
-    states: BlockRam<NsccState, Q>,
-    configs: BlockRam<NsccConfig, Q>,
+    states: RowRam<NsccState, Q>,
+    configs: RowRam<NsccConfig, Q>,
     multiply: Multiply,
     rom: ReciprocalRom,
 

@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::config::{RECEIVE_WINDOW, WINDOW};
+use stellar_wire::config::{receive_window, WINDOW};
 use stellar_wire::host::registers::{DataPath, Features};
 use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::hw::config::ConfigSelect;
@@ -29,7 +29,7 @@ pub const fn features(
         log2_translations: emtt_bits as u8,
         log2_event_queues: EVENT_QUEUE_BITS as u8,
         log2_send_window: WINDOW.ilog2() as u8,
-        log2_receive_window: RECEIVE_WINDOW.ilog2() as u8,
+        log2_receive_window: receive_window(queue_pair_bits).ilog2() as u8,
     }
 }
 

@@ -8,7 +8,7 @@ use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::{PendingScan, Responder};
 use rust_hdl::prelude::*;
-use stellar_wire::config::RECEIVE_RING_BITS;
+use stellar_wire::config::{ring_bits, RECEIVE_RING, RECEIVE_RING_BITS, SMALL_RECEIVE_WINDOW};
 use stellar_wire::hw::ats::CqMessage;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::read::FailedRead;
@@ -44,7 +44,10 @@ pub const fn reset_clocks(queue_pair_bits: usize) -> usize {
 /// The card of a board with one 100G port: one lane of 512 bits, and one PCIe endpoint.
 pub type Nic512 = Nic<1, 512, 6, 64, 16, 2, 768, 1024, 4, 137, 161, 183, 96, 81, 7, 10, 10, 8>;
 
-/// The full card with 16,384 queue pairs: 8,192 for each requester engine, whose timers are in 256 groups.
+/// log2 of the words of the rings of a card with [`SMALL_RECEIVE_WINDOW`].
+const SMALL_RING_BITS: usize = ring_bits(SMALL_RECEIVE_WINDOW);
+
+/// The full card with 16,384 queue pairs: 8,192 for each requester engine, whose timers are in 256 groups. Its windows have 1,024 packets when it receives.
 pub type Nic16k = Nic<
     2,
     1024,
@@ -70,7 +73,10 @@ pub type Nic16k = Nic<
     8192,
     8,
     256,
-    { 14 + RECEIVE_RING_BITS },
+    { SMALL_RING_BITS - 1 },
+    SMALL_RING_BITS,
+    { 1 << SMALL_RING_BITS },
+    { 14 + SMALL_RING_BITS },
     { 13 + ACTIVE_BITS },
     { 13 + BACKUP_BITS },
 >;
@@ -82,7 +88,7 @@ pub type Nic16k = Nic<
 /// bits, `N` = W / 8 = 2^`B` bytes, `K` = W / 32 double words. `L`, `C`, `D` and `H` are those of [`PcieEndpoint`]. `RQ`, `RC`, `CQ` and `CC` are the bits of `tuser` of
 /// AMD's four streams, and `CD` is the place of `discontinue` in that of CQ. `S`, `G`, `A` and `EA` are those of [`HostReader`](crate::HostReader).
 ///
-/// There are 2^`Q` queue pairs. `Q1` = `Q` + 1, `E` = `Q` - 1, `E1` = 2^`E`, `TG` and `T` follow from it by the rules of [`RequesterPair`](crate::RequesterPair), `R` by that of [`RxLanes`], `PA` and `PB` by those of
+/// There are 2^`Q` queue pairs. `Q1` = `Q` + 1, `E` = `Q` - 1, `E1` = 2^`E`, `TG` and `T` follow from it by the rules of [`RequesterPair`](crate::RequesterPair), `RW`, `RB`, `RN` and `R` by those of [`RxLanes`], `PA` and `PB` by those of
 /// [`QpCounters`]. [`Shape`](crate::Shape) has the numbers of queue pairs that there are, and [`Nic16k`] is the card with most.
 #[derive(LogicBlock)]
 pub struct Nic<
@@ -110,6 +116,9 @@ pub struct Nic<
     const E1: usize = { 1 << (QP_BITS - 1) },
     const TG: usize = 5,
     const T: usize = 32,
+    const RW: usize = { RECEIVE_RING_BITS - 1 },
+    const RB: usize = RECEIVE_RING_BITS,
+    const RN: usize = RECEIVE_RING,
     const R: usize = { QP_BITS + RECEIVE_RING_BITS },
     const PA: usize = { QP_BITS - 1 + ACTIVE_BITS },
     const PB: usize = { QP_BITS - 1 + BACKUP_BITS },
@@ -159,7 +168,7 @@ pub struct Nic<
     share: FetchShare,
     config_register: ConfigRegister,
     nic_config: NicConfig<P, Q>,
-    receive: RxLanes<P, W, B, N, Q, R>,
+    receive: RxLanes<P, W, B, N, Q, RW, RB, RN, R>,
     responder: Responder<Q, STASHES, STASH_BITS, R>,
     pending_scan: PendingScan<Q>,
     transmit: TransmitSide<P, W, N, B, Q, Q1, E, E1, TG, T>,
@@ -199,6 +208,9 @@ impl<
         const E1: usize,
         const TG: usize,
         const T: usize,
+        const RW: usize,
+        const RB: usize,
+        const RN: usize,
         const R: usize,
         const PA: usize,
         const PB: usize,
@@ -228,6 +240,9 @@ impl<
         E1,
         TG,
         T,
+        RW,
+        RB,
+        RN,
         R,
         PA,
         PB,
@@ -303,6 +318,9 @@ impl<
         const E1: usize,
         const TG: usize,
         const T: usize,
+        const RW: usize,
+        const RB: usize,
+        const RN: usize,
         const R: usize,
         const PA: usize,
         const PB: usize,
@@ -332,6 +350,9 @@ impl<
         E1,
         TG,
         T,
+        RW,
+        RB,
+        RN,
         R,
         PA,
         PB,

@@ -9,7 +9,7 @@ use hdl_primitives::{
 use hdl_reorder_buf::{psn_track, rc_track, PsnTrack, RcTrack};
 use hdl_rx_pipeline::{core_issue, qp_fetch, CoreIssue, QpFetch};
 use rust_hdl::prelude::*;
-use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS, RECEIVE_WINDOW};
+use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS};
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::PlaceCommand;
 use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
@@ -24,17 +24,20 @@ pub const ISSUE_LIMIT: u64 = DEPTH as u64 - IN_FLIGHT;
 /// Tokens that still arrive at a FIFO behind the core after its limit is reached, and some to spare.
 pub const IN_FLIGHT: u64 = 31;
 
-/// log2 of the words of 64 PSNs within which packets of one queue pair may follow each other at once: those of the window.
-const NEAR_BITS: usize = (RECEIVE_WINDOW / 64).ilog2() as usize;
-
 /// Turns tokens into place commands and outcomes, at most one of each per cycle.
 ///
 /// Each lane has its own token stream and place command stream. The outcomes of both lanes leave in one stream, in the order of the tokens. A lane
 /// whose FIFOs are full does not stall the other lane. A fence goes to the place commands of both lanes.
 ///
-/// There are 2^`Q` queue pairs; `R` = `Q` + [`RECEIVE_RING_BITS`] is the log2 of the words of their windows.
+/// There are 2^`Q` queue pairs. Their windows have 2^`RW` words of 64 packets, which lie in rings of twice as many: 2^`RB` = `RN` words, 2^`R` for all queue pairs together.
 #[derive(LogicBlock, Default)]
-pub struct RxCore<const Q: usize = 10, const R: usize = { 10 + RECEIVE_RING_BITS }> {
+pub struct RxCore<
+    const Q: usize = 10,
+    const RW: usize = { RECEIVE_RING_BITS - 1 },
+    const RB: usize = RECEIVE_RING_BITS,
+    const RN: usize = RECEIVE_RING,
+    const R: usize = { 10 + RECEIVE_RING_BITS },
+> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
 
@@ -71,19 +74,21 @@ pub struct RxCore<const Q: usize = 10, const R: usize = { 10 + RECEIVE_RING_BITS
     /// and a list still one cycle for each row, or two if it is the context of a queue pair. A fence that comes after an accepted row finds it here, and stays behind it. That a row
     /// goes is decided late in a cycle, so this moves a pointer and enables no wide register.
     rows: SyncFifo<TableWrite, 1, 2>,
-    core_issue: CoreIssue<NEAR_BITS, Q>,
+    core_issue: CoreIssue<RW, Q>,
     qp_fetch: QpFetch<Q>,
     rc_track: RcTrack<Q>,
     mr_check: MrCheck<MR_BITS>,
     emtt_lookup: EmttLookup<EMTT_BANK_BITS>,
-    psn_track: PsnTrack<Q, RECEIVE_RING_BITS, RECEIVE_RING, R>,
+    psn_track: PsnTrack<Q, RB, RN, R>,
     fault_report: FaultReport,
     place_fifo: [SyncFifo<PlaceCommand, 6, 7>; 2],
     /// The lane has space for every token in flight. A register, because the counts of the FIFOs are behind long paths.
     has_room: [DFF<Bit>; 2],
 }
 
-impl<const Q: usize, const R: usize> RxCore<Q, R> {
+impl<const Q: usize, const RW: usize, const RB: usize, const RN: usize, const R: usize>
+    RxCore<Q, RW, RB, RN, R>
+{
     /// Cycles from the issue of a token to the place FIFO.
     pub const LATENCY: usize = qp_fetch::LATENCY
         + rc_track::LATENCY
@@ -98,11 +103,13 @@ impl<const Q: usize, const R: usize> RxCore<Q, R> {
             && core_issue::SPACING >= rc_track::SPACING
             && core_issue::RC_SPACING >= psn_track::RC_SPACING
             && core_issue::RC_SPACING >= rc_track::SPACING
-            && core_issue::near(NEAR_BITS) <= psn_track::NEAR
+            && core_issue::near(RW) <= psn_track::window(RB)
     );
 }
 
-impl<const Q: usize, const R: usize> Logic for RxCore<Q, R> {
+impl<const Q: usize, const RW: usize, const RB: usize, const RN: usize, const R: usize> Logic
+    for RxCore<Q, RW, RB, RN, R>
+{
     #[hdl]
     fn update(&mut self) {
         clock_reset!(

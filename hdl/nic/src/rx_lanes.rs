@@ -8,7 +8,7 @@ use hdl_primitives::{
 };
 use hdl_rx_pipeline::{OwnAddress, RxPort};
 use rust_hdl::prelude::*;
-use stellar_wire::config::RECEIVE_RING_BITS;
+use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS};
 use stellar_wire::hw::control::ControlPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::FlushedBatch;
@@ -28,7 +28,7 @@ pub type RxDualLane512 = RxLanes<2, 512, 6, 64>;
 /// For one 100G port: 512 bits.
 pub type RxSingleLane512 = RxLanes<1, 512, 6, 64>;
 
-/// `P` lanes, one or two, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; `Q` and `R` are those of [`RxCore`]. Use it by its names, such as [`RxDualLane1024`].
+/// `P` lanes, one or two, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; `Q`, `RW`, `RB`, `RN` and `R` are those of [`RxCore`]. Use it by its names, such as [`RxDualLane1024`].
 ///
 /// A lane consists of a port, its packet buffer and its DMA write engine. Queue pairs, regions and windows are in the common core, so a queue pair
 /// receives from both ports. A lane without frames, or with a stalled DMA, does not stall the other lane, except for fences and for queue pairs that
@@ -41,6 +41,9 @@ pub struct RxLanes<
     const B: usize,
     const N: usize,
     const Q: usize = 10,
+    const RW: usize = { RECEIVE_RING_BITS - 1 },
+    const RB: usize = RECEIVE_RING_BITS,
+    const RN: usize = RECEIVE_RING,
     const R: usize = { 10 + RECEIVE_RING_BITS },
 > {
     _parameters: Checked<Self>,
@@ -93,7 +96,7 @@ pub struct RxLanes<
     pub counter_value: Signal<Out, Bits<48>>,
 
     port: [RxPort<W, 8, Q>; P],
-    core: RxCore<Q, R>,
+    core: RxCore<Q, RW, RB, RN, R>,
     dma: [DmaWrite<W, B, N>; P],
     outcomes: AckOrderQueue<Q>,
     fences: FenceBarrier,
@@ -107,8 +110,11 @@ impl<
         const B: usize,
         const N: usize,
         const Q: usize,
+        const RW: usize,
+        const RB: usize,
+        const RN: usize,
         const R: usize,
-    > Parameters for RxLanes<P, W, B, N, Q, R>
+    > Parameters for RxLanes<P, W, B, N, Q, RW, RB, RN, R>
 {
     fn check() {
         assert!(
@@ -124,8 +130,11 @@ impl<
         const B: usize,
         const N: usize,
         const Q: usize,
+        const RW: usize,
+        const RB: usize,
+        const RN: usize,
         const R: usize,
-    > Default for RxLanes<P, W, B, N, Q, R>
+    > Default for RxLanes<P, W, B, N, Q, RW, RB, RN, R>
 {
     fn default() -> Self {
         Self {
@@ -168,8 +177,11 @@ impl<
         const B: usize,
         const N: usize,
         const Q: usize,
+        const RW: usize,
+        const RB: usize,
+        const RN: usize,
         const R: usize,
-    > Logic for RxLanes<P, W, B, N, Q, R>
+    > Logic for RxLanes<P, W, B, N, Q, RW, RB, RN, R>
 {
     #[hdl]
     fn update(&mut self) {

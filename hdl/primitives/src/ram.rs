@@ -5,7 +5,10 @@
 //! | [`LutRam`] | distributed RAM | 0 (asynchronous read) | the old contents, and the new ones after the edge |
 //! | [`BlockRam`] | RAMB36 | 1 | the old contents |
 //! | [`BypassRam`] | RAMB36, compare and mux behind it | 1 | the new contents |
+//! | [`RowRam`] | RAMB36, or URAM288 if it is deep | 1 | the old contents or the new ones |
 //! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents or the new ones |
+//!
+//! A [`RowRam`] or [`BypassRam`] of at least 2^13 words of 64 bits is an UltraRAM, whose output register is left out: eight block RAMs hold as much as one.
 //!
 //! The two ports of an UltraRAM act one after the other in a cycle, and synthesis chooses which of them reads. So a block must not depend on what a collision
 //! gives. In simulation it gives the new contents at half of the addresses, those with an odd number of ones, and the old ones at the others.
@@ -33,6 +36,8 @@ pub trait Style: 'static {
     const BYPASS: bool = false;
     /// Whether such a read may give either the old data or the new data.
     const EITHER: bool = false;
+    /// Whether a deep memory is an UltraRAM.
+    const DEEP_IS_ULTRA: bool = false;
 }
 
 /// Distributed RAM in LUTs.
@@ -41,8 +46,10 @@ pub struct Distributed;
 /// Block RAM.
 #[derive(Default)]
 pub struct Block36;
-/// Block RAM whose reads see the write of the same cycle.
+/// Block RAM, or UltraRAM, whose reads see the write of the same cycle.
 pub struct Bypassed;
+/// Block RAM, or UltraRAM.
+pub struct Row;
 /// UltraRAM.
 pub struct Ultra;
 
@@ -60,6 +67,14 @@ impl Style for Bypassed {
     const RAM_STYLE: &'static str = "block";
     const LATENCY: usize = 1;
     const BYPASS: bool = true;
+    const DEEP_IS_ULTRA: bool = true;
+}
+
+impl Style for Row {
+    const RAM_STYLE: &'static str = "block";
+    const LATENCY: usize = 1;
+    const EITHER: bool = true;
+    const DEEP_IS_ULTRA: bool = true;
 }
 
 impl Style for Ultra {
@@ -74,10 +89,12 @@ pub type LutRam<T, const A: usize> = Ram<T, A, Distributed>;
 pub type BlockRam<T, const A: usize> = Ram<T, A, Block36>;
 /// Data one cycle after the address; write-before-read. One LUT level behind the memory.
 pub type BypassRam<T, const A: usize> = Ram<T, A, Bypassed>;
+/// Data one cycle after the address. A read of the address written in the same cycle gives the old contents or the new ones. For a row of each queue pair.
+pub type RowRam<T, const A: usize> = Ram<T, A, Row>;
 /// Data two cycles after the address. A read of the address written in the same cycle gives the old contents or the new ones.
 pub type UltraRam<T, const A: usize> = Ram<T, A, Ultra>;
 
-/// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`UltraRam`].
+/// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`RowRam`], [`UltraRam`].
 #[derive(LogicBlock)]
 pub struct Ram<T: Synth, const A: usize, S: Style> {
     pub clock: Signal<In, Clock>,
@@ -170,10 +187,34 @@ impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
     }
 }
 
+/// Reads a word into `register`. In simulation, a memory that may give either gives the new data at addresses with an odd number of ones.
+fn read_verilog<S: Style>(register: &str) -> String {
+    let plain = format!("  always @(posedge clock) {register} <= memory[read_address];\n");
+    if !S::EITHER {
+        return plain;
+    }
+    format!(
+        "`ifdef SYNTHESIS\n{plain}`else\n  always @(posedge clock) {register} <= \
+         write_enable && write_address == read_address && ^read_address ? write_data : memory[read_address];\n`endif\n"
+    )
+}
+
 /// log2 of the words of a group of a deep UltraRAM.
 const GROUP: usize = 15;
+/// log2 of the words, and the bits of a word, from which on a memory is deep. An UltraRAM has 2^12 words of 72 bits.
+const DEEP: usize = 13;
+const DEEP_BITS: usize = 64;
 
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
+    /// Value of Vivado's `ram_style` attribute.
+    fn ram_style() -> &'static str {
+        if S::DEEP_IS_ULTRA && A >= DEEP && T::BITS >= DEEP_BITS {
+            Ultra::RAM_STYLE
+        } else {
+            S::RAM_STYLE
+        }
+    }
+
     fn verilog(&self) -> String {
         let zero = format!("{:x}", T::default().verilog());
         let is_zero = zero
@@ -181,7 +222,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             .next()
             .is_some_and(|digits| digits.chars().all(|c| c == '0'));
         assert!(
-            is_zero || S::LATENCY < 2,
+            is_zero || Self::ram_style() != Ultra::RAM_STYLE,
             "UltraRAM powers up as zero, but the default of {} is {zero}: use BlockRam or make the default zero",
             T::descriptor().name
         );
@@ -205,7 +246,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         let _ = writeln!(
             out,
             "  (* ram_style = \"{}\" *) reg [{top}:0] memory [0:{}];",
-            S::RAM_STYLE,
+            Self::ram_style(),
             Self::DEPTH - 1
         );
         if S::BYPASS {
@@ -232,15 +273,14 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             1 if S::BYPASS => {}
             1 => {
                 let _ = writeln!(out, "  initial read_data = {zero};");
-                out += "  always @(posedge clock) read_data <= memory[read_address];\n";
+                out += &read_verilog::<S>("read_data");
             }
             _ => {
                 let _ = writeln!(
                     out,
                     "  initial read = {zero};\n  initial read_data = {zero};"
                 );
-                out += "`ifdef SYNTHESIS\n  always @(posedge clock) read <= memory[read_address];\n`else\n";
-                out += "  always @(posedge clock) read <= write_enable && write_address == read_address && ^read_address ? write_data : memory[read_address];\n`endif\n";
+                out += &read_verilog::<S>("read");
                 out += "  always @(posedge clock) read_data <= read;\n";
             }
         }

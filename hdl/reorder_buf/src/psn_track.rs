@@ -27,14 +27,11 @@ pub const LATENCY: usize = 4 + psn_advance::LATENCY + psn_answer::LATENCY;
 pub const SPACING: usize = 3 + psn_advance::LATENCY;
 /// Cycles between two RC packets of one queue pair: they change only the error state, which is forwarded.
 pub const RC_SPACING: usize = 1;
-/// Two MRC data packets of one queue pair may follow closer than [`SPACING`] only if their PSNs differ by less than this: the window of a card's
-/// `PsnTrack`, the one with default parameters.
-pub const NEAR: u32 = window(RECEIVE_RING_BITS);
 
-const _: () = assert!(NEAR == RECEIVE_WINDOW);
+const _: () = assert!(window(RECEIVE_RING_BITS) == RECEIVE_WINDOW);
 
 /// Packets of the window with a ring of 2^`ring_bits` words: half of the ring, because a window may begin in the middle of a word and then has packets of one
-/// word more, and every word of it needs a place of its own.
+/// word more, and every word of it needs a place of its own. Two MRC data packets of one queue pair may follow closer than [`SPACING`] only if their PSNs differ by less than this.
 pub const fn window(ring_bits: usize) -> u32 {
     64 << (ring_bits - 1)
 }

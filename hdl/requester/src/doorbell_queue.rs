@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, DoorbellSrc};
-use hdl_primitives::{BlockFifo, BlockRam, Checked, LutRam, Parameters};
+use hdl_primitives::{BlockFifo, BlockRam, Checked, LutRam, Parameters, RowRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::QPN_BITS;
 use stellar_wire::hw::{Qpn, SqIndex};
@@ -53,7 +53,7 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
 
     order: BlockFifo<Bits<Q>, Q, C>,
     rungs: BlockRam<Rung, Q>,
-    entries: BlockRam<Bits<512>, Q>,
+    entries: RowRam<Bits<512>, Q>,
     /// A bit for each queue pair in `order`, twice: for the doorbell that comes, and for the configuration. At most one bit changes in a cycle.
     waiting: LutRam<Bit, Q>,
     waiting_to_configure: LutRam<Bit, Q>,

@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::{QpSnk, ReadFaultSnk};
-use hdl_primitives::{BlockRam, FlowSnk, FlowSrc, OfferSrc, Snk, Src};
+use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, RowRam, Snk, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::{NsccRequest, NsccResponse};
@@ -148,8 +148,8 @@ pub struct Sequencer<const Q: usize = 10> {
     nscc: UnitClient<NsccRequest, NsccResponse>,
     window: UnitClient<WindowRequest, WindowResponse>,
     messages: UnitClient<MessageRequest, MessageResponse>,
-    configs: BlockRam<RequesterConfig, Q>,
-    states: BlockRam<RequesterState, Q>,
+    configs: RowRam<RequesterConfig, Q>,
+    states: RowRam<RequesterState, Q>,
     step: DFF<Step>,
     /// The operation and its queue pair's rows, which stay when it is done. They are valid once a flow has started after a reset.
     op: DFF<Op>,

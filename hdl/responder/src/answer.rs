@@ -65,7 +65,7 @@ pub fn answer_entropy(looked_up: LookupReg, other: Bits<32>) -> Bits<32> {
 
 /// The acknowledgement, without the counts of CC_STATE. It leaves by `port`, on the path of the packet. Levels: 4 (a subtraction, its upper bits 2, choice).
 #[hdl_fn]
-pub fn draft_answer(outcome: RxOutcome, port: Bit) -> TxAnswer {
+pub fn draft_answer(outcome: RxOutcome, port: Bit, mpr: Bits<8>) -> TxAnswer {
     let ack = outcome.ack;
     let acked = ack.psn - ack.cack_psn;
     let base = ack.bitmap_base - ack.cack_psn;
@@ -109,7 +109,7 @@ pub fn draft_answer(outcome: RxOutcome, port: Bit) -> TxAnswer {
                 offset
             },
             cack_psn: ack.cack_psn,
-            mpr: bits::<8>(0),
+            mpr,
             sack_offset: if base_has_code {
                 base.get_bits::<16>(0)
             } else {

@@ -75,7 +75,7 @@ fn place_of<const I: usize>(part: StashPart, number: Bits<I>) -> Bits<16> {
 /// Stores WRITEs with immediate that arrived before packets that precede them, and delivers their completions in order. One entry is one message.
 ///
 /// The stash has 2^`A` entries. Each of 2^`Q` queue pairs has a part of them ([`StashPart`]) of up to 2^`I` entries; the index in it is the low bits of the RQMSN. `R`
-/// must be `Q` + [`RECEIVE_RING_BITS`]. The caller stores which messages are there, and the RQMSN of the oldest message.
+/// is that of [`MissingCount`]. The caller stores which messages are there, and the RQMSN of the oldest message.
 ///
 /// A message of one packet is stored in the cycle of its packet. Other work is done for one request at a time, whose caller stalls:
 ///

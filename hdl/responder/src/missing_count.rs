@@ -37,10 +37,17 @@ fn ones_of(word: Bits<64>) -> Bits<7> {
     count
 }
 
+/// Address of a word of a queue pair's ring.
+#[hdl_fn]
+fn place<const Q: usize, const R: usize>(qp: Qpn, word: Bits<RECEIVE_RING_BITS>) -> Bits<R> {
+    let in_ring = bit_cast::<R, RECEIVE_RING_BITS>(word) & ((1 << (R - Q)) - 1);
+    (bit_cast::<R, QPN_BITS>(qp) << ((R - Q) as u64)) | in_ring
+}
+
 /// Stores which PSNs of the receive windows have arrived, and counts the missing ones in a range.
 ///
-/// The memory has a ring of 2^[`RECEIVE_RING_BITS`] words of 64 PSNs for each of 2^`Q` queue pairs. `R` must be `Q` + `RECEIVE_RING_BITS`. The bit of a PSN in its word is
-/// `psn[5:0]`.
+/// The memory has a ring of words of 64 PSNs for each of 2^`Q` queue pairs, and 2^`R` words in all. The bit of a PSN in its word is `psn[5:0]`; words are named by their place
+/// in the largest ring, and a smaller one takes the low bits.
 ///
 /// A count takes 5 cycles plus one for each word of its range, at most 70 with a window of 4,096 packets. Arrivals are accepted in every cycle; a count includes those of earlier
 /// cycles. The memory is never cleared, so the caller says which words are valid (`touched`).
@@ -97,17 +104,13 @@ impl<const Q: usize, const R: usize> Logic for MissingCount<Q, R> {
         clock!(self, clock, ring);
 
         self.ring.write_enable.next = self.note_valid.val();
-        self.ring.write_address.next = (bit_cast::<R, QPN_BITS>(self.note_qp.val())
-            << (RECEIVE_RING_BITS as u64))
-            | bit_cast::<R, RECEIVE_RING_BITS>(self.note_word.val());
+        self.ring.write_address.next = place::<Q, R>(self.note_qp.val(), self.note_word.val());
         self.ring.write_data.next = self.note_bits.val();
 
         // read: one word per cycle.
         let range = self.range.q.val();
         let word = self.word.q.val();
-        self.ring.read_address.next = (bit_cast::<R, QPN_BITS>(range.qp)
-            << (RECEIVE_RING_BITS as u64))
-            | bit_cast::<R, RECEIVE_RING_BITS>(word);
+        self.ring.read_address.next = place::<Q, R>(range.qp, word);
         let last = word == range.to.get_bits::<RECEIVE_RING_BITS>(6);
         self.reading.d.next = Asked {
             valid: self.walking.q.val(),

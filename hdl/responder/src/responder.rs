@@ -36,7 +36,8 @@ pub const STORE_SPACING: usize = 2;
 /// Cycles from any other operation (an RC packet, a configuration, an arming, a visit) to the next operation of its queue pair.
 pub const OTHER_SPACING: usize = 3;
 
-/// Receive side of 2^`Q` queue pairs behind the receive core. They share a stash of 2^`A` immediates, of which a queue pair has up to 2^`I`; `R` is `Q` + [`RECEIVE_RING_BITS`].
+/// Receive side of 2^`Q` queue pairs behind the receive core. They share a stash of 2^`A` immediates, of which a queue pair has up to 2^`I`; 2^`R` is the number of words in the
+/// rings of their windows ([`stellar_wire::config::ring_bits`]).
 ///
 /// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits, with immediate or without. Behind a WRITE with
 /// immediate of one packet that came before its turn, a packet that reads its entry of the stash waits for [`STORE_SPACING`] cycles; and one behind another operation of its queue pair for [`OTHER_SPACING`]. A packet that requires work of
@@ -122,8 +123,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Parameters
             (1..=QPN_BITS).contains(&Q)
                 && (1..=MOST_SLOT_BITS).contains(&I)
                 && (I..=MOST_STASH_BITS).contains(&A)
-                && R == Q + RECEIVE_RING_BITS,
-            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to {QPN_BITS}, I of 1 to {MOST_SLOT_BITS}, A of I to {MOST_STASH_BITS} and R = Q + {RECEIVE_RING_BITS}"
+                && (Q + 3..=Q + RECEIVE_RING_BITS).contains(&R),
+            "Responder<{Q}, {I}, {A}, {R}>: give Q of 1 to {QPN_BITS}, I of 1 to {MOST_SLOT_BITS}, A of I to {MOST_STASH_BITS} and R of Q + 3 to Q + {RECEIVE_RING_BITS}"
         );
     }
 }
@@ -264,7 +265,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 state: read_state,
                 follows,
                 forwards: (reading.kind == OperationKind::Packet) & reading.outcome.mrc,
-                answer: draft_answer(reading.outcome, port),
+                answer: draft_answer(reading.outcome, port, bits::<8>(1 << (R - Q - 2))),
                 good: self.good_paths.path.val(),
                 fatal: is_fatal(reading.outcome),
                 repeats: repeated_answer(reading.outcome, self.epoch.q.val()),

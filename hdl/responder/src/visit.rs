@@ -89,7 +89,7 @@ pub fn visit_answer(looked_up: LookupReg, state: ReceiveState) -> TxAnswer {
             probe_response: false,
             ack_psn_offset: bits::<16>(OLD_PACKET),
             cack_psn: cack,
-            mpr: bits::<8>(0),
+            mpr: draft.seth.mpr,
             sack_offset: bits::<16>(0),
             bitmap: bits::<64>(0),
         },

@@ -1,7 +1,7 @@
 //! Compares frames with the configured peer of their queue pair, and decodes control packets (ACK, SACK, NACK, probe).
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{BlockRam, QpRowFlowSnk};
+use hdl_primitives::{QpRowFlowSnk, RowRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::control::{ControlPeer, PeerAddress};
 use stellar_wire::hw::frame::DropReason;
@@ -128,7 +128,7 @@ pub struct ControlCheck<const Q: usize = 10> {
     /// The control packet, in the cycle of its `out_finding`.
     pub out_packet: Signal<Out, ControlPacket>,
 
-    peers: BlockRam<ControlPeer, Q>,
+    peers: RowRam<ControlPeer, Q>,
     decoded: DFF<Decoded>,
     transport: DFF<Bits<TRANSPORT_BITS>>,
     compared: DFF<Compared>,

@@ -1,7 +1,7 @@
 //! The message table, a functional unit of the requester: messages from doorbell to completion.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::ram::{BlockRam, UltraRam};
+use hdl_primitives::ram::{RowRam, UltraRam};
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{
@@ -113,8 +113,8 @@ pub struct MessageTable<
     pub arrived_qp: Signal<Out, Qpn>,
     pub arrived_entries: Signal<Out, Bits<4>>,
 
-    rows: BlockRam<QueueRow, Q>,
-    queues: BlockRam<SendQueueConfig, Q>,
+    rows: RowRam<QueueRow, Q>,
+    queues: RowRam<SendQueueConfig, Q>,
     /// What the start of a message added to its entry. The address is that of the entry.
     started: UltraRam<Started, E>,
     prefetch: WqePrefetch<Q, B, E, F, D>,

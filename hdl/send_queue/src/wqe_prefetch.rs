@@ -1,7 +1,7 @@
 //! Prefetch of send queue entries.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::ram::{BlockRam, UltraRam};
+use hdl_primitives::ram::{BlockRam, RowRam, UltraRam};
 use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
@@ -118,7 +118,7 @@ pub struct WqePrefetch<
     /// High for one cycle when an entry that was missed is visible, and the last one of those under way or of a burst, or when it will not come because of a restart.
     pub wake: Signal<Out, Wake>,
 
-    rows: BlockRam<PrefetchState, Q>,
+    rows: RowRam<PrefetchState, Q>,
     looks: BlockRam<Look, Q>,
     /// The entries in the pool. The address is block, low bits of the slot.
     entries: UltraRam<Entry, E>,

@@ -1,7 +1,7 @@
 //! The spray engine, a functional unit of the requester: path selection.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::ram::{BlockRam, LutRam};
+use hdl_primitives::ram::{LutRam, RowRam};
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
@@ -77,7 +77,7 @@ pub struct SprayEngine<const Q: usize = 10> {
     /// Writes explicit values.
     pub values: ExplicitSnk,
 
-    rows: BlockRam<SprayRow, Q>,
+    rows: RowRam<SprayRow, Q>,
     profiles: LutRam<EntropyProfileEntry, PROFILE_BITS>,
     finder: PlaceSearch,
     value: PlaceValue,

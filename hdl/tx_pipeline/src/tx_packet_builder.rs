@@ -8,7 +8,7 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    BlockRam, Checked, Credit, FlowSrc, Parameters, QpRowFlowSnk, Snk, Src, SyncFifo,
+    Checked, Credit, FlowSrc, Parameters, QpRowFlowSnk, RowRam, Snk, Src, SyncFifo,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
@@ -85,7 +85,7 @@ pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
     /// A request without payload in memory passed: its address is read, and nothing is read for it.
     pub passed: Signal<Out, EpochEnd>,
 
-    addresses: BlockRam<FrameAddress, Q>,
+    addresses: RowRam<FrameAddress, Q>,
     request_credit: Credit<REQUEST_COUNT>,
     answer_credit: Credit<ANSWER_COUNT>,
     reads: SyncFifo<ReadCommand, 1, 2>,

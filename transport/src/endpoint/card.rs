@@ -112,7 +112,7 @@ impl<M: Memory> Endpoint<M> {
             return Err(ConfigError::QpExists(config.number));
         }
         let context = config.context_row();
-        let mut qp = QueuePair::new(config, now)?;
+        let mut qp = QueuePair::new(config, self.config.rx.receive_window, now)?;
         if !self.model.path_loads {
             qp.requester.omit_path_loads();
         }

@@ -43,8 +43,8 @@ const _: () = assert!(
 );
 
 impl QueuePair {
-    /// A queue pair ready to receive and send, from a configuration that was checked.
-    pub fn new(config: QpConfig, now: Ticks) -> Result<Self, ConfigError> {
+    /// A queue pair ready to receive and send, from a configuration that was checked, on a card with windows of `receive_window` packets.
+    pub fn new(config: QpConfig, receive_window: u32, now: Ticks) -> Result<Self, ConfigError> {
         let mode = config.transport.mode();
         let identity = QpIdentity {
             local: config.number,
@@ -88,7 +88,8 @@ impl QueuePair {
                 config.imm.max_wimm,
                 config.imm.completions,
                 config.sack_every,
-            ),
+            )
+            .with_window(receive_window),
             cq: CompletionQueue::new(config.cq_entries),
             reverse: ReversePaths::default(),
             timer: None,

@@ -1,5 +1,6 @@
 //! Answers and completions of one queue pair's receive side.
 
+use stellar_wire::config::{MPR_UNIT, RECEIVE_WINDOW};
 use stellar_wire::host::{Cqe, CqeOpcode, WcStatus};
 use stellar_wire::mrc::{CcState, Entropy, Neth, PathHint, Peth, Seth};
 use stellar_wire::time::{visit_period_log2, visit_step_log2, REPEATED_ANSWER_EPOCH_LOG2};
@@ -38,6 +39,8 @@ pub struct Responder {
     /// RC: bytes of the message in progress, and messages completed (24 bits).
     message_bytes: u32,
     messages: u32,
+    /// Packets that the peer may have in flight, in units of [`MPR_UNIT`].
+    mpr: u8,
     /// The last answer to a duplicate that has nothing but the cumulative PSN to say: its epoch and this PSN.
     repeated: Option<(u16, Psn)>,
     /// Entropy value and time stamp of the newest packet accepted over MRC.
@@ -72,9 +75,17 @@ impl Responder {
             bytes: 0,
             message_bytes: 0,
             messages: 0,
+            mpr: (RECEIVE_WINDOW / MPR_UNIT) as u8,
             repeated: None,
             newest: (Entropy::default(), 0),
         }
+    }
+
+    /// With a window of this many packets on its card, in place of [`RECEIVE_WINDOW`]. SACKs say it.
+    #[must_use]
+    pub const fn with_window(mut self, window: u32) -> Self {
+        self.mpr = (window / MPR_UNIT) as u8;
+        self
     }
 
     /// MRC packets accepted that did not arrive right behind the packet before.
@@ -329,6 +340,7 @@ impl Responder {
             src_context: self.qp.local as u16,
             dst_context: self.qp.peer as u16,
             cack_psn: cack.value(),
+            mpr: self.mpr,
             sack_offset,
             bitmap,
             ..Seth::default()

@@ -92,7 +92,7 @@ impl RxLane {
         if let TableWrite::Qp { index, context } = *write {
             let tracking = Tracking {
                 rc: RcTrack::new(context.initial_psn),
-                psn: PsnTrack::new(context.initial_psn),
+                psn: PsnTrack::with_window(context.initial_psn, self.config.receive_window),
             };
             let index = index as usize;
             if self.tracking.len() <= index {

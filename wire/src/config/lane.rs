@@ -1,5 +1,6 @@
 //! Registers of the receive lane that influence its decisions.
 
+use super::RECEIVE_WINDOW;
 use crate::udp::ROCE_UDP_PORT;
 use thiserror::Error;
 
@@ -44,14 +45,17 @@ pub struct RxConfig {
     pub udp_port: u16,
     /// Largest payload of one write TLP.
     pub max_payload: MaxPayload,
+    /// Packets that the window of an MRC queue pair has.
+    pub receive_window: u32,
 }
 
 impl Default for RxConfig {
-    /// The default is port 4791 and 256 bytes.
+    /// The default is port 4791, 256 bytes, and the window of a card with 1,024 queue pairs.
     fn default() -> Self {
         Self {
             udp_port: ROCE_UDP_PORT,
             max_payload: MaxPayload::default(),
+            receive_window: RECEIVE_WINDOW,
         }
     }
 }

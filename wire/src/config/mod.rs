@@ -52,9 +52,24 @@ pub const WINDOW_BLOCK: u32 = 32;
 /// Packets that the window of an RC queue pair may span.
 pub const RC_WINDOW: u32 = 1024;
 
-/// Packets that an MRC receiver tracks from the first missing one on: the largest MPR that a peer of this card may send with. A power of two. The SETH
-/// has it in units of 128, where 0 changes nothing.
+/// Packets that an MRC receiver tracks from the first missing one on: the largest MPR that a peer of this card may send with. A power of two. A SACK says it in units
+/// of [`MPR_UNIT`].
 pub const RECEIVE_WINDOW: u32 = 4096;
+
+/// The same on a card with more than 8,192 queue pairs, whose windows would not fit the device otherwise.
+pub const SMALL_RECEIVE_WINDOW: u32 = 1024;
+
+/// Unit of the MPR in a SACK, in packets. An MPR of 0 changes nothing.
+pub const MPR_UNIT: u32 = 128;
+
+/// Packets that the window of each queue pair of a card with 2^`queue_pair_bits` queue pairs has when it receives.
+pub const fn receive_window(queue_pair_bits: usize) -> u32 {
+    if queue_pair_bits > 13 {
+        SMALL_RECEIVE_WINDOW
+    } else {
+        RECEIVE_WINDOW
+    }
+}
 
 /// Largest MPR between two cards like this one: what the sender keeps and the receiver tracks.
 pub const MAX_MPR: u32 = if WINDOW < RECEIVE_WINDOW {
@@ -68,7 +83,12 @@ pub const DEFAULT_MPR: u16 = MAX_MPR as u16;
 
 /// log2 of the words of 64 PSNs in the rings of received PSNs that the hardware has for each queue pair. A ring has two windows: a window that begins in
 /// the middle of a word has packets of one word more than fill it, and these words must have places of their own.
-pub const RECEIVE_RING_BITS: usize = (2 * RECEIVE_WINDOW / 64).ilog2() as usize;
+pub const RECEIVE_RING_BITS: usize = ring_bits(RECEIVE_WINDOW);
+
+/// log2 of the words of the ring of a window of `window` packets.
+pub const fn ring_bits(window: u32) -> usize {
+    (2 * window / 64).ilog2() as usize
+}
 
 /// Words of such a ring.
 pub const RECEIVE_RING: usize = 1 << RECEIVE_RING_BITS;

@@ -33,7 +33,7 @@ fn what_is_built_may_be_stated() {
 
 #[test]
 fn a_file_chooses_the_number_of_queue_pairs() {
-    let text = "board = \"v80\"\nqueue_pairs = 16384\nregions = 4096";
+    let text = "board = \"v80\"\nqueue_pairs = 16384\nregions = 4096\nreceive_window = 1024";
     let card = Profile::from_toml("card.toml", text).unwrap();
     let shape = Shape::TwoPorts1024Qp16k;
     assert_eq!((card.board, card.shape), (Some(Board::V80), shape));
@@ -42,6 +42,8 @@ fn a_file_chooses_the_number_of_queue_pairs() {
     let by_shape = "ports = 2\nwidth = 1024\nqueue_pairs = 16384";
     let by_shape = Profile::from_toml("card.toml", by_shape).unwrap();
     assert_eq!((by_shape.board, by_shape.shape), (None, shape));
+    let told = refusal("queue_pairs = 16384\nports = 2\nwidth = 1024\nreceive_window = 4096");
+    assert!(told.contains("receive_window = 4096") && told.contains("1024"), "{told}");
     let usual = Profile::from_toml("card.toml", "board = \"v80\"\nqueue_pairs = 1024");
     assert_eq!(usual.unwrap(), Profile::of(Board::V80));
     let told = refusal("board = \"v80\"\nqueue_pairs = 65536");

@@ -1,5 +1,5 @@
 //! Compares memories in Verilog with their rust-hdl simulation: latency, and reads of the word that is being written.
-use hdl_primitives::{BlockRam, BypassRam, LutRam, UltraRam};
+use hdl_primitives::{BlockRam, BypassRam, LutRam, RowRam, UltraRam};
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use hdl_testkit::library;
 use hdl_verilog::emit;
@@ -114,7 +114,33 @@ macro_rules! behaves {
 behaves!(lut_ram, LutRam, latency 0, collisions [105, 107], style "distributed");
 behaves!(block_ram, BlockRam, latency 1, collisions [105, 107], style "block");
 behaves!(bypass_ram, BypassRam, latency 1, collisions [999, 999], style "block");
+behaves!(row_ram, RowRam, latency 1, collisions [105, 999], style "block");
 behaves!(ultra_ram, UltraRam, latency 2, collisions [105, 999], style "ultra");
+
+/// The text of a memory.
+macro_rules! text {
+    ($ram:ty) => {{
+        let mut ram = Box::new(<$ram>::default());
+        ram.connect_all();
+        emit(ram.as_ref()).unwrap().text().to_string()
+    }};
+}
+
+#[test]
+fn deep_and_wide_rows_are_in_ultra_ram() {
+    let ultra = [
+        text!(RowRam<Bits<64>, 13>),
+        text!(BypassRam<Bits<64>, 13>),
+    ];
+    let block = [
+        text!(RowRam<Bits<63>, 13>),
+        text!(RowRam<Bits<64>, 12>),
+        text!(BypassRam<Bits<63>, 13>),
+        text!(BlockRam<Bits<64>, 13>),
+    ];
+    assert!(ultra.iter().all(|text| text.contains("\"ultra\"")));
+    assert!(block.iter().all(|text| text.contains("\"block\"")));
+}
 
 #[test]
 fn synthesis_of_a_deep_ultra_ram_reads_what_simulation_reads() {

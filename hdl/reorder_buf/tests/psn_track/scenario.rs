@@ -7,7 +7,7 @@ use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::receive::RxOutcome;
 use stellar_wire::hw::tables::TableSelect;
 
-use hdl_reorder_buf::psn_track::{LATENCY, NEAR, RC_SPACING, SPACING};
+use hdl_reorder_buf::psn_track::{LATENCY, RC_SPACING, SPACING};
 use hdl_reorder_buf::PsnTrack;
 
 use crate::common::{context, error, fence, run, table, Pace, Schedule, QPS};
@@ -75,8 +75,8 @@ impl Scenario {
         let mode = |i| if i == 3 { QpMode::Rc } else { QpMode::Mrc };
         let pair = |i: usize| Pair::new(QPS[i], mode(i), Psn::new(initial[i]), window);
         let mut scenario = Self {
-            schedule: Schedule::new(if window == NEAR {
-                spacing::<NEAR>
+            schedule: Schedule::new(if window == RECEIVE_WINDOW {
+                spacing::<RECEIVE_WINDOW>
             } else {
                 spacing::<1024>
             }),

@@ -6,12 +6,15 @@ use hdl_responder::Responder;
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use stellar_wire::config::{RECEIVE_WINDOW, SMALL_RECEIVE_WINDOW};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::TxAnswer;
 
 /// Four queue pairs that share 512 entries: the tools need minutes for memories of 1,024.
 pub type SmallResponder = Responder<2, 8, 9, 9>;
+/// The same with windows of [`SMALL_RECEIVE_WINDOW`] packets.
+pub type NarrowResponder = Responder<2, 8, 9, 7>;
 /// Entries of the stash that most tests let a queue pair use.
 pub const SLOTS: u16 = 8;
 /// Maximum number of entries of a queue pair.
@@ -141,8 +144,17 @@ pub struct Bench {
 impl Bench {
     /// Makes a bench. `seed` and `eagerness` (1 to 8) determine when receivers are ready.
     pub fn new(seed: u64, eagerness: u32) -> Self {
+        Self::with_window(RECEIVE_WINDOW, seed, eagerness)
+    }
+
+    /// With a window of this many packets.
+    pub fn with_window(window: u32, seed: u64, eagerness: u32) -> Self {
         let mut bench = Self {
-            dut: Dut::new::<SmallResponder>(),
+            dut: match window {
+                RECEIVE_WINDOW => Dut::new::<SmallResponder>(),
+                SMALL_RECEIVE_WINDOW => Dut::new::<NarrowResponder>(),
+                _ => panic!("no responder with a window of {window} packets"),
+            },
             outputs: Outputs::default(),
             clocks: 0,
             rng: ChaCha8Rng::seed_from_u64(seed),

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use stellar_transport::responder::{Responder, MAX_SACK_EVERY};
 use stellar_transport::rx::{DropReason, Psn, QpMode, RECEIVE_WINDOW};
 use stellar_transport::spray::ReversePaths;
+use stellar_wire::config::SMALL_RECEIVE_WINDOW;
 
 use crate::bench::{Bench, Stimulus, MOST, QPS, SLOTS};
 use crate::pair::{Pair, Setup};
@@ -153,8 +154,10 @@ proptest! {
         eagerness in 2..=8_u32,
         gap in prop_oneof![Just(0_u32), Just(3)],
         spoilt in 0..200_usize,
+        window in prop_oneof![3 => Just(RECEIVE_WINDOW), 1 => Just(SMALL_RECEIVE_WINDOW)],
     ) {
-        let mut scenario = Scenario::new([setups.0, setups.1, setups.2, setups.3], seed);
+        let setups = [setups.0, setups.1, setups.2, setups.3];
+        let mut scenario = Scenario::with_window(setups, window, seed);
         for (at, step) in &steps {
             perform(&mut scenario, *at, step);
         }
@@ -219,11 +222,17 @@ fn a_long_stream_has_everything() {
 /// Words of the ring of received PSNs may contain bits from the previous pass over the ring, or from before the queue pair was configured again.
 #[test]
 fn what_was_received_on_the_last_lap_is_missing_on_this_one() {
-    let mut scenario = Scenario::new([mrc(3); 4], 5);
+    for window in [RECEIVE_WINDOW, SMALL_RECEIVE_WINDOW] {
+        laps_of(window);
+    }
+}
+
+fn laps_of(window: u32) {
+    let mut scenario = Scenario::with_window([mrc(3); 4], window, 5);
     for lap in 0..3 {
         // A whole lap, the last packet first in every 64.
-        scenario.pairs[0].message(2 * RECEIVE_WINDOW + 64 * lap, 256, None);
-        for _ in 0..(2 * RECEIVE_WINDOW + 64 * lap) / 64 {
+        scenario.pairs[0].message(2 * window + 64 * lap, 256, None);
+        for _ in 0..(2 * window + 64 * lap) / 64 {
             perform(&mut scenario, 0, &Step::Backwards(64));
         }
         scenario.pairs[0].message(300, 1, Some(9));
@@ -328,7 +337,7 @@ fn a_queue_pair_started_anew_forgets_its_paths_while_another_learns() {
     });
     bench.idle(20);
     bench.set_good(None);
-    scenario.pairs[0] = Pair::new(QPS[0], mrc(3));
+    scenario.pairs[0] = Pair::new(QPS[0], mrc(3), RECEIVE_WINDOW);
     for plane in [1, 2, 3] {
         scenario.planes(plane);
         (0..2).for_each(|at| {
@@ -384,7 +393,7 @@ fn configuration_comes_before_arming_and_that_before_packets() {
 
 #[test]
 #[should_panic(
-    expected = "Responder<2, 8, 7, 9>: give Q of 1 to 16, I of 1 to 8, A of I to 16 and R = Q + 7"
+    expected = "Responder<2, 8, 7, 9>: give Q of 1 to 16, I of 1 to 8, A of I to 16 and R of Q + 3 to Q + 7"
 )]
 fn widths_that_do_not_fit_are_refused() {
     let _ = hdl_responder::Responder::<2, 8, 7, 9>::default();

@@ -68,7 +68,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    pub fn new(number: u32, setup: Setup) -> Self {
+    /// A queue pair of a card with a window of `window` packets.
+    pub fn new(number: u32, setup: Setup, window: u32) -> Self {
         let first = Psn::new(setup.initial_psn);
         let identity = QpIdentity {
             local: number,
@@ -79,14 +80,15 @@ impl Pair {
         Self {
             number,
             setup,
-            track: PsnTrack::new(first),
+            track: PsnTrack::with_window(first, window),
             responder: Responder::new(
                 identity,
                 first,
                 setup.max_wimm,
                 setup.completions,
                 setup.sack_every,
-            ),
+            )
+            .with_window(window),
             cq: CompletionQueue::new(2 * u32::from(MOST)),
             reverse: ReversePaths::default(),
             failed: false,

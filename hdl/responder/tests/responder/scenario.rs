@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use stellar_transport::responder::Answer;
 use stellar_transport::rx::{
     AckBody, AckRequest, DropReason, PacketHeaders, Psn, QpMode, RcAddress, RcClass, RcOutcome,
-    TrackedPacket,
+    TrackedPacket, RECEIVE_WINDOW,
 };
 use stellar_transport::time::Ticks;
 use stellar_wire::hw::ack;
@@ -22,6 +22,8 @@ pub struct Scenario {
     pub stimuli: Vec<Stimulus>,
     pub expected: Outputs,
     pub pairs: Vec<Pair>,
+    /// Packets of a queue pair's window.
+    window: u32,
     planes: u8,
     now: Ticks,
     /// For values that must not matter: entropy values, marks, time stamps, ports.
@@ -30,16 +32,21 @@ pub struct Scenario {
 
 impl Scenario {
     pub fn new(setups: [Setup; 4], seed: u64) -> Self {
+        Self::with_window(setups, RECEIVE_WINDOW, seed)
+    }
+
+    pub fn with_window(setups: [Setup; 4], window: u32, seed: u64) -> Self {
         let mut scenario = Self {
             stimuli: vec![],
             expected: Outputs::default(),
             pairs: vec![],
+            window,
             planes: 3,
             now: Ticks(0),
             rng: ChaCha8Rng::seed_from_u64(seed),
         };
         for (number, setup) in QPS.into_iter().zip(setups) {
-            scenario.pairs.push(Pair::new(number, setup));
+            scenario.pairs.push(Pair::new(number, setup, window));
             scenario.configure(scenario.pairs.len() - 1, setup);
         }
         scenario
@@ -52,7 +59,7 @@ impl Scenario {
             max_wimm: setup.max_wimm.min(PARTS[at].len() as u16),
             ..setup
         };
-        self.pairs[at] = Pair::new(qp, setup);
+        self.pairs[at] = Pair::new(qp, setup, self.window);
         self.stimuli.push(Stimulus::Configure {
             qp,
             settings: setup.to_hw(at),
@@ -373,7 +380,7 @@ impl Scenario {
     /// Runs the block and compares it with the expectation. Up to `gap` cycles pass between two operations. Before that run, the first `spoilt`
     /// operations run once and a reset interrupts them.
     pub fn compare(&self, seed: u64, eagerness: u32, gap: u32, spoilt: usize) {
-        let mut bench = Bench::new(seed, eagerness);
+        let mut bench = Bench::with_window(self.window, seed, eagerness);
         self.stimuli
             .iter()
             .take(spoilt)

@@ -1,5 +1,6 @@
 //! Effects of SACKs and NACKs (hardware block `sack_flow`).
 
+use stellar_wire::config::MPR_UNIT;
 use stellar_wire::host::{PathEvent, WcStatus};
 use stellar_wire::mrc::{CcState, NackReason, Neth, PathHint, Peth, Seth};
 
@@ -99,7 +100,7 @@ impl MrcRequester {
         });
         self.nscc.on_receiver_penalty(cc.rcv_cwnd_pen);
         if seth.mpr != 0 {
-            self.mpr = (u32::from(seth.mpr) * 128).min(self.config.mpr.into());
+            self.mpr = (u32::from(seth.mpr) * MPR_UNIT).min(self.config.mpr.into());
         }
         if let Some(at) = at {
             self.find_early_losses(&view, at);

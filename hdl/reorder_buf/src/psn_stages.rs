@@ -39,8 +39,8 @@ pub struct WaitReg {
     pub epsn: Psn,
     /// The word that the third or fourth token before writes.
     pub held: Held,
-    /// The word of the packet in the memory is live.
-    pub live: Bit,
+    /// Laps of the words that may be the packet's ([`laps_beside`](crate::window_row::laps_beside)).
+    pub laps: Bits<8>,
 }
 
 /// A packet compared with the window: register after the stage `compare`.
@@ -62,8 +62,8 @@ pub struct CompareReg {
     /// The packet's word with its own bit set and, in the word of the expected PSN, the bits below that. Of a probe only the latter: what
     /// else the word of the expected PSN holds is still being read.
     pub word: Bits<64>,
-    /// Of a probe: the word of the expected PSN is live.
-    pub epsn_word_live: Bit,
+    /// Of a probe: laps of the words that may be that of the expected PSN.
+    pub epsn_laps: Bits<8>,
 }
 
 /// A packet with its verdict: register after the stage `decide`.

@@ -17,7 +17,7 @@ use crate::tracked::{is_at, is_packet_of, tracked, Tracked};
 use crate::verdict::{
     drops_silently, is_reason, judge_mrc, judge_rc, judge_token, moves_qp_to_error, Verdict,
 };
-use crate::window_row::{lap_of, ring_word, word_address};
+use crate::window_row::{is_live, lap_of, laps_beside, ring_word, word_address};
 
 /// Cycles from `in_` to `out`.
 pub const LATENCY: usize = 4 + psn_advance::LATENCY + psn_answer::LATENCY;
@@ -50,9 +50,9 @@ pub const fn window(ring_bits: usize) -> u32 {
 ///
 /// Stages, with levels planned:
 /// * `lookup` (cycle t): read expected PSN, laps and word; compare with the tokens before: 3.
-/// * `wait` (t + 1): the word memory has a latency of two cycles. Select the lap of the word 4, behind a block RAM; for a probe, read the other word, and the laps again.
+/// * `wait` (t + 1): the word memory has a latency of two cycles. Begin to select the lap of the word 2, behind a block RAM; for a probe, read the other word, and the laps again.
 /// * `compare` (t + 2): compare the PSN with the word of the expected PSN; select the bit and the word of the packet. 6 (word
-///   forwarded 2, bit 3, gate 1). For a probe, select the lap of the other word.
+///   forwarded 2, bit 3, gate 1). Select the lap 2. For a probe, begin to select the lap of the other word.
 /// * `decide` (t + 3): verdict 8 (PSN against the expected PSN in its word 2, choice 1, verdict 5); forwarded word 2.
 /// * `write_back` (t + 4): write error state and word, and forward the word to the four packets behind, the error state to two of them. 2.
 /// * `advance` (t + 4 to t + 8): in [`PsnAdvance`].
@@ -160,7 +160,6 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         let held = self.held.q.val();
         let own_word = ring_word::<RING_BITS>(previous.psn);
         let holds = writes_word & is_at::<RING_BITS>(decision.tracked, previous.row, own_word);
-        let own_lap = lap_of::<RING_BITS>(previous.psn);
         self.errors.read_address.next = previous.row.get_bits::<QP_BITS>(0);
         self.waited_valid.d.next = self.looked_up_valid.q.val();
         self.waited.d.next = WaitReg {
@@ -171,7 +170,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
                 is: holds | held.is,
                 word: if holds { written.word } else { held.word },
             },
-            live: self.advance.laps.val().get_bit(own_word.index()) == own_lap,
+            laps: laps_beside::<RING_BITS, RING>(self.advance.laps.val(), own_word),
         };
 
         // compare
@@ -184,7 +183,9 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         } else {
             self.errors.read_data.val()
         };
-        let live_word = if waited.live {
+        let word_now = ring_word::<RING_BITS>(tracked.psn);
+        let lap_now = lap_of::<RING_BITS>(tracked.psn);
+        let live_word = if is_live::<RING_BITS>(waited.laps, word_now, lap_now) {
             self.words.read_data.val()
         } else {
             bits::<64>(0)
@@ -204,7 +205,6 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         let in_opposite_word = is_opposite(psn.get_bits::<18>(6), epsn_word);
         // Of a probe: the laps have been read again.
         let epsn_ring_word = ring_word::<RING_BITS>(waited.epsn);
-        let epsn_lap = lap_of::<RING_BITS>(waited.epsn);
         let below_epsn = !(Bits::<64>::mask() << waited.epsn.get_bits::<6>(0));
         let implied_word = if in_epsn_word {
             below_epsn
@@ -231,7 +231,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
             } else {
                 word_before | implied_word | (bits::<64>(1) << psn_bit)
             },
-            epsn_word_live: self.advance.laps.val().get_bit(epsn_ring_word.index()) == epsn_lap,
+            epsn_laps: laps_beside::<RING_BITS, RING>(self.advance.laps.val(), epsn_ring_word),
         };
 
         // decide
@@ -273,7 +273,11 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
             written.word
         };
         let adds_word = if tracked.probe {
-            compared.epsn_word_live
+            is_live::<RING_BITS>(
+                compared.epsn_laps,
+                ring_word::<RING_BITS>(compared.epsn),
+                lap_of::<RING_BITS>(compared.epsn),
+            )
         } else {
             word_forwarded
         };

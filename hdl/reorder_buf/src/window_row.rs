@@ -30,6 +30,35 @@ pub fn lap_of<const RING_BITS: usize>(psn: Psn) -> Bit {
     psn.get_bit(6 + RING_BITS)
 }
 
+/// Words of a ring among which [`laps_beside`] chooses.
+const LAP_GROUP: usize = 16;
+
+/// For each group of 16 words, the lap of the word with the place of `word` in its group: the first half of the choice of the lap of `word`. Levels: 2.
+#[hdl_fn]
+pub fn laps_beside<const RING_BITS: usize, const RING: usize>(
+    laps: Bits<RING>,
+    word: Bits<RING_BITS>,
+) -> Bits<8> {
+    let place = word.get_bits::<4>(0);
+    let mut beside = bits::<8>(0);
+    for group in 0..RING / LAP_GROUP {
+        let lap = laps.get_bits::<16>(LAP_GROUP * group);
+        let here = if lap.get_bit(place.index()) {
+            bits::<8>(1 << group as u64)
+        } else {
+            bits::<8>(0)
+        };
+        beside = beside | here;
+    }
+    beside
+}
+
+/// Whether `word` is live, from [`laps_beside`]: the lap of a packet there is `lap`. Levels: 2, and a half.
+#[hdl_fn]
+pub fn is_live<const RING_BITS: usize>(beside: Bits<8>, word: Bits<RING_BITS>, lap: Bit) -> Bit {
+    beside.get_bit((word >> 4).index()) == lap
+}
+
 /// The lap that each word has in the window that begins with the word of `epsn`. Levels: 2.
 #[hdl_fn]
 pub fn laps_of_window<const RING_BITS: usize, const RING: usize>(epsn: Psn) -> Bits<RING> {

@@ -43,7 +43,10 @@ fn a_file_chooses_the_number_of_queue_pairs() {
     let by_shape = Profile::from_toml("card.toml", by_shape).unwrap();
     assert_eq!((by_shape.board, by_shape.shape), (None, shape));
     let told = refusal("queue_pairs = 16384\nports = 2\nwidth = 1024\nreceive_window = 4096");
-    assert!(told.contains("receive_window = 4096") && told.contains("1024"), "{told}");
+    assert!(
+        told.contains("receive_window = 4096") && told.contains("1024"),
+        "{told}"
+    );
     let usual = Profile::from_toml("card.toml", "board = \"v80\"\nqueue_pairs = 1024");
     assert_eq!(usual.unwrap(), Profile::of(Board::V80));
     let told = refusal("board = \"v80\"\nqueue_pairs = 65536");

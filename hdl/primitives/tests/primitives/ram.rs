@@ -128,10 +128,7 @@ macro_rules! text {
 
 #[test]
 fn deep_and_wide_rows_are_in_ultra_ram() {
-    let ultra = [
-        text!(RowRam<Bits<64>, 13>),
-        text!(BypassRam<Bits<64>, 13>),
-    ];
+    let ultra = [text!(RowRam<Bits<64>, 13>), text!(BypassRam<Bits<64>, 13>)];
     let block = [
         text!(RowRam<Bits<63>, 13>),
         text!(RowRam<Bits<64>, 12>),

@@ -84,6 +84,55 @@ fn a_check_of_the_whole_card_names_what_it_needs() {
 }
 
 #[test]
+fn a_count_of_memories_names_what_it_needs() {
+    let folder = scratch();
+    let refuse = |arguments: &[&str], status, parts: &[&str]| {
+        let arguments = [&["synth", "--memories"], arguments].concat();
+        refuse(folder.path(), &arguments, status, parts);
+    };
+    refuse(&[], 1, &["--board", "--config"]);
+    refuse(
+        &["--board", "u55c", "--check"],
+        2,
+        &["--check", "--memories"],
+    );
+    refuse(&["--board", "u55c"], 1, &["fpga/budgets/u55c.toml"]);
+    let shape = "ports = 2\nwidth = 1024\nqueue_pairs = 16384\n";
+    fs::write(folder.path().join("shape.toml"), shape).unwrap();
+    refuse(&["--config", "shape.toml"], 1, &["board = \"v80\""]);
+}
+
+/// The card with 16,384 queue pairs fits a V80, and not one with fewer memories.
+#[test]
+fn the_memories_of_the_largest_card_fit_its_device() {
+    let folder = scratch();
+    let budgets = folder.path().join("fpga/budgets");
+    fs::create_dir_all(&budgets).unwrap();
+    let budget = include_str!("../../fpga/budgets/v80.toml");
+    fs::write(budgets.join("v80.toml"), budget).unwrap();
+    let card = "board = \"v80\"\nqueue_pairs = 16384\n";
+    fs::write(folder.path().join("card.toml"), card).unwrap();
+    let arguments = ["synth", "--config", "card.toml", "--memories"];
+    let output = Command::new(env!("CARGO_BIN_EXE_stellar-cli"))
+        .args(arguments)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    assert!(printed.contains("The memories of nic_16k keep to the device on v80."));
+    let less = budget.replace("uram = 1925", "uram = 1000");
+    assert_ne!(less, budget);
+    fs::write(budgets.join("v80.toml"), less).unwrap();
+    refuse(
+        folder.path(),
+        &arguments,
+        1,
+        &["of 1000 URAM", "do not keep to the device on v80"],
+    );
+}
+
+#[test]
 fn every_board_has_a_budget() {
     for board in ["u250", "u280", "u55c", "v80"] {
         let path = format!(

@@ -13,7 +13,7 @@ use super::{page, print};
 /// Netlists of earlier runs.
 const CACHE: &str = ".stellar/synth";
 /// Budgets of the boards, and what was recorded of their cards.
-const BUDGETS: &str = "fpga/budgets";
+pub const BUDGETS: &str = "fpga/budgets";
 const RECORDS: &str = "docs/area";
 
 #[derive(clap::Args)]
@@ -76,15 +76,8 @@ impl CheckOptions {
             rounds: self.rounds,
         };
         options.check()?;
-        let name = profile.design();
-        crate::progress::say(&format!("elaborating {name}"));
-        let verilog = hdl_designs::for_bitstream(name)?;
-        let module = |m: &hdl_verilog::Module| Module {
-            name: m.name.clone(),
-            text: m.text.clone(),
-        };
-        let modules: Vec<Module> = verilog.modules.iter().map(module).collect();
-        let design = map(&modules, &verilog.top, &options)?;
+        let (modules, top) = modules(profile.design())?;
+        let design = map(&modules, &top, &options)?;
         let report = design.measure(Limits {
             levels: budget.goal.levels,
             loads: budget.goal.loads,
@@ -114,6 +107,17 @@ impl CheckOptions {
             _ => conclude(&budget.check(&report), "its goal"),
         }
     }
+}
+
+/// The modules of a design for a bitstream, and the name of its top.
+pub fn modules(design: &str) -> anyhow::Result<(Vec<Module>, String)> {
+    crate::progress::say(&format!("elaborating {design}"));
+    let verilog = hdl_designs::for_bitstream(design)?;
+    let module = |m: &hdl_verilog::Module| Module {
+        name: m.name.clone(),
+        text: m.text.clone(),
+    };
+    Ok((verilog.modules.iter().map(module).collect(), verilog.top))
 }
 
 /// Maps with a bar, or on something else than a terminal with a line for each module.

@@ -1,6 +1,7 @@
 //! `./stellar synth`: each block of a design through Yosys for UltraScale+: cells, and the longest paths between registers. With `--check`, the whole card.
 
 mod check;
+mod memories;
 mod netlist;
 mod page;
 mod print;
@@ -134,6 +135,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
     #[command(flatten)]
+    memories: memories::MemoriesOption,
+    #[command(flatten)]
     whole: check::CheckOptions,
 }
 
@@ -152,6 +155,9 @@ struct Row {
 
 /// Synthesises and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.memories.is_wanted() {
+        return arguments.memories.run(arguments.board.profile()?);
+    }
     if let (true, Some(card)) = (arguments.whole.is_wanted(), arguments.board.profile()?) {
         return arguments.whole.run(card);
     }

@@ -1,6 +1,6 @@
 //! The tables of a check.
 
-use stellar_fit::{Area, Budget, Driver, Record, Report};
+use stellar_fit::{Area, Budget, Declared, Driver, Record, Report};
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 use tabled::{Table, Tabled};
@@ -24,6 +24,11 @@ struct Share {
 
 /// Shares of the device.
 pub fn shares(budget: &Budget, report: &Report) {
+    let rows = shares_of(budget, &report.total);
+    table("The card on its device", rows);
+}
+
+fn shares_of(budget: &Budget, used: &Area) -> Vec<Share> {
     let row = |(resource, used, device, percent)| Share {
         resource,
         used,
@@ -31,8 +36,43 @@ pub fn shares(budget: &Budget, report: &Report) {
         share: format!("{percent:.1} %"),
         budget: format!("{} %", budget.goal.percent),
     };
-    let rows = budget.shares(&report.total).map(row);
-    table("The card on its device", rows.into());
+    budget.shares(used).map(row).into()
+}
+
+/// Shares of the device that memories take.
+pub fn shares_of_memories(budget: &Budget, used: &Area) {
+    let mut rows = shares_of(budget, used);
+    rows.retain(|row| row.resource.ends_with("RAM") || row.resource == "BRAM36");
+    table("The memories on their device", rows);
+}
+
+#[derive(Tabled)]
+struct DeclaredRow {
+    memory: String,
+    number: u64,
+    words: u64,
+    bits: u64,
+    #[tabled(rename = "BRAM36")]
+    bram: f64,
+    #[tabled(rename = "URAM")]
+    uram: u64,
+}
+
+/// Declared memories, but small ones.
+pub fn declared(rows: &[Declared]) {
+    /// UltraRAMs, or block RAMs, from which on a memory has a line.
+    const WORTH: f64 = 4.0;
+    let shown = |row: &&Declared| row.area.bram >= WORTH || row.area.uram as f64 >= WORTH;
+    let line = |row: &Declared| DeclaredRow {
+        memory: row.path.clone(),
+        number: row.count,
+        words: row.memory.depth,
+        bits: row.memory.width,
+        bram: row.area.bram,
+        uram: row.area.uram,
+    };
+    let rows = rows.iter().filter(shown).map(line).collect();
+    table("Declared memories", rows);
 }
 
 #[derive(Tabled)]

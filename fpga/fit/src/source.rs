@@ -32,6 +32,21 @@ impl Memory {
     pub const fn ultra_rams(&self) -> u64 {
         self.depth.div_ceil(4_096) * self.width.div_ceil(72)
     }
+
+    /// Block RAMs of 36 Kib that Vivado builds the memory from, in halves, each with one port that writes and one that reads (UG573: shapes of a RAMB18).
+    pub fn block_rams(&self) -> f64 {
+        let shapes = [
+            (36, 512),
+            (18, 1_024),
+            (9, 2_048),
+            (4, 4_096),
+            (2, 8_192),
+            (1, 16_384),
+        ];
+        let halves =
+            shapes.map(|(width, depth)| self.width.div_ceil(width) * self.depth.div_ceil(depth));
+        halves.into_iter().min().unwrap_or(0) as f64 / 2.0
+    }
 }
 
 /// All modules of a design by name.

@@ -9,7 +9,7 @@
 //! | `Choose` of n paths, of which some are taken again | 11 + n; more as above, and for each rotation that begins |
 //! | `Choose` without a path | 3 |
 //! | `Choose` that avoids a backup | 1 more |
-//! | With Hopper and HP3: `Feedback` and `Ack` | 1 more; `Query` 3 more; `Probe` 6 if none is due, otherwise 3 more |
+//! | With Hopper and HP3: `Feedback` and `Ack` | 2 more; `Query` 3 more; `Probe` 6 if none is due, otherwise 3 more |
 //! | `Feedback`, `Deny`, `Allow` | 4 if no value is withdrawn or returns; otherwise 6, or 7 with a slot that no value serves; 5 if another path is drawn; 1 more if they name the path in use |
 //! | `Ack` | 3 more than `Feedback`; 19 more if the path changes after a delay |
 //! | `Probe` | 8; 10 past the last value; 2 less if none is due; 3 if the policy never probes |
@@ -47,7 +47,7 @@ pub const FROM_RECYCLED: usize = 7;
 pub const QUERY: usize = 3;
 
 /// Maximum number of cycles of all operations but `Choose`, and `Ack` if the path changes after a delay ([`HOP`]).
-pub const OTHER: usize = 13;
+pub const OTHER: usize = 14;
 
 /// Cycles of an `Ack` after which the path changes after a delay.
-pub const HOP: usize = 27;
+pub const HOP: usize = 28;

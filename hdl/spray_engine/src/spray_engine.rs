@@ -116,6 +116,9 @@ pub struct SprayEngine<const Q: usize = 10> {
     recycled_slot: DFF<Bits<6>>,
 
     found: DFF<Bit>,
+    /// What `Hear` decided: another path is drawn, or the path changes after a delay.
+    draws: DFF<Bit>,
+    hops: DFF<Bit>,
     /// Paths that Hopper and HP3 may probe.
     unprobed: DFF<Unprobed>,
     /// No data may be sent.
@@ -163,7 +166,7 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             early
         );
         dff_setup!(self, clock, searched, usable_ring, recycled, recycled_slot);
-        dff_setup!(self, clock, held, window, computed, unprobed);
+        dff_setup!(self, clock, held, window, computed, unprobed, draws, hops);
         clock_reset!(self, lookup);
         clock!(
             self,
@@ -377,6 +380,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
         let ages = if may_drain { told.pauses } else { hop.begins };
         let forgets = may_drain | hop.forgets;
         let may_probe = if may_drain { question.held } else { !in_hold };
+        self.draws.d.next = if may_drain { told.draws } else { hop.draws };
+        self.hops.d.next = !may_drain & hop.hops;
 
         let conditions = StepConditions {
             by_home,
@@ -391,8 +396,8 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
             is_discarded: not_due | other_port,
             moves: self.ev_change.moves.val(),
             bends: may_bend & round.bends,
-            draws: if may_drain { told.draws } else { hop.draws },
-            hops: !may_drain & hop.hops,
+            draws: self.draws.q.val(),
+            hops: self.hops.q.val(),
             extrapolated: self.computed.q.val() == bits::<4>(DELAY_BITS as u64 - 1),
             has_probes: pair.hop.to_probe.any() & may_probe,
         };

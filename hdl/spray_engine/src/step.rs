@@ -75,6 +75,8 @@ pub enum Step {
     Respond,
     /// `Choose` that avoids a backup, behind `Fetch`: determines its slot.
     AvoidBackup,
+    /// Behind `Hear`: what it decided is in registers.
+    Conclude,
 }
 
 /// Conditions that determine the next step, besides operation and policy.
@@ -103,9 +105,9 @@ pub struct StepConditions {
     pub moves: Bit,
     /// `ApplyChange`: another path is drawn.
     pub bends: Bit,
-    /// `Hear`: another path is drawn.
+    /// `Conclude`: another path is drawn.
     pub draws: Bit,
-    /// `Hear`: the path changes after a delay.
+    /// `Conclude`: the path changes after a delay.
     pub hops: Bit,
     /// `Extrapolate`: this is the last bit.
     pub extrapolated: Bit,
@@ -194,7 +196,8 @@ pub fn step_after(
                 Step::Respond
             }
         }
-        Step::Hear => {
+        Step::Hear => Step::Conclude,
+        Step::Conclude => {
             if conditions.draws {
                 Step::Bend
             } else if conditions.hops {

@@ -24,7 +24,7 @@ fn paused() -> (Bench, Vec<u8>) {
         assert_eq!(bench.query(0, 0), None);
         assert_eq!(bench.took(), cycles::QUERY + 3);
         round(&mut bench, Feedback::Skip);
-        assert_eq!(bench.took(), 8);
+        assert_eq!(bench.took(), 9);
     }
     let mut probes = vec![];
     while let Some(index) = bench.probe(0, 1) {
@@ -85,12 +85,12 @@ fn a_pause_for_nothing_is_followed_by_eight_rounds() {
 fn a_timeout_leaves_the_path_at_once() {
     let (mut bench, probes) = paused();
     bench.feedback(0, bench.home(0), Feedback::Timeout);
-    assert_eq!(bench.took(), 7, "it names the path in use");
+    assert_eq!(bench.took(), 8, "it names the path in use");
     assert_eq!(bench.query(0, 0), None);
 
     let (mut draining, _) = paused();
     draining.probe_answered(0, probes[6], 5);
     draining.feedback(0, probes[0], Feedback::Timeout);
-    assert_eq!(draining.took(), 6, "it names the path in use");
+    assert_eq!(draining.took(), 7, "it names the path in use");
     assert_eq!((draining.query(0, 0), draining.home(0)), (None, probes[6]));
 }

@@ -8,6 +8,18 @@ pub const SEGMENTS: usize = 4;
 /// Bytes of a segment.
 pub const SEGMENT_BYTES: usize = 16;
 
+/// A segment that leaves. `sop`, `eop`, `err` and `mty` are zero where they have no meaning.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Segment {
+    pub data: Bits<128>,
+    /// It is in use. Otherwise `data` may be anything.
+    pub ena: Bit,
+    pub sop: Bit,
+    pub eop: Bit,
+    pub err: Bit,
+    pub mty: Bits<4>,
+}
+
 /// What a cycle adds to the frame that is under way, and to the next one. Bytes that are not valid are zero.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SegmentCycle {

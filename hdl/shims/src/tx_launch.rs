@@ -16,7 +16,7 @@ use crate::frame_word::{check_word, data_of, flags_of};
 ///
 /// While the link is down, frames that have not begun are dropped: a packet that leaves when the link is up again is an old one.
 ///
-/// Latency 1 from the FIFO. LUT levels: 2.
+/// Latency 1 from the FIFO. LUT levels: 3.
 #[derive(LogicBlock, Default)]
 pub struct TxLaunch<const W: usize, const P: usize, const C: usize> {
     _parameters: Checked<Self>,

@@ -110,8 +110,10 @@ const BLOCKS: &[&str] = &[
     "tx_launch",
     "cmac_receive",
     "cmac_send",
+    "cmac_shim",
     "dcmac_receive",
     "dcmac_send",
+    "dcmac_shim",
     "function_reset",
 ];
 

@@ -8,6 +8,22 @@ pub const SEGMENTS: usize = 4;
 /// Bytes of a segment.
 pub const SEGMENT_BYTES: usize = 16;
 
+/// A segment that leaves. If it is not in use, all but `ena` may be anything.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Segment {
+    pub data: Bits<128>,
+    /// It is in use.
+    pub ena: Bit,
+    /// It begins a frame.
+    pub sop: Bit,
+    /// It ends a frame.
+    pub eop: Bit,
+    /// The frame is damaged. Zero without `eop`.
+    pub err: Bit,
+    /// Bytes at its end that are not valid. Zero without `eop`.
+    pub mty: Bits<4>,
+}
+
 /// What a cycle adds to the frame that is under way, and to the next one. Bytes that are not valid are zero.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct SegmentCycle {

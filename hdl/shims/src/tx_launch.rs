@@ -11,11 +11,12 @@ use crate::frame_word::{check_word, data_of, flags_of};
 /// Sends frames from the FIFO to a MAC on the MAC's clock. A frame begins when all of it is in the FIFO, so the MAC never meets a gap inside a frame.
 ///
 /// The number of complete frames crosses beside the FIFO's write pointer, through a synchroniser of the same depth. It may be seen one edge before the
-/// pointer of the last beat, and the pointer needs one more register: two registers behind the synchroniser make good for both.
+/// pointer of the last beat, and the pointer needs one more register: two registers behind the synchroniser make good for both. The second one says only
+/// whether a complete frame has not left, so that no comparison stands in front of the FIFO.
 ///
 /// While the link is down, frames that have not begun are dropped: a packet that leaves when the link is up again is an old one.
 ///
-/// Latency 1 from the FIFO. LUT levels: 2.
+/// Latency 1 from the FIFO. LUT levels: 3.
 #[derive(LogicBlock, Default)]
 pub struct TxLaunch<const W: usize, const P: usize, const C: usize> {
     _parameters: Checked<Self>,
@@ -30,9 +31,12 @@ pub struct TxLaunch<const W: usize, const P: usize, const C: usize> {
     pub tx: FrameTxSrc<W>,
 
     seen: DFF<Bits<C>>,
-    complete: DFF<Bits<C>>,
+    /// A complete frame has not left the FIFO.
+    waits: DFF<Bit>,
     /// Frames that have left the FIFO.
     left: DFF<Bits<C>>,
+    /// The same with one more.
+    left_after: DFF<Bits<C>>,
     /// The frame that leaves has begun, and is not over.
     inside: DFF<Bit>,
     /// The frame inside is dropped.
@@ -49,15 +53,14 @@ impl<const W: usize, const P: usize, const C: usize> Parameters for TxLaunch<W, 
 impl<const W: usize, const P: usize, const C: usize> Logic for TxLaunch<W, P, C> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, seen, complete, left, inside, dropping);
+        dff_setup!(self, clock, seen, waits, left, left_after, inside, dropping);
         self.from_fifo.clock.next = self.clock.val();
         let reset = self.reset.val();
         self.from_fifo.reset.next = reset;
         self.seen.d.next = binary_of(self.complete_seen.val());
-        self.complete.d.next = self.seen.q.val();
 
         let inside = self.inside.q.val();
-        let waits = self.complete.q.val() != self.left.q.val();
+        let waits = self.waits.q.val();
         let drops = if inside {
             self.dropping.q.val()
         } else {
@@ -69,17 +72,21 @@ impl<const W: usize, const P: usize, const C: usize> Logic for TxLaunch<W, P, C>
         self.in_.ready.next = (inside | waits) & (drops | self.from_fifo.in_.ready.val());
         self.from_fifo.in_.valid.next = goes & !drops;
         self.from_fifo.in_.data.next = self.in_.data.val();
+        self.waits.d.next = self.seen.q.val() != self.left.q.val();
         if moves {
             self.inside.d.next = !last;
             self.dropping.d.next = drops;
             if last {
-                self.left.d.next = self.left.q.val() + 1;
+                self.left.d.next = self.left_after.q.val();
+                self.left_after.d.next = self.left_after.q.val() + 1;
+                self.waits.d.next = self.seen.q.val() != self.left_after.q.val();
             }
         }
         if reset {
             self.seen.d.next = bits(0);
-            self.complete.d.next = bits(0);
+            self.waits.d.next = false;
             self.left.d.next = bits(0);
+            self.left_after.d.next = bits(1);
             self.inside.d.next = false;
         }
 

@@ -1,173 +1,11 @@
-//! The shim of a DCMAC at its pins, on two clocks with metastability.
-use std::sync::LazyLock;
-
-use hdl_shims::DcmacShim;
-use hdl_testkit::{tools, Dut};
-use hdl_verilog::emit;
-use rand::{Rng, SeedableRng};
+//! The shim of a DCMAC at its pins.
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
-use sim_models::DesignModels;
-use sim_verilated::Library;
 
+use crate::dcmac_bench::{Bench, MAC};
 use crate::model::CARD;
-use crate::segments::{drive, frame, segments, Bytes, Card, Segment, Wire, WIDE};
+use crate::segments::{frame, Bytes};
 use crate::wire::random_bytes;
-
-/// 390.625 MHz.
-const MAC: u64 = 2_560_000;
-
-static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
-    let mut block = Box::<DcmacShim>::default();
-    block.connect_all();
-    let design = emit(block.as_ref()).unwrap();
-    tools::check(&design).unwrap_or_else(|error| panic!("{error}"));
-    let mut spec = design.model().for_short_run();
-    spec.verilog = design.metastable_text();
-    spec.build().unwrap()
-});
-
-struct Bench {
-    dut: Dut,
-    rng: ChaCha8Rng,
-    periods: [u64; 2],
-    next: [u64; 2],
-    /// Segments that are still to come from the wire.
-    coming: Vec<Segment>,
-    /// Beats that the card is to send, the next one last, and whether it is on offer.
-    beats: Vec<(Vec<u8>, bool)>,
-    offered: bool,
-    card: Card,
-    wire: Wire,
-}
-
-/// In how many of 8 cycles each side moves: the wire, the card, the MAC's ready.
-type Pace = [u32; 3];
-
-impl Bench {
-    fn new(periods: [u64; 2], seed: u64) -> Self {
-        let mut dut = Dut::of(&LIBRARY);
-        dut.model()
-            .plus_argument(&format!("metastability={}", seed + 1));
-        dut.eval();
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut bench = Self {
-            dut,
-            next: [0, rng.random_range(0..periods[1])],
-            rng,
-            periods,
-            coming: vec![],
-            beats: vec![],
-            offered: false,
-            card: Card::default(),
-            wire: Wire::default(),
-        };
-        bench.dut.set("mac_reset", 1);
-        bench.run(60, [0; 3]);
-        bench.dut.set("mac_reset", 0);
-        bench.run(60, [0; 3]);
-        bench.dut.set("link_up", 1);
-        bench.run(20, [0; 3]);
-        assert!(bench.dut.is("port_up"));
-        bench
-    }
-
-    fn wire_sends(&mut self, frames: &[Bytes]) {
-        let all = frames
-            .iter()
-            .flat_map(|frame| segments(frame, &mut self.rng));
-        self.coming = all.collect();
-        self.coming.reverse();
-    }
-
-    fn card_sends(&mut self, frames: &[Bytes]) {
-        let all = frames.iter().flat_map(|(bytes, _)| {
-            let count = bytes.len().div_ceil(WIDE);
-            let beats = bytes.chunks(WIDE).enumerate();
-            beats.map(move |(index, beat)| (beat.to_vec(), index + 1 == count))
-        });
-        self.beats = all.collect();
-        self.beats.reverse();
-    }
-
-    fn edge(&mut self, pace: Pace) {
-        let now = self.next[0].min(self.next[1]);
-        let rises = self.next.map(|at| at == now);
-        if rises[0] {
-            self.card.take(&self.dut);
-            if self.offered && self.dut.is("tx_ready") {
-                self.beats.pop();
-                self.offered = false;
-            }
-        }
-        if rises[1] {
-            self.wire.take(&self.dut);
-        }
-        for level in [1, 0] {
-            for (name, _) in ["clock", "mac_clock"]
-                .iter()
-                .zip(rises)
-                .filter(|(_, rises)| *rises)
-            {
-                self.dut.set(name, level);
-            }
-            self.dut.eval();
-        }
-        for (next, (period, rises)) in self
-            .next
-            .iter_mut()
-            .zip(self.periods.into_iter().zip(rises))
-        {
-            *next += period * u64::from(rises);
-        }
-        if rises[0] {
-            if !self.offered && self.rng.random_ratio(pace[1], 8) {
-                if let Some((bytes, last)) = self.beats.last() {
-                    self.offered = true;
-                    self.dut.set_bytes("tx_data", bytes);
-                    self.dut.set("tx_bytes", bytes.len() as u64);
-                    self.dut.set("tx_last", (*last).into());
-                }
-            }
-            self.dut.set("tx_valid", self.offered.into());
-        }
-        if rises[1] {
-            let mut cycle = vec![];
-            if self.rng.random_ratio(pace[0], 8) {
-                while cycle.len() < 4 {
-                    let Some(segment) = self.coming.pop() else {
-                        break;
-                    };
-                    cycle.push(Some(segment));
-                }
-            }
-            drive(&mut self.dut, &cycle, &mut self.rng);
-            self.dut
-                .set("tx_axis_tready", self.rng.random_ratio(pace[2], 8).into());
-        }
-        self.dut.eval();
-    }
-
-    fn run(&mut self, edges: usize, pace: Pace) {
-        for _ in 0..edges {
-            self.edge(pace);
-        }
-    }
-
-    fn drain(&mut self, pace: Pace) {
-        for _ in 0..200_000 {
-            if self.coming.is_empty() && self.beats.is_empty() {
-                break;
-            }
-            self.edge(pace);
-        }
-        self.run(6_000, [8; 3]);
-        assert!(
-            self.coming.is_empty() && self.beats.is_empty(),
-            "frames wait"
-        );
-    }
-}
 
 fn frames(count: u32, rng: &mut ChaCha8Rng) -> Vec<Bytes> {
     (0..count)
@@ -220,4 +58,31 @@ fn what_overruns_a_dcmac_port_is_dropped_whole_and_counted() {
     bench.wire_sends(&more);
     bench.drain([5, 8, 8]);
     assert_eq!(bench.card.frames, more, "and the port goes on");
+}
+
+/// A reset of the MAC cuts the frame that leaves. What leaves afterwards keeps the rules, and is whole and in order.
+#[test]
+fn frames_leave_whole_behind_a_reset_of_the_mac() {
+    for seed in 0..30 {
+        let mut bench = Bench::new([CARD, MAC], seed);
+        let sent = frames(120, &mut bench.rng);
+        bench.card_sends(&sent);
+        let pace = [0, 8, [8, 5][seed as usize % 2]];
+        let edges = bench.rng.random_range(50..600);
+        bench.run(edges, pace);
+        let before = bench.wire.frames.len();
+        bench.reset_mac(pace);
+        bench.drain(pace);
+        let mut left = sent.iter();
+        assert!(
+            bench
+                .wire
+                .frames
+                .iter()
+                .all(|frame| left.any(|sent| sent == frame)),
+            "whole and in order"
+        );
+        assert!(bench.wire.frames.len() > before + 10, "the port goes on");
+        assert_eq!(bench.wire.frames.last(), sent.last());
+    }
 }

@@ -2,11 +2,15 @@
 mod bench;
 mod blocks;
 mod dcmac;
+mod dcmac_bench;
+mod dcmac_rate;
 mod ends;
 mod frames;
 mod function_reset;
 mod link;
 mod model;
 mod rate;
+mod segment_rules;
 mod segments;
+mod segments_sent;
 mod wire;

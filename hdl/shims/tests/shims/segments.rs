@@ -1,12 +1,14 @@
-//! Frames in segments of a DCMAC, against the frames.
+//! Frames in segments of a DCMAC, and its receive side against the frames.
 use hdl_shims::{DcmacReceive, DcmacSend};
 use hdl_testkit::{tools, Dut};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::wire::{random_bytes, Frame, BEAT};
+use crate::wire::{random_bytes, Frame};
 
-const SEGMENT: usize = 16;
+/// Bytes of a segment.
+pub const SEGMENT: usize = 16;
+/// Bytes of a beat.
 pub const WIDE: usize = 128;
 
 /// A frame's bytes, and whether it has an error.
@@ -24,14 +26,24 @@ pub fn frame(number: u32, bytes: usize, error: bool) -> Bytes {
     (all, error)
 }
 
-/// A segment as it stands on the wires.
-#[derive(Clone, Copy)]
+/// The beats of a card that sends these frames, and whether each is the last one of its frame.
+pub fn beats(frames: &[Bytes]) -> Vec<(Vec<u8>, bool)> {
+    let all = frames.iter().flat_map(|(bytes, _)| {
+        let count = bytes.len().div_ceil(WIDE);
+        let beats = bytes.chunks(WIDE).enumerate();
+        beats.map(move |(index, beat)| (beat.to_vec(), index + 1 == count))
+    });
+    all.collect()
+}
+
+/// A segment in use as it stands on the wires.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
-    data: [u8; SEGMENT],
-    sop: bool,
-    eop: bool,
-    err: bool,
-    mty: usize,
+    pub data: [u8; SEGMENT],
+    pub sop: bool,
+    pub eop: bool,
+    pub err: bool,
+    pub mty: usize,
 }
 
 pub fn segments(frame: &Bytes, rng: &mut ChaCha8Rng) -> Vec<Segment> {
@@ -109,7 +121,7 @@ impl Card {
     }
 }
 
-fn after_reset<B: rust_hdl::prelude::Block + Default + 'static>() -> Dut {
+pub fn after_reset<B: rust_hdl::prelude::Block + Default + 'static>() -> Dut {
     let mut dut = Dut::new::<B>();
     dut.reset(2);
     dut
@@ -214,107 +226,6 @@ fn the_rest_of_a_frame_behind_a_reset_is_skipped() {
             step(&mut dut, &mut card, &[], &mut rng);
         }
         assert_eq!(card.frames, next, "seed {seed}");
-    }
-}
-
-/// Cycles to the MAC, to frames.
-#[derive(Default)]
-pub struct Wire {
-    part: Vec<u8>,
-    pub frames: Vec<Bytes>,
-}
-
-impl Wire {
-    /// Takes the cycle of before an edge, and returns whether the MAC did.
-    pub fn take(&mut self, dut: &Dut) -> bool {
-        let inside = !self.part.is_empty();
-        assert!(!inside || dut.is("tx_axis_tvalid"), "a gap inside a frame");
-        if !dut.moves("tx_axis_tvalid", "tx_axis_tready") {
-            return false;
-        }
-        let bit = |name: &str, place: usize| dut.is(&format!("tx_axis{place}_{name}"));
-        let used = (0..4).take_while(|place| bit("ena", *place)).count();
-        assert!((used..4).all(|place| !bit("ena", place)), "a hole");
-        for place in 0..used {
-            let eop = bit("eop", place);
-            let begins = self.part.is_empty();
-            assert_eq!(bit("sop", place), begins, "a frame begins at segment 0");
-            assert!(
-                !eop || place + 1 == used,
-                "a frame ends in the last segment in use"
-            );
-            let mty = dut.get(&format!("tx_axis{place}_mty")) as usize;
-            assert!(eop || mty == 0);
-            let data = dut.bytes(&format!("tx_axis{place}_tdata"));
-            self.part.extend(&data[..SEGMENT - mty]);
-            if eop {
-                let part = std::mem::take(&mut self.part);
-                self.frames.push((part, bit("err", place)));
-            }
-        }
-        assert!(
-            self.part.is_empty() || used == 4,
-            "a cycle inside a frame is full"
-        );
-        true
-    }
-}
-
-/// Sends frames; the MAC is ready in `ready` of 8 cycles. Returns them as they left, and the cycles in which the MAC took something.
-fn sent(frames: &[Bytes], ready: u32, rng: &mut ChaCha8Rng) -> (Vec<Bytes>, usize) {
-    let mut dut = after_reset::<DcmacSend>();
-    let mut wire = Wire::default();
-    let mut cycles = 0;
-    let mut beats = frames.iter().flat_map(|(bytes, _)| {
-        let count = bytes.len().div_ceil(WIDE);
-        bytes
-            .chunks(WIDE)
-            .enumerate()
-            .map(move |(index, beat)| (beat, index + 1 == count))
-    });
-    let mut beat = beats.next();
-    for idle in 0.. {
-        assert!(idle < 200_000, "frames stay");
-        if beat.is_none() && wire.frames.len() == frames.len() {
-            break;
-        }
-        dut.set("tx_valid", beat.is_some().into());
-        if let Some((bytes, last)) = beat {
-            dut.set_bytes("tx_data", bytes);
-            dut.set("tx_bytes", bytes.len() as u64);
-            dut.set("tx_last", last.into());
-        }
-        dut.set("tx_axis_tready", rng.random_ratio(ready, 8).into());
-        dut.settle();
-        cycles += usize::from(wire.take(&dut));
-        if beat.is_some() && dut.is("tx_ready") {
-            beat = beats.next();
-        }
-        dut.clock();
-    }
-    (wire.frames, cycles)
-}
-
-/// Every length, with a MAC that stalls and one that does not. A frame takes a cycle per 64 bytes, and none between frames.
-#[test]
-fn frames_leave_without_a_gap() {
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
-    for ready in [8, 5] {
-        let mut lengths: Vec<usize> = (60..=420).collect();
-        lengths.extend((0..60).map(|_| random_bytes(&mut rng)));
-        let numbered = (1..).zip(&lengths);
-        let frames: Vec<Bytes> = numbered
-            .map(|(number, bytes)| frame(number, *bytes, false))
-            .collect();
-        let (left, cycles) = sent(&frames, ready, &mut rng);
-        assert_eq!(left, frames);
-        assert_eq!(
-            cycles,
-            lengths
-                .iter()
-                .map(|bytes| bytes.div_ceil(BEAT))
-                .sum::<usize>()
-        );
     }
 }
 

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 /// Bytes of a beat.
 pub const BEAT: usize = 64;
 /// Frame check sequence, preamble and gap between frames.
-const AROUND: usize = 4 + 8 + 12;
+pub const AROUND: usize = 4 + 8 + 12;
 /// Femtoseconds for a byte at 100 Gb/s.
 pub const BYTE_FS: u64 = 80_000;
 

@@ -123,6 +123,8 @@ pub struct SackFlow {
     una_moved: DFF<Bit>,
     /// Messages complete up to `una`. It waits a cycle, because it is known late.
     completes: DFF<Bit>,
+    /// Feedback had space, and none was sent, in the cycle before. The end of an operation depends on it, and much on that in the same cycle.
+    feedback_free: DFF<Bit>,
     /// The packet that is answered does not come before the first one that is not acknowledged.
     is_ahead: DFF<Bit>,
     answered: DFF<Bit>,
@@ -160,7 +162,18 @@ impl Logic for SackFlow {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, step, state, accepted, una_moved, completes, answered, at, una, in_flight,
+            self,
+            clock,
+            step,
+            state,
+            accepted,
+            una_moved,
+            completes,
+            feedback_free,
+            answered,
+            at,
+            una,
+            in_flight,
             sample
         );
         dff_setup!(self, clock, bytes, rtt, from, candidate, next_psn, packets);
@@ -340,6 +353,7 @@ impl Logic for SackFlow {
             stamp: window_control.cc_state.timestamp,
         };
 
+        self.feedback_free.d.next = self.feedback.ready.val();
         self.completes.d.next = false;
         self.messages.start.next = self.completes.q.val();
         self.messages.request.next = MessageRequest {
@@ -452,8 +466,9 @@ impl Logic for SackFlow {
             Step::ReportFeedback => {
                 self.state.d.next = recorded;
                 self.result.next.state = recorded;
-                if self.feedback.ready.val() & (!accepted | !self.nscc.busy.val()) {
+                if self.feedback_free.q.val() & (!accepted | !self.nscc.busy.val()) {
                     self.feedback.valid.next = tells_path;
+                    self.feedback_free.d.next = false;
                     self.reverse_ev.valid.next =
                         accepted & (good | (marked & !seth.probe_response));
                     self.nscc.start.next = accepted;
@@ -475,8 +490,9 @@ impl Logic for SackFlow {
                 }
             }
             Step::ReportProbe | Step::ReportProbeMark => {
-                if self.feedback.ready.val() {
+                if self.feedback_free.q.val() {
                     self.feedback.valid.next = true;
+                    self.feedback_free.d.next = false;
                     if (step == Step::ReportProbe) & marked {
                         self.step.d.next = Step::ReportProbeMark;
                     } else if checks_early_loss {
@@ -537,6 +553,7 @@ impl Logic for SackFlow {
         self.fails.next = step == Step::Fail;
         if self.reset.val() {
             self.completes.d.next = false;
+            self.feedback_free.d.next = false;
             self.step.d.next = Step::Idle;
         }
     }

@@ -111,6 +111,8 @@ const BLOCKS: &[&str] = &[
     "cmac_send",
     "dcmac_receive",
     "dcmac_send",
+    "axi_lite_access",
+    "dcmac_sequence",
     "function_reset",
 ];
 

@@ -21,7 +21,7 @@ use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
 use hdl_rx_pipeline::Parse;
 use hdl_send_queue::MessageTable;
-use hdl_shims::{CmacShim, DcmacShim, FunctionReset};
+use hdl_shims::{CmacShim, DcmacShim, DcmacStart100, FunctionReset};
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
 use hdl_tx_window::TxWindow;
@@ -176,6 +176,10 @@ pub const ALL: &[Known] = &[
     known::<DcmacShim>(
         "dcmac_shim",
         "a 1,024-bit port of the card at a 200G port of AMD's DCMAC",
+    ),
+    known::<DcmacStart100>(
+        "dcmac_start",
+        "starts AMD's DCMAC and both of its 200G ports by its registers",
     ),
     known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11>>(
         "function_reset",

@@ -2,6 +2,10 @@
 mod bench;
 mod blocks;
 mod dcmac;
+mod dcmac_bench;
+mod dcmac_model;
+mod dcmac_start;
+mod dcmac_steps;
 mod ends;
 mod frames;
 mod function_reset;

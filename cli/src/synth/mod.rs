@@ -113,6 +113,7 @@ const BLOCKS: &[&str] = &[
     "dcmac_send",
     "axi_lite_access",
     "dcmac_sequence",
+    "request_launch",
     "function_reset",
 ];
 

@@ -21,7 +21,7 @@ use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
 use hdl_rx_pipeline::Parse;
 use hdl_send_queue::MessageTable;
-use hdl_shims::{CmacShim, DcmacShim, DcmacStart100, FunctionReset};
+use hdl_shims::{CmacShim, DcmacShim, DcmacStart100, EndpointCrossing, FunctionReset};
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
 use hdl_tx_window::TxWindow;
@@ -181,9 +181,17 @@ pub const ALL: &[Known] = &[
         "dcmac_start",
         "starts AMD's DCMAC and both of its 200G ports by its registers",
     ),
-    known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11>>(
+    known::<EndpointCrossing>(
+        "endpoint_crossing",
+        "endpoint 1 of the card at a PCIe block with a clock of its own",
+    ),
+    known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11, 1>>(
         "function_reset",
         "the card's reset, from those of AMD's PCIe block",
+    ),
+    known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11, 2>>(
+        "function_reset_2",
+        "the card's reset, from those of two functions",
     ),
     Known {
         name: Shape::TwoPorts1024.design(),

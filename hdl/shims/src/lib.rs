@@ -15,6 +15,8 @@
 //! | [`DcmacStart`] | starts a DCMAC and both of its ports | registers and MAC |
 //! | [`DcmacSequence`] | the sequence of accesses, by the list of [`dcmac_registers`] | registers |
 //! | [`AxiLiteAccess`] | single accesses over AXI4-Lite | registers |
+//! | [`EndpointCrossing`] | endpoint 1 of the card on the clock of its PCIe block | both |
+//! | [`RequestLaunch`] | requests from its FIFO, without a gap inside | PCIe |
 //! | [`FunctionReset`] | the card's reset, from those of the PCIe block | card |
 #![forbid(unsafe_code)]
 
@@ -32,9 +34,11 @@ pub mod dcmac_sequence;
 pub mod dcmac_shim;
 pub mod dcmac_start;
 pub mod dcmac_steps;
+pub mod endpoint_crossing;
 pub mod frame_word;
 pub mod function_reset;
 pub mod port_crossing;
+pub mod request_launch;
 pub mod rx_admit;
 pub mod rx_deliver;
 pub mod segment_cycle;
@@ -51,8 +55,10 @@ pub use dcmac_send::DcmacSend;
 pub use dcmac_sequence::DcmacSequence;
 pub use dcmac_shim::DcmacShim;
 pub use dcmac_start::{DcmacStart, DcmacStart100};
+pub use endpoint_crossing::EndpointCrossing;
 pub use function_reset::FunctionReset;
 pub use port_crossing::PortCrossing;
+pub use request_launch::RequestLaunch;
 pub use rx_admit::RxAdmit;
 pub use rx_deliver::RxDeliver;
 pub use tx_launch::TxLaunch;

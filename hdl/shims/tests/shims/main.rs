@@ -6,6 +6,7 @@ mod dcmac_bench;
 mod dcmac_model;
 mod dcmac_start;
 mod dcmac_steps;
+mod endpoint;
 mod ends;
 mod frames;
 mod function_reset;

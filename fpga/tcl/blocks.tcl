@@ -284,7 +284,7 @@ proc create_dcmac {} {
     }
     cell mac ip:dcmac:3.0 $settings
     expose mac_axi mac/s_axi Slave aximm_rtl:1.0 {
-        CONFIG.PROTOCOL AXI4LITE CONFIG.ADDR_WIDTH 32 CONFIG.DATA_WIDTH 32 CONFIG.HAS_PROT 0 CONFIG.HAS_WSTRB 0 CONFIG.FREQ_HZ 100000000
+        CONFIG.PROTOCOL AXI4LITE CONFIG.ADDR_WIDTH 32 CONFIG.DATA_WIDTH 32 CONFIG.HAS_PROT 0 CONFIG.HAS_WSTRB 0
     }
     set_property CONFIG.ASSOCIATED_BUSIF mac_axi [get_bd_ports reg_clk]
     connect cips/pl0_ref_clk mac/s_axi_aclk

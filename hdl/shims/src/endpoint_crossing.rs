@@ -57,9 +57,9 @@ pub struct EndpointCrossing {
     pub user_flr_in_process: Signal<In, Bit>,
     pub user_flr_done: Signal<Out, Bit>,
 
-    // Levels and the pulse.
-    down: CrossingSource<1>,
-    down_seen: LevelSynchroniser<1, STAGES>,
+    // Levels and the pulse. A user clock that stands from the start is a link that is down.
+    up: CrossingSource<1>,
+    up_seen: LevelSynchroniser<1, STAGES>,
     flr: CrossingSource<1>,
     flr_seen: LevelSynchroniser<1, STAGES>,
     flr_pulse: PulseHandshake<STAGES>,
@@ -91,7 +91,7 @@ impl Logic for EndpointCrossing {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, held, holds, tells_down, open, chains, beats);
-        self.down_seen.clock.next = self.clock.val();
+        self.up_seen.clock.next = self.clock.val();
         self.flr_seen.clock.next = self.clock.val();
         self.flr_pulse.from_clock.next = self.clock.val();
         self.reset_source.clock.next = self.clock.val();
@@ -101,7 +101,7 @@ impl Logic for EndpointCrossing {
         self.rq_fifo.write_clock.next = self.clock.val();
         self.rc_fifo.read_clock.next = self.clock.val();
         self.cq_fifo.read_clock.next = self.clock.val();
-        self.down.clock.next = self.user_clock.val();
+        self.up.clock.next = self.user_clock.val();
         self.flr.clock.next = self.user_clock.val();
         self.flr_pulse.to_clock.next = self.user_clock.val();
         self.user_side_reset.clock.next = self.user_clock.val();
@@ -121,10 +121,10 @@ impl Logic for EndpointCrossing {
         self.user_flr_done.next = self.flr_pulse.out.val();
 
         // resets
-        let down = self.user_reset.val() | self.user_link_down.val();
-        self.down.d.next = bit_cast::<1, 1>(down.into());
-        self.down_seen.level.next = self.down.q.val();
-        let begins = self.reset.val() | self.down_seen.synchronised.val().get_bit(0);
+        let up = !self.user_reset.val() & !self.user_link_down.val();
+        self.up.d.next = bit_cast::<1, 1>(up.into());
+        self.up_seen.level.next = self.up.q.val();
+        let begins = self.reset.val() | !self.up_seen.synchronised.val().get_bit(0);
         if begins {
             self.held.d.next = bits(0);
         } else if !self.held.q.val().get_bit(HOLD) {

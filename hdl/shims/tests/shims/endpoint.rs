@@ -438,6 +438,25 @@ fn resets_lose_beats_and_mix_none() {
     }
 }
 
+/// Without a user clock from the start, as without a link, the card hears that the link is down; it comes up when the clock does.
+#[test]
+fn a_clock_that_stands_is_a_link_that_is_down() {
+    let mut dut = Dut::of(&LIBRARY);
+    dut.eval();
+    for _ in 0..200 {
+        dut.clock();
+    }
+    dut.settle();
+    assert!(dut.is("link_down"));
+    for _ in 0..100 {
+        dut.set("user_clock", 1);
+        dut.clock();
+        dut.set("user_clock", 0);
+        dut.eval();
+    }
+    assert!(!dut.is("link_down"));
+}
+
 #[test]
 fn a_function_level_reset_crosses() {
     let mut bench = Bench::new([PERIOD; 2], 300);

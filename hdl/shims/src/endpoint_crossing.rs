@@ -34,12 +34,12 @@ const HOLD: usize = 5;
 /// Joins endpoint 1 of the card and a PCIe block of 1,024 bits whose user clock is not the card's. Versal's CPM5 has a clock for each of its controllers, and the card takes that of the
 /// first one. `docs/shims.md`, "The second endpoint".
 ///
-/// The card's reset, `user_reset` and a link that is down empty the FIFOs. Meanwhile the card hears that the link is down, so both sides begin at a TLP again.
+/// `user_reset` and a link that is down empty the FIFOs. Meanwhile the card hears that the link is down, so both sides begin at a TLP again. The card's reset does not touch them: the card
+/// ends a TLP that it has begun by itself (`slot_packer`), and the PCIe block has to hear that.
 #[derive(LogicBlock, Default)]
 pub struct EndpointCrossing {
-    /// The card's clock, and the card's reset.
+    /// The card's clock.
     pub clock: Signal<In, Clock>,
-    pub reset: Signal<In, Bit>,
     pub rq: AxisSnk<W, K, RQ>,
     pub rc: AxisSrc<W, K, RC>,
     pub cq: AxisSrc<W, K, CQ>,
@@ -124,7 +124,7 @@ impl Logic for EndpointCrossing {
         let up = !self.user_reset.val() & !self.user_link_down.val();
         self.up.d.next = bit_cast::<1, 1>(up.into());
         self.up_seen.level.next = self.up.q.val();
-        let begins = self.reset.val() | !self.up_seen.synchronised.val().get_bit(0);
+        let begins = !self.up_seen.synchronised.val().get_bit(0);
         if begins {
             self.held.d.next = bits(0);
         } else if !self.held.q.val().get_bit(HOLD) {

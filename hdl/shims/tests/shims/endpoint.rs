@@ -144,7 +144,6 @@ impl Bench {
         dut.model()
             .plus_argument(&format!("metastability={}", seed + 1));
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        dut.set("reset", 1);
         dut.set("user_reset", 1);
         dut.eval();
         let mut bench = Self {
@@ -169,7 +168,6 @@ impl Bench {
             flr_done: 0,
         };
         bench.run(50);
-        bench.dut.set("reset", 0);
         bench.dut.set("user_reset", 0);
         bench.run(100);
         assert!(!bench.dut.is("link_down"));
@@ -404,7 +402,7 @@ fn a_request_alone_crosses_in_12_cycles_at_most() {
     assert!((8..=12).contains(&slowest), "{slowest} cycles");
 }
 
-/// Resets of either side and links that go down, at any time: beats are lost in order, none is mixed or doubled, and a chain begins with its first beat.
+/// Resets of the PCIe block and links that go down, at any time: beats are lost in order, none is mixed or doubled, and a chain begins with its first beat.
 #[test]
 fn resets_lose_beats_and_mix_none() {
     for (seed, periods) in CLOCKS.into_iter().enumerate() {
@@ -414,11 +412,9 @@ fn resets_lose_beats_and_mix_none() {
             let time = bench.rng.random_range(20..400);
             bench.run(time);
             bench.loses = true;
-            let name = ["reset", "user_reset", "user_link_down"][bench.rng.random_range(0..3)];
+            let name = ["user_reset", "user_link_down"][bench.rng.random_range(0..2)];
             bench.dut.set(name, 1);
-            let time = bench
-                .rng
-                .random_range(if name == "reset" { 100..140 } else { 2..140 });
+            let time = bench.rng.random_range(2..140);
             bench.run(time);
             bench.dut.set(name, 0);
             while bench.down == 0 {
@@ -436,6 +432,33 @@ fn resets_lose_beats_and_mix_none() {
         }
         bench.drain();
     }
+}
+
+/// A reset of the card stops a chain, and ends it by a beat behind the reset. Nothing is lost, and the next chain is whole.
+#[test]
+fn a_chain_that_a_reset_of_the_card_cuts_is_ended() {
+    let mut bench = Bench::new([PERIOD; 2], 500);
+    for _ in 0..20 {
+        (bench.sends, bench.shortest) = (8, 40);
+        let time = bench.rng.random_range(300..600);
+        bench.run(time);
+        while bench.chain < 2 {
+            bench.edge();
+        }
+        bench.loses = true;
+        (bench.sends, bench.chain) = (0, 0);
+        bench.run(160);
+        assert!(bench.was_open && bench.offers[RQ].is_none());
+        let number = bench.numbers[RQ];
+        let cut = Beat::request(number, true, false, &mut bench.rng);
+        bench.offers[RQ] = Some(cut);
+        bench.numbers[RQ] += 1;
+        bench.was_open = false;
+        bench.run(30);
+        assert!(bench.came[RQ] == bench.numbers[RQ] && !bench.inside);
+        bench.loses = false;
+    }
+    bench.drain();
 }
 
 /// Without a user clock from the start, as without a link, the card hears that the link is down; it comes up when the clock does.

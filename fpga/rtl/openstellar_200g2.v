@@ -355,7 +355,6 @@ module openstellar_200g2 (
 
   @ENDPOINT@ u_endpoint1 (
     .clock(user_clk),
-    .reset(reset),
     .rq_tvalid(rq1_tvalid),
     .rq_tready(rq1_tready),
     .rq_tdata(rq1_tdata),

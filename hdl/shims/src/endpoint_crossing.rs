@@ -67,7 +67,6 @@ pub struct EndpointCrossing {
     // Resets: the reader's first (`docs/crossings.md`). Each crosses from a register of its own.
     held: DFF<Bits<{ HOLD + 1 }>>,
     holds: DFF<Bit>,
-    tells_down: DFF<Bit>,
     reset_source: CrossingSource<1>,
     user_side_reset: ResetSynchroniser<STAGES>,
     rq_reset_source: CrossingSource<1>,
@@ -90,7 +89,7 @@ pub struct EndpointCrossing {
 impl Logic for EndpointCrossing {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, holds, tells_down, open, chains, beats);
+        dff_setup!(self, clock, held, holds, open, chains, beats);
         self.up_seen.clock.next = self.clock.val();
         self.flr_seen.clock.next = self.clock.val();
         self.flr_pulse.from_clock.next = self.clock.val();
@@ -145,9 +144,8 @@ impl Logic for EndpointCrossing {
         self.cq_fifo.read_reset.next = self.holds.q.val();
         self.rc_fifo.write_reset.next = user_side;
         self.cq_fifo.write_reset.next = user_side;
-        // Longer than the writer's reset: the first beat behind it begins a TLP.
-        self.tells_down.d.next = self.holds.q.val() | writer;
-        self.link_down.next = self.tells_down.q.val() | self.holds.q.val();
+        // The writer's reset lasts for some cycles more, in which the first beat behind it waits.
+        self.link_down.next = self.holds.q.val();
 
         // requests
         let mut open = self.open.q.val();

@@ -417,11 +417,12 @@ fn resets_lose_beats_and_mix_none() {
             let time = bench.rng.random_range(2..140);
             bench.run(time);
             bench.dut.set(name, 0);
-            while bench.down == 0 {
-                bench.edge();
-            }
-            while bench.down > 0 {
-                bench.edge();
+            for down in [true, false] {
+                let end = bench.cycles[CARD] + 400;
+                while (bench.down > 0) != down {
+                    bench.edge();
+                    assert!(bench.cycles[CARD] < end, "never down: {down}");
+                }
             }
             // What was under way is lost, and the rest arrives whole.
             bench.under_way[RQ].clear();

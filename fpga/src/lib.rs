@@ -3,6 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`project`] | the files of a project: Verilog, constraints, scripts |
+//! | [`platform`] | what boards with the same hard blocks share |
 //! | [`netlist`] | instances and connections of emitted Verilog |
 //! | [`crossings`] | every crossing between clocks, found in the Verilog |
 //! | [`crossing_constraints`] | the XDC lines that they need |
@@ -18,6 +19,7 @@ mod error;
 pub mod lint;
 pub mod netlist;
 pub mod pins;
+pub mod platform;
 mod problem;
 pub mod project;
 mod settings;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hdl_designs::Board;
+use hdl_designs::{Board, MacKind};
 
 use crate::crossing_constraints;
 use crate::crossings::Crossing;
@@ -11,7 +11,7 @@ use crate::pins::{self, PortPins};
 use crate::problem::Problem;
 use crate::xdc::{self, Command};
 
-/// What the flash of an UltraScale+ Alveo needs.
+/// What the flash of an UltraScale+ Alveo needs. The image of a Versal has this in its configuration of the platform controller.
 const PROPERTIES: &[&str] = &[
     "CONFIG_VOLTAGE",
     "CFGBVS",
@@ -23,44 +23,49 @@ const PROPERTIES: &[&str] = &[
     "BITSTREAM.CONFIG.OVERTEMPSHUTDOWN",
 ];
 
+const fn properties(board: Board) -> &'static [&'static str] {
+    match board.facts().mac {
+        MacKind::Cmac => PROPERTIES,
+        MacKind::Dcmac => &[],
+    }
+}
+
 /// The crossings of a block, and what its constraints need.
 pub struct Crossings<'a> {
     /// The path of the block in the design.
     pub at: &'a str,
     /// Its crossings.
-    pub found: &'a [Crossing],
+    pub found: Vec<Crossing>,
     /// Periods of its clocks in nanoseconds, by the names of its ports.
     pub periods: BTreeMap<&'a str, f64>,
 }
 
-/// Checks the constraints of a project: all files, one behind the other. `top` is the board's top module; without one, ports are not checked for completeness.
+/// Checks the constraints of a project: all files, one behind the other. `top` is the board's top module, `crossings` are those of its blocks.
 pub fn check(
     board: Board,
-    top: Option<&Module>,
+    top: &Module,
     constraints: &str,
-    crossings: &Crossings,
+    crossings: &[Crossings],
 ) -> Vec<Problem> {
     let commands = match xdc::read(constraints) {
         Ok(commands) => commands,
         Err(error) => return vec![error.into()],
     };
     let mut problems = vec![];
-    let bits = top.map(bits_of);
-    let placed = placements(&commands, bits.as_ref(), &mut problems);
+    let bits = bits_of(top);
+    let placed = placements(&commands, &bits, &mut problems);
     check_pins(board, &placed, &mut problems);
-    if let Some(bits) = &bits {
-        check_complete(bits, &placed, &mut problems);
-        for property in PROPERTIES {
-            if !commands
-                .iter()
-                .any(|command| command.words.get(1).is_some_and(|word| word == property))
-            {
-                problems.push(Problem::NoProperty { property });
-            }
+    check_complete(board, &bits, &placed, &mut problems);
+    for property in properties(board) {
+        if !commands
+            .iter()
+            .any(|command| command.words.get(1).is_some_and(|word| word == property))
+        {
+            problems.push(Problem::NoProperty { property });
         }
     }
     check_standards(board, &commands, &placed, &mut problems);
-    check_clocks(board, &commands, bits.as_ref(), &mut problems);
+    check_clocks(board, &commands, &bits, &mut problems);
     check_crossings(&commands, crossings, &mut problems);
     problems
 }
@@ -79,7 +84,7 @@ fn bits_of(top: &Module) -> BTreeSet<String> {
 /// The pin of each port bit. Reports what is placed twice, and what does not exist.
 fn placements(
     commands: &[Command],
-    bits: Option<&BTreeSet<String>>,
+    bits: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
 ) -> BTreeMap<String, String> {
     let mut placed: BTreeMap<String, String> = BTreeMap::new();
@@ -89,7 +94,7 @@ fn placements(
             continue;
         };
         for port in ports.split_whitespace() {
-            if bits.is_some_and(|bits| !bits.contains(port)) {
+            if !bits.contains(port) {
                 problems.push(Problem::NoSuchPort {
                     line: command.line,
                     port: port.into(),
@@ -140,8 +145,9 @@ fn check_pins(board: Board, placed: &BTreeMap<String, String>, problems: &mut Ve
     }
 }
 
-/// Every bit has a pin. The second one of a pair is placed with the first one.
+/// Every bit has a pin. The second one of a pair is placed with the first one, and a hard block may have pins of its own.
 fn check_complete(
+    board: Board,
     bits: &BTreeSet<String>,
     placed: &BTreeMap<String, String>,
     problems: &mut Vec<Problem>,
@@ -152,7 +158,8 @@ fn check_complete(
             .strip_suffix("_n")
             .map(|pair| format!("{pair}_p{index}"));
         let is_second = first.is_some_and(|first| bits.contains(&first));
-        if !is_second && !placed.contains_key(port) {
+        let is_fixed = pins::FIXED.contains(&(board, name));
+        if !is_second && !is_fixed && !placed.contains_key(port) {
             problems.push(Problem::NotPlaced { port: port.clone() });
         }
     }
@@ -191,14 +198,11 @@ fn check_standards(
 fn check_clocks(
     board: Board,
     commands: &[Command],
-    bits: Option<&BTreeSet<String>>,
+    bits: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
 ) {
     for entry in pins::of(board) {
-        let Some(expected) = entry
-            .period
-            .filter(|_| bits.is_none_or(|bits| bits.contains(entry.port)))
-        else {
+        let Some(expected) = entry.period.filter(|_| bits.contains(entry.port)) else {
             continue;
         };
         let port = entry.port.to_owned();
@@ -249,14 +253,17 @@ fn kind(command: &Command) -> &'static str {
     }
 }
 
-fn check_crossings(commands: &[Command], crossings: &Crossings, problems: &mut Vec<Problem>) {
+fn check_crossings(commands: &[Command], blocks: &[Crossings], problems: &mut Vec<Problem>) {
     for command in commands {
         if command.name() == "set_clock_groups" && command.has("-asynchronous") {
             problems.push(Problem::ClockGroups { line: command.line });
         }
     }
     let mut needed = BTreeSet::new();
-    for crossing in crossings.found {
+    let all = blocks
+        .iter()
+        .flat_map(|block| block.found.iter().map(move |crossing| (block, crossing)));
+    for (crossings, crossing) in all {
         let one = std::slice::from_ref(crossing);
         let lines = crossing_constraints::lines(one, crossings.at, &crossings.periods);
         for line in xdc::read(&lines).expect("generated lines can be read") {

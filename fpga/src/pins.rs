@@ -136,13 +136,27 @@ const U250: &[PortPins] = &[
     pin("qsfp0_lpmode", &["BD18"], "LVCMOS12"),
 ];
 
-/// CPM5 has no pins in constraints. The second pin of the reference is not known.
+/// The second pin of the reference is not known.
 const V80: &[PortPins] = &[
     reference("qsfp0_refclk_p", &["AR51"], MHZ_322),
     transceiver("qsfp0_rx_p", &["AE67", "AE64", "AC67", "AC64"]),
+    transceiver("qsfp0_rx_n", &["AE68", "AE65", "AC68", "AC65"]),
     transceiver("qsfp0_tx_p", &["AG61", "AG58", "AE61", "AE58"]),
+    transceiver("qsfp0_tx_n", &["AG62", "AG59", "AE62", "AE59"]),
     transceiver("qsfp1_rx_p", &["AA67", "AA64", "W67", "W64"]),
+    transceiver("qsfp1_rx_n", &["AA68", "AA65", "W68", "W65"]),
     transceiver("qsfp1_tx_p", &["AC61", "AC58", "AA61", "AA58"]),
+    transceiver("qsfp1_tx_n", &["AC62", "AC59", "AA62", "AA59"]),
+];
+
+/// Ports with pins that constraints do not name: the transceivers of CPM5 belong to its controllers.
+pub const FIXED: &[(Board, &str)] = &[
+    (Board::V80, "pcie0_refclk_p"),
+    (Board::V80, "pcie0_rx_p"),
+    (Board::V80, "pcie0_tx_p"),
+    (Board::V80, "pcie1_refclk_p"),
+    (Board::V80, "pcie1_rx_p"),
+    (Board::V80, "pcie1_tx_p"),
 ];
 
 /// The pins of a board's ports.

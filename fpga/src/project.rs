@@ -11,33 +11,23 @@ use crate::crossings::{self, Crossing};
 use crate::error::ProjectError;
 use crate::lint::{self, Crossings};
 use crate::netlist::Module;
+use crate::platform::Platform;
 use crate::{crossing_constraints, settings};
 
 /// The folder that the scripts write to, beside their own.
 pub const RESULTS: &str = "build";
 /// The name of the list of sums.
 pub const SUMS: &str = "SHA256SUMS";
-/// The shim's path below the top of an UltraScale+ board.
-pub const SHIM: &str = "u_alveo/u_port/u_shim";
-
-const SHIM_DESIGN: &str = "cmac_shim";
-const RESET_DESIGN: &str = "function_reset";
-
 const SCRIPTS: &[(&str, &str)] = &[
     ("build.tcl", include_str!("../tcl/build.tcl")),
     ("tcl/messages.tcl", include_str!("../tcl/messages.tcl")),
     ("tcl/create.tcl", include_str!("../tcl/create.tcl")),
-    ("tcl/ip.tcl", include_str!("../tcl/ip.tcl")),
     ("tcl/read.tcl", include_str!("../tcl/read.tcl")),
     ("tcl/synth.tcl", include_str!("../tcl/synth.tcl")),
     ("tcl/place.tcl", include_str!("../tcl/place.tcl")),
     ("tcl/route.tcl", include_str!("../tcl/route.tcl")),
     ("tcl/report.tcl", include_str!("../tcl/report.tcl")),
-    ("tcl/image.tcl", include_str!("../tcl/image.tcl")),
 ];
-const OUT_OF_CONTEXT: &str = include_str!("../constraints/out_of_context.xdc");
-const PORT: &str = include_str!("../rtl/openstellar_100g.v");
-const ALVEO: &str = include_str!("../rtl/alveo_100g.v");
 
 /// A project: its files by their paths, with `/`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,19 +48,14 @@ pub const fn board_constraints(board: Board) -> &'static str {
     }
 }
 
-/// The top of a board. None: there is no top yet, and the project is the card alone.
-pub const fn board_top(board: Board) -> Option<&'static str> {
+/// The top of a board.
+pub const fn board_top(board: Board) -> &'static str {
     match board {
-        Board::U250 => Some(include_str!("../rtl/u250.v")),
-        Board::U280 => Some(include_str!("../rtl/u280.v")),
-        Board::U55c => Some(include_str!("../rtl/u55c.v")),
-        Board::V80 => None,
+        Board::U250 => include_str!("../rtl/u250.v"),
+        Board::U280 => include_str!("../rtl/u280.v"),
+        Board::U55c => include_str!("../rtl/u55c.v"),
+        Board::V80 => include_str!("../rtl/v80.v"),
     }
-}
-
-/// The periods of the shim's clocks in nanoseconds: 250 MHz, and 322.265625 MHz.
-pub fn shim_periods() -> BTreeMap<&'static str, f64> {
-    BTreeMap::from([("clock", 4.0), ("mac_clock", 3.103)])
 }
 
 /// The crossings of a design.
@@ -97,57 +82,55 @@ impl Project {
             files: BTreeMap::new(),
         };
         let mut sources = project.add_design("card", card)?;
-        let mut constraints = vec![];
-        project.add(
-            &format!("constraints/{board}.xdc"),
-            board_constraints(board),
-        );
-        if let Some(top) = board_top(board) {
-            let shim = hdl_designs::for_bitstream(SHIM_DESIGN)?;
-            let reset = hdl_designs::for_bitstream(RESET_DESIGN)?;
-            sources.extend(project.add_design("shims", &shim)?);
-            sources.extend(project.add_design("shims", &reset)?);
-            let port = PORT
-                .replace("@CARD@", &card.top)
-                .replace("@SHIM@", &shim.top)
-                .replace("@RESET@", &reset.top);
-            check_ports(&port, card)?;
-            for (name, text) in [
-                ("openstellar_100g", port.as_str()),
-                ("alveo_100g", ALVEO),
-                (board.facts().name, top),
-            ] {
-                sources.push(project.add(&format!("rtl/{name}.v"), text));
+        let platform = Platform::of(board);
+        let mut port = platform.port.replace("@CARD@", &card.top);
+        let mut crossings = String::new();
+        let mut found = vec![];
+        for block in platform.blocks {
+            let design = hdl_designs::for_bitstream(block.design)?;
+            sources.extend(project.add_design("shims", &design)?);
+            port = port.replace(block.marker, &design.top);
+            for at in block.at {
+                let crossing = Crossings {
+                    at,
+                    found: crossings_of(&design),
+                    periods: block.periods(),
+                };
+                let lines = crossing_constraints::lines(&crossing.found, at, &crossing.periods);
+                crossings += &format!(
+                    "# Crossings between clocks in {at}, found in its Verilog ({}).\n{lines}",
+                    block.design
+                );
+                found.push(crossing);
             }
-            let found = crossings_of(&shim);
-            let lines = crossing_constraints::lines(&found, SHIM, &shim_periods());
-            let crossings = format!("# Crossings between clocks, found in the Verilog of the shim ({SHIM_DESIGN}).\n{lines}");
-            let all = format!("{}{crossings}", board_constraints(board));
-            let problems = lint::check(
-                board,
-                Module::read_all(top).first(),
-                &all,
-                &Crossings {
-                    at: SHIM,
-                    found: &found,
-                    periods: shim_periods(),
-                },
-            );
-            if !problems.is_empty() {
-                return Err(ProjectError::Constraints { board, problems });
-            }
-            constraints.push(format!("constraints/{board}.xdc"));
-            constraints.push(project.add("constraints/crossings.xdc", &crossings));
-        } else {
-            constraints.push(project.add("constraints/out_of_context.xdc", OUT_OF_CONTEXT));
+        }
+        check_ports(&port, card)?;
+        let shared = [(platform.port_name, port.as_str())]
+            .into_iter()
+            .chain(platform.shared.iter().copied());
+        for (name, text) in shared.chain([(board.facts().name, board_top(board))]) {
+            sources.push(project.add(&format!("rtl/{name}.v"), text));
+        }
+        let all = format!("{}{crossings}", board_constraints(board));
+        let top = Module::read_all(board_top(board)).remove(0);
+        let problems = lint::check(board, &top, &all, &found);
+        if !problems.is_empty() {
+            return Err(ProjectError::Constraints { board, problems });
+        }
+        let constraints = [
+            project.add(
+                &format!("constraints/{board}.xdc"),
+                board_constraints(board),
+            ),
+            project.add("constraints/crossings.xdc", &crossings),
+        ];
+        for (path, text) in platform.scripts {
+            project.add(path, text);
         }
         for (path, text) in SCRIPTS {
             project.add(path, text);
         }
-        project.add(
-            "project.tcl",
-            &settings::tcl(board, &card.top, &sources, &constraints),
-        );
+        project.add("project.tcl", &settings::tcl(board, &sources, &constraints));
         project.add("README.md", &settings::readme(board));
         let sums: String = project
             .files

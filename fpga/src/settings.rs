@@ -42,36 +42,77 @@ const fn cmac(board: Board) -> Option<Cmac> {
 pub const MAX_LOADS: u32 = 500;
 
 /// `project.tcl`.
-pub(crate) fn tcl(board: Board, card: &str, sources: &[String], constraints: &[String]) -> String {
+pub(crate) fn tcl(board: Board, sources: &[String], constraints: &[String]) -> String {
     let facts = board.facts();
-    let cmac = cmac(board);
-    let (top, flow) = match &cmac {
-        Some(_) => (facts.name, "full"),
-        None => (card, "out_of_context"),
-    };
     let mut text = format!(
-        "# What this project is made of. The scripts in tcl read it.\nset part {}\nset top {top}\nset flow {flow}\nset max_loads {MAX_LOADS}\n",
-        facts.part
+        "# What this project is made of. The scripts in tcl read it.\nset part {}\nset top {}\nset max_loads {MAX_LOADS}\n",
+        facts.part, facts.name
     );
     for (name, files) in [("sources", sources), ("constraints", constraints)] {
         let _ = writeln!(text, "set {name} {{\n    {}\n}}", files.join("\n    "));
     }
-    if let Some(cmac) = cmac {
-        text += &pcie(&facts);
-        let lanes: Vec<String> = (0..4)
-            .map(|lane| format!("X{}Y{}", cmac.column, cmac.row + lane))
-            .collect();
-        let _ = writeln!(
-            text,
-            "array set cmac {{\n    site {}\n    reference {}\n    group {}~{}\n    lanes {{{}}}\n}}",
-            cmac.site,
-            cmac.reference,
-            lanes[0],
-            lanes[3],
-            lanes.join(" ")
-        );
-    }
+    let Some(cmac) = cmac(board) else {
+        return text + &cpm(&facts) + DCMAC;
+    };
+    text += &pcie(&facts);
+    let lanes: Vec<String> = (0..4)
+        .map(|lane| format!("X{}Y{}", cmac.column, cmac.row + lane))
+        .collect();
+    let _ = writeln!(
+        text,
+        "array set cmac {{\n    site {}\n    reference {}\n    group {}~{}\n    lanes {{{}}}\n}}",
+        cmac.site,
+        cmac.reference,
+        lanes[0],
+        lanes[3],
+        lanes.join(" ")
+    );
     text
+}
+
+/// The DCMAC of QSFP0 and QSFP1, the reference of its transceivers in MHz, exactly as the wizard names it, and a lane's rate of 53.125 Gb/s divided by 80.
+const DCMAC: &str = "array set dcmac {\n    site DCMAC_X1Y1\n    reference 322.265625\n    reference_exact 322.265625183611\n    divided 664.062\n}\n";
+
+/// Number, unit and size of each BAR, as AMD's cores have them.
+fn bars() -> String {
+    let bars = Bar::ALL.map(|bar| {
+        let (scale, size) = match bar.length() {
+            small if small < 1 << 20 => ("Kilobytes", small >> 10),
+            large => ("Megabytes", large >> 20),
+        };
+        format!("{} {scale} {size}", bar.index())
+    });
+    bars.join(" ")
+}
+
+fn msix() -> String {
+    format!(
+        "    msix_last {:03X}\n    msix_table {:08X}\n    msix_pending {PENDING_OFFSET:08X}\n",
+        VECTORS - 1,
+        0
+    )
+}
+
+/// Both controllers of CPM5. The first one has the BARs and the vectors.
+fn cpm(facts: &BoardFacts) -> String {
+    let each = |value: fn(Function) -> String| Function::ALL.map(value).join(" ");
+    format!(
+        "array set cpm {{\n    speed 32.0_GT/s\n    width X{}\n    vendor {VENDOR:04X}\n    devices {{{}}}\n    classes {{{}}}\n    bars {{{}}}\n{}}}\n",
+        facts.link.lanes,
+        each(|function| format!("{:04X}", function.device())),
+        each(|function| format!("{:02X}", class(function))),
+        bars(),
+        msix()
+    )
+}
+
+/// Offset of class and revision in the configuration space.
+const CLASS_CODE: u16 = 0x08;
+
+/// The base class of a function, from its configuration space.
+fn class(function: Function) -> u32 {
+    let word = function.words().find(|word| word.offset == CLASS_CODE);
+    word.expect("every function has a class").reset >> 24
 }
 
 fn pcie(facts: &BoardFacts) -> String {
@@ -83,20 +124,12 @@ fn pcie(facts: &BoardFacts) -> String {
         3 => "8.0_GT/s",
         _ => "16.0_GT/s",
     };
-    let bars = Bar::ALL.map(|bar| {
-        let (scale, size) = match bar.length() {
-            small if small < 1 << 20 => ("Kilobytes", small >> 10),
-            large => ("Megabytes", large >> 20),
-        };
-        format!("{} {scale} {size}", bar.index())
-    });
     format!(
-        "array set pcie {{\n    core {core}\n    speed {speed}\n    width X{}\n    vendor {VENDOR:04X}\n    device {:04X}\n    bars {{{}}}\n    msix_last {:03X}\n    msix_table {:08X}\n    msix_pending {PENDING_OFFSET:08X}\n}}\n",
+        "array set pcie {{\n    core {core}\n    speed {speed}\n    width X{}\n    vendor {VENDOR:04X}\n    device {:04X}\n    bars {{{}}}\n{}}}\n",
         facts.link.lanes,
         Function::Control.device(),
-        bars.join(" "),
-        VECTORS - 1,
-        0
+        bars(),
+        msix()
     )
 }
 
@@ -106,7 +139,7 @@ pub(crate) fn readme(board: Board) -> String {
     let what = if cmac(board).is_some() {
         "The bitstream is `build/openstellar.bit`, the image for the flash `build/openstellar.mcs`. The last step stops if timing is not met."
     } else {
-        "This board has no top yet, so the card is synthesised, placed and routed alone (out of context). The reports in `build` say what it needs and how fast it is; there is no image.\n\n`constraints/v80.xdc` has the pins that are known. No step reads it."
+        "Vivado 2025.1 or later is needed. The image is `build/openstellar.pdi`. The last step stops if timing is not met."
     };
     format!(
         "# OpenStellar for {name}\n\n\

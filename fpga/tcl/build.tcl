@@ -9,11 +9,7 @@ foreach name {messages create ip read synth place route report image} {
     source [file join $here tcl $name.tcl]
 }
 
-# The card alone has no hard blocks and no image.
 set steps {create ip read synth place route report image}
-if {$flow eq "out_of_context"} {
-    set steps {create read synth place route report}
-}
 set last [lindex $steps end]
 if {[info exists argv] && [llength $argv] > 0} {
     set last [lindex $argv 0]

@@ -114,6 +114,9 @@ const BLOCKS: &[&str] = &[
     "dcmac_receive",
     "dcmac_send",
     "dcmac_shim",
+    "axi_lite_access",
+    "dcmac_sequence",
+    "request_launch",
     "function_reset",
 ];
 

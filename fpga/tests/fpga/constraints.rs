@@ -1,53 +1,60 @@
 //! The linter: the constraints of every board pass, and each mistake is found.
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use hdl_designs::Board;
-use hdl_verilog::Design;
 use stellar_fpga::crossing_constraints::lines;
 use stellar_fpga::crossings::Crossing;
 use stellar_fpga::lint::{check, Crossings};
 use stellar_fpga::netlist::Module;
-use stellar_fpga::project::{board_constraints, board_top, crossings_of, shim_periods, SHIM};
+use stellar_fpga::platform::Platform;
+use stellar_fpga::project::{board_constraints, board_top, crossings_of};
 use stellar_fpga::Problem;
 
-static SHIM_DESIGN: LazyLock<Design> =
-    LazyLock::new(|| hdl_designs::elaborate("cmac_shim").unwrap());
+/// The crossings of a design, found once.
+fn crossings(design: &'static str) -> Vec<Crossing> {
+    static FOUND: Mutex<BTreeMap<&str, Vec<Crossing>>> = Mutex::new(BTreeMap::new());
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let find = || crossings_of(&hdl_designs::elaborate(design).unwrap());
+    found.entry(design).or_insert_with(find).clone()
+}
 
-/// A board's constraints with those of the shim's crossings.
+/// A board's constraints with those of its blocks' crossings.
 struct Case {
     board: Board,
-    top: Option<Module>,
-    found: Vec<Crossing>,
+    top: Module,
+    blocks: Vec<Crossings<'static>>,
+    /// The lines of crossings.
+    generated: String,
     text: String,
 }
 
 impl Case {
     fn new(board: Board) -> Self {
-        let top = board_top(board).map(|text| Module::read_all(text).remove(0));
-        let found = match top {
-            Some(_) => crossings_of(&SHIM_DESIGN),
-            None => vec![],
-        };
-        let text = format!(
-            "{}{}",
-            board_constraints(board),
-            lines(&found, SHIM, &shim_periods())
-        );
+        let mut blocks = vec![];
+        let mut generated = String::new();
+        for block in Platform::of(board).blocks {
+            for at in block.at {
+                let found = crossings(block.design);
+                generated += &lines(&found, at, &block.periods());
+                blocks.push(Crossings {
+                    at,
+                    found,
+                    periods: block.periods(),
+                });
+            }
+        }
         Self {
             board,
-            top,
-            found,
-            text,
+            top: Module::read_all(board_top(board)).remove(0),
+            blocks,
+            text: format!("{}{generated}", board_constraints(board)),
+            generated,
         }
     }
 
     fn problems(&self, text: &str) -> Vec<Problem> {
-        let crossings = Crossings {
-            at: SHIM,
-            found: &self.found,
-            periods: shim_periods(),
-        };
-        check(self.board, self.top.as_ref(), text, &crossings)
+        check(self.board, &self.top, text, &self.blocks)
     }
 
     /// The only problem after a change, in words.
@@ -154,22 +161,66 @@ fn every_mistake_with_clocks_is_found() {
     );
 }
 
+/// The pins of the V80: both ports, and none of CPM5.
+#[test]
+fn every_mistake_with_pins_of_the_v80_is_found() {
+    let case = Case::new(Board::V80);
+    for line in board_constraints(Board::V80).lines() {
+        let Some((_, port)) = line
+            .strip_prefix("set_property PACKAGE_PIN ")
+            .and_then(|rest| rest.split_once(" [get_ports "))
+        else {
+            continue;
+        };
+        let port = port.trim_matches(['{', '}', ']']);
+        let found = case.after(&format!("{line}\n"), "");
+        // The second pin of a pair is placed with the first one.
+        if port.contains("_n[") {
+            assert_eq!(found, "");
+        } else {
+            let port = if port.contains('[') {
+                format!("{port}]")
+            } else {
+                port.into()
+            };
+            assert_eq!(found, format!("port {port} has no pin"));
+        }
+    }
+    let found = case.after("PACKAGE_PIN AA64 ", "PACKAGE_PIN AA67 ");
+    assert!(found.contains("pin AA67 is used twice"), "{found}");
+    let clock = "create_clock -period 3.103 -name qsfp0_refclk [get_ports qsfp0_refclk_p]\n";
+    assert_eq!(
+        case.after(clock, ""),
+        "clock port qsfp0_refclk_p has no create_clock"
+    );
+    let placed = format!("{clock}set_property PACKAGE_PIN M58 [get_ports {{pcie0_rx_p[0]}}]\n");
+    let found = case.after(clock, &placed);
+    assert!(found.contains("no known pin"), "{found}");
+}
+
 /// Without any one of the lines of crossings, and with any of their values 1 ps longer, there is one problem.
 #[test]
 fn every_mistake_with_crossings_is_found() {
-    let case = Case::new(Board::U55c);
-    let generated = lines(&case.found, SHIM, &shim_periods());
+    // Both pointers of both FIFOs, the count of frames, and the count of drops. The V80 has two such shims, and at its second endpoint three FIFOs, and counts of beats and of chains.
+    for (board, skews, anchor) in [
+        (Board::U55c, 6, "create_pblock"),
+        (Board::V80, 20, "create_clock"),
+    ] {
+        check_every_line(&Case::new(board), skews, anchor);
+    }
+}
+
+fn check_every_line(case: &Case, due_skews: usize, anchor: &str) {
     let mut skews = 0;
-    for line in generated.lines() {
+    for line in case.generated.lines() {
         let line = format!("{line}\n");
         let found = case.after(&line, "");
         assert!(
-            found.starts_with("crossing into u_alveo/u_port/u_shim/")
-                && found.contains(": no set_"),
+            found.starts_with("crossing into u_") && found.contains(": no set_"),
             "{found}"
         );
         skews += usize::from(found.ends_with("no set_bus_skew"));
-        for value in ["3.103\n", "4.000\n"] {
+        for value in ["2.557\n", "3.103\n", "4.000\n", "10.000\n"] {
             if line.ends_with(value) {
                 let longer: f64 = value.trim().parse::<f64>().unwrap() + 0.001;
                 let found = case.after(&line, &line.replace(value, &format!("{longer:.3}\n")));
@@ -177,16 +228,15 @@ fn every_mistake_with_crossings_is_found() {
             }
         }
     }
-    // Both pointers of both FIFOs, the count of frames, and the count of drops.
-    assert_eq!(skews, 6);
+    assert_eq!(skews, due_skews);
     let stale = "set_max_delay -datapath_only -from [get_cells {u_x/source_crossing_reg*}] -to [get_cells {u_y/first_crossing_reg*}] 3.103\n";
-    let found = case.after("create_pblock", &format!("{stale}create_pblock"));
+    let found = case.after(anchor, &format!("{stale}{anchor}"));
     assert!(
         found.ends_with("names a crossing that the hardware does not have"),
         "{found}"
     );
     let groups = "set_clock_groups -asynchronous -group user_clk -group mac_clk\n";
-    let found = case.after("create_pblock", &format!("{groups}create_pblock"));
+    let found = case.after(anchor, &format!("{groups}{anchor}"));
     assert!(
         found.ends_with("overrides the delays of crossings"),
         "{found}"

@@ -1,10 +1,13 @@
 //! The crossings that are found in Verilog, against those in the netlist.
 use std::collections::{BTreeMap, BTreeSet};
 
+use hdl_designs::Board;
 use stellar_fpga::crossings::{find, Crossing, Kind, Source};
 use stellar_fpga::netlist::Module;
+use stellar_fpga::platform::Platform;
 use stellar_fpga::project::crossings_of;
 
+use crate::files::project;
 use crate::netlist::check;
 
 /// The clock of each input of the shim.
@@ -115,6 +118,123 @@ fn every_path_between_clocks_is_a_crossing_with_constraints() {
         let found = changed.wrong.iter().any(|path| path.starts_with(wrong));
         assert!(found, "{wrong}: {:?}", changed.wrong);
     }
+}
+
+/// The whole card of the V80 with its blocks: clocks of both endpoints, of the registers, and of the DCMAC.
+#[test]
+fn every_path_between_clocks_of_the_v80_is_a_crossing_with_constraints() {
+    let project = project(Board::V80);
+    let top = "openstellar_200g2";
+    let text: String = project
+        .files
+        .iter()
+        .filter(|(path, _)| path.ends_with(".v") && !path.ends_with("/v80.v"))
+        .map(|(_, text)| text.as_str())
+        .collect();
+    let inputs = inputs_of_v80(&text, top);
+    let inputs: BTreeMap<&str, &str> = inputs
+        .iter()
+        .map(|(port, clock)| (port.as_str(), *clock))
+        .collect();
+    let found = check(&text, top, &inputs);
+    assert_eq!(found.wrong, BTreeSet::new());
+    let mut listed = BTreeSet::new();
+    for block in Platform::of(Board::V80).blocks {
+        let crossings = crossings_of(&hdl_designs::elaborate(block.design).unwrap());
+        for at in block.at {
+            let at = at.strip_prefix("u_port/").unwrap();
+            for crossing in &crossings {
+                let last = match crossing.kind {
+                    Kind::Reset => "chain_crossing",
+                    Kind::Levels { .. } => "first_crossing",
+                    Kind::Memory => continue,
+                };
+                if let Some(from) = &crossing.from {
+                    listed.insert((
+                        format!("{at}/{}/source_crossing", from.path),
+                        format!("{at}/{}/{last}", crossing.to),
+                    ));
+                }
+            }
+        }
+    }
+    assert_eq!(found.crossings, listed);
+    assert_eq!(
+        listed.len(),
+        2 * 11 + 4 + 14,
+        "of both shims; resets and links of both ports; of the endpoint: 6 pointers, 2 numbers, 2 resets, down, FLR, and 2 of its pulse"
+    );
+
+    // What the check is worth: a pin of the wrong endpoint, a level of the wrong clock, and a clock that is swapped.
+    let mut changed = text;
+    let mut due = vec![];
+    for (from, to, wrong) in [
+        (
+            ".rc1_tvalid(rc1_tvalid)",
+            ".rc1_tvalid(s_axis_rc1_tvalid)",
+            "s_axis_rc1_tvalid to u_card/",
+        ),
+        (
+            "assign link_down = {link_down1, pcie_link_down};",
+            "assign link_down = {pcie_link_down1, pcie_link_down};",
+            "pcie_link_down1 to u_card/",
+        ),
+        (
+            ".mac_clock(mac_clk),\n    .mac_reset(mac_reset[1])",
+            ".mac_clock(reg_clk),\n    .mac_reset(mac_reset[1])",
+            "u_start/u_resets_seen_1/",
+        ),
+        (
+            ".flr_done(flr_over[1])",
+            ".flr_done(flr_in_process1)",
+            "flr_in_process1 to u_endpoint1/",
+        ),
+    ] {
+        assert_eq!(changed.matches(from).count(), 1, "{from}");
+        changed = changed.replace(from, to);
+        due.push(wrong);
+    }
+    let changed = check(&changed, top, &inputs);
+    for wrong in due {
+        let found = changed.wrong.iter().any(|path| path.starts_with(wrong));
+        assert!(found, "{wrong}: {:?}", changed.wrong);
+    }
+}
+
+/// The clock of each input of the card of the V80; those that are asynchronous are left out.
+fn inputs_of_v80(text: &str, top: &str) -> BTreeMap<String, &'static str> {
+    let module = Module::read_all(text)
+        .into_iter()
+        .find(|module| module.name == top)
+        .unwrap();
+    let inputs = module.ports.iter().filter(|port| !port.is_output);
+    let clocked = inputs.filter_map(|port| {
+        let name = port.name.as_str();
+        let of_endpoint_1 = [
+            "s_axis_cq1",
+            "s_axis_rc1",
+            "m_axis_rq1",
+            "user_reset1",
+            "pcie_link_down1",
+            "flr_in_process1",
+        ];
+        let of_mac = ["rx_axis_", "tx_axis_"];
+        let of_registers = ["m_axi_", "reg_reset"];
+        let begins = |names: &[&str]| names.iter().any(|begin| name.starts_with(begin));
+        let clock = if name.ends_with("_clk") || name == "user_clk1" || name.starts_with("gt_") {
+            return None;
+        } else if begins(&of_endpoint_1) {
+            "user_clk1"
+        } else if begins(&of_mac) {
+            "mac_clk"
+        } else if begins(&of_registers) {
+            "reg_clk"
+        } else {
+            "user_clk"
+        };
+        Some((name.to_owned(), clock))
+    });
+    clocked.collect()
 }
 
 /// FIFOs alone: their pointers, and the words of LUT RAM.

@@ -7,7 +7,7 @@ use hdl_designs::Board;
 use stellar_fpga::project::SUMS;
 use stellar_fpga::{Project, ProjectError};
 
-use crate::card::one_lane;
+use crate::card::{one_lane, two_lanes};
 
 /// Boards with a CMAC.
 pub const CMACS: [Board; 3] = [Board::U250, Board::U280, Board::U55c];
@@ -23,12 +23,17 @@ pub fn project(board: Board) -> Project {
 }
 
 fn make(board: Board) -> Project {
-    Project::of(board, &one_lane()).unwrap_or_else(|error| panic!("{board}: {error}"))
+    let card = if CMACS.contains(&board) {
+        one_lane()
+    } else {
+        two_lanes()
+    };
+    Project::of(board, &card).unwrap_or_else(|error| panic!("{board}: {error}"))
 }
 
 #[test]
 fn a_project_is_the_same_every_time_and_its_sums_are_right() {
-    for board in CMACS {
+    for board in Board::ALL {
         let project = project(board);
         assert_eq!(project, make(board));
         let folder = tempfile::tempdir().unwrap();
@@ -40,7 +45,7 @@ fn a_project_is_the_same_every_time_and_its_sums_are_right() {
         assert!(check.unwrap().success());
         assert_eq!(project.files[SUMS].lines().count() + 1, project.files.len());
         let text = &project.files["project.tcl"];
-        assert!(text.contains(board.facts().part) && text.contains("flow full"));
+        assert!(text.contains(board.facts().part) && text.contains(&format!("set top {board}")));
         assert!(project.files["README.md"].contains("never run in it or on a board"));
     }
 }
@@ -84,12 +89,24 @@ fn a_card_that_does_not_fit_is_refused() {
     );
 }
 
-/// The board without a top: the card alone.
 #[test]
-fn a_board_without_a_top_has_the_card_out_of_context() {
-    let card = one_lane();
-    let project = Project::of(Board::V80, &card).unwrap();
-    let text = &project.files["project.tcl"];
-    assert!(text.contains(&format!("set top {}\nset flow out_of_context", card.top)));
-    assert!(text.contains("set constraints {\n    constraints/out_of_context.xdc\n}"));
+fn a_card_of_another_shape_is_refused() {
+    let error = Project::of(Board::V80, &one_lane())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("port port_up has 1 bits, and port_up has 2"),
+        "{error}"
+    );
+    let error = Project::of(Board::U55c, &two_lanes())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("port port_up has 2 bits, and port_up has 1"),
+        "{error}"
+    );
+    let mut card = two_lanes();
+    card.ports.retain(|port| port.name != "cq1_tvalid");
+    let error = Project::of(Board::V80, &card).unwrap_err().to_string();
+    assert!(error.ends_with("it has no port cq1_tvalid"), "{error}");
 }

@@ -5,4 +5,5 @@ mod crossings;
 mod files;
 mod netlist;
 mod scripts;
+mod scripts_v80;
 mod tops;

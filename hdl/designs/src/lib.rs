@@ -21,7 +21,7 @@ use hdl_requester::{RequesterEngine1024, RequesterEngine16};
 use hdl_responder::Responder;
 use hdl_rx_pipeline::Parse;
 use hdl_send_queue::MessageTable;
-use hdl_shims::{CmacShim, DcmacShim, FunctionReset};
+use hdl_shims::{CmacShim, DcmacShim, DcmacStart100, EndpointCrossing, FunctionReset};
 use hdl_spray_engine::SprayEngine;
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512, TxLane1024, TxLane512};
 use hdl_tx_window::TxWindow;
@@ -177,9 +177,21 @@ pub const ALL: &[Known] = &[
         "dcmac_shim",
         "a 1,024-bit port of the card at a 200G port of AMD's DCMAC",
     ),
-    known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11>>(
+    known::<DcmacStart100>(
+        "dcmac_start",
+        "starts AMD's DCMAC and both of its 200G ports by its registers",
+    ),
+    known::<EndpointCrossing>(
+        "endpoint_crossing",
+        "endpoint 1 of the card at a PCIe block with a clock of its own",
+    ),
+    known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11, 1>>(
         "function_reset",
         "the card's reset, from those of AMD's PCIe block",
+    ),
+    known::<FunctionReset<RESET_HOLD, RESET_CLOCKS, 11, 2>>(
+        "function_reset_2",
+        "the card's reset, from those of two functions",
     ),
     Known {
         name: Shape::TwoPorts1024.design(),

@@ -55,3 +55,24 @@ pub struct FrameTxSrc<const W: usize> {
     pub error: Signal<Out, Bit>,
     pub ready: Signal<In, Bit>,
 }
+
+/// The driving end of an AXI4-Lite interface of 32 bits: the master (AMBA AXI, chapter B1). AMD's DCMAC has neither `wstrb` nor `prot`.
+#[bundle]
+pub struct AxiLiteSrc {
+    pub awaddr: Signal<Out, Bits<32>>,
+    pub awvalid: Signal<Out, Bit>,
+    pub awready: Signal<In, Bit>,
+    pub wdata: Signal<Out, Bits<32>>,
+    pub wvalid: Signal<Out, Bit>,
+    pub wready: Signal<In, Bit>,
+    pub bresp: Signal<In, Bits<2>>,
+    pub bvalid: Signal<In, Bit>,
+    pub bready: Signal<Out, Bit>,
+    pub araddr: Signal<Out, Bits<32>>,
+    pub arvalid: Signal<Out, Bit>,
+    pub arready: Signal<In, Bit>,
+    pub rdata: Signal<In, Bits<32>>,
+    pub rresp: Signal<In, Bits<2>>,
+    pub rvalid: Signal<In, Bit>,
+    pub rready: Signal<Out, Bit>,
+}

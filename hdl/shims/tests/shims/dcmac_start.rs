@@ -1,8 +1,8 @@
 //! The start-up of a DCMAC against a model of its registers with random latencies, errors, missing answers, and alignment that comes and goes.
 use rand::Rng;
 
-use crate::dcmac_start_bench::Bench;
 use crate::dcmac_model::TX;
+use crate::dcmac_start_bench::Bench;
 
 /// The time in which a change of a port is seen: some looks at both.
 const SEEN: u64 = 300;

@@ -2,14 +2,12 @@
 use std::sync::LazyLock;
 
 use hdl_shims::DcmacShim;
-use hdl_testkit::{tools, Dut};
-use hdl_verilog::emit;
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
-use sim_models::DesignModels;
 use sim_verilated::Library;
 
+use crate::model::{checked, tick};
 use crate::segment_rules::Wire;
 use crate::segments::{beats, drive, segments, Bytes, Card, Segment};
 
@@ -19,15 +17,7 @@ pub const MAC: u64 = 2_560_000;
 /// What the MAC takes before it is on the wire: 256 bytes.
 const MAC_BUFFER_FS: u64 = 256 * 40_000;
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
-    let mut block = Box::<DcmacShim>::default();
-    block.connect_all();
-    let design = emit(block.as_ref()).unwrap();
-    tools::check(&design).unwrap_or_else(|error| panic!("{error}"));
-    let mut spec = design.model().for_short_run();
-    spec.verilog = design.metastable_text();
-    spec.build().unwrap()
-});
+static LIBRARY: LazyLock<Library> = LazyLock::new(checked::<DcmacShim>);
 
 pub struct Bench {
     pub dut: Dut,
@@ -121,16 +111,7 @@ impl Bench {
                 self.wire_free = self.wire_free.max(now) + self.wire.time - before;
             }
         }
-        for level in [1, 0] {
-            for (name, _) in ["clock", "mac_clock"]
-                .iter()
-                .zip(rises)
-                .filter(|(_, rises)| *rises)
-            {
-                self.dut.set(name, level);
-            }
-            self.dut.eval();
-        }
+        tick(&mut self.dut, ["clock", "mac_clock"], rises);
         for (next, (period, rises)) in self
             .next
             .iter_mut()

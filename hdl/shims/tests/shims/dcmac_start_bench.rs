@@ -2,15 +2,13 @@
 use std::sync::LazyLock;
 
 use hdl_shims::DcmacStart;
-use hdl_testkit::{tools, Dut};
-use hdl_verilog::emit;
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
-use sim_models::DesignModels;
 use sim_verilated::Library;
 
 use crate::dcmac_model::{Dcmac, RX, TX};
+use crate::model::{checked, tick};
 
 /// Short times: pauses of 32 cycles, looks every 8, 512 cycles for transceivers, 16 looks until a port has to be aligned, 128 cycles for an access.
 type Start = DcmacStart<5, 3, 9, 10, 4, 5, 7, 8>;
@@ -19,15 +17,7 @@ type Start = DcmacStart<5, 3, 9, 10, 4, 5, 7, 8>;
 const CLOCK: u64 = 10_000_000;
 const MAC: u64 = 2_560_000;
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
-    let mut block = Box::<Start>::default();
-    block.connect_all();
-    let design = emit(block.as_ref()).unwrap();
-    tools::check(&design).unwrap_or_else(|error| panic!("{error}"));
-    let mut spec = design.model().for_short_run();
-    spec.verilog = design.metastable_text();
-    spec.build().unwrap()
-});
+static LIBRARY: LazyLock<Library> = LazyLock::new(checked::<Start>);
 
 /// What the slave has taken of an access.
 #[derive(Default)]
@@ -108,16 +98,7 @@ impl Bench {
         if rises[0] {
             self.take();
         }
-        for level in [1, 0] {
-            for (name, _) in ["clock", "mac_clock"]
-                .iter()
-                .zip(rises)
-                .filter(|(_, rises)| *rises)
-            {
-                self.dut.set(name, level);
-            }
-            self.dut.eval();
-        }
+        tick(&mut self.dut, ["clock", "mac_clock"], rises);
         if rises[0] {
             self.next[0] += CLOCK;
             self.drive();

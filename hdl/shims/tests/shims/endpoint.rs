@@ -3,27 +3,18 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 use hdl_shims::{EndpointCrossing, RequestLaunch};
-use hdl_testkit::{tools, Dut};
-use hdl_verilog::emit;
+use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rust_hdl::prelude::*;
-use sim_models::DesignModels;
 use sim_verilated::Library;
+
+use crate::model::{checked, tick};
 
 const CARD: usize = 0;
 const USER: usize = 1;
 const PERIOD: u64 = 4_000_000;
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(|| {
-    let mut block = Box::<EndpointCrossing>::default();
-    block.connect_all();
-    let design = emit(block.as_ref()).unwrap();
-    tools::check(&design).unwrap_or_else(|error| panic!("{error}"));
-    let mut spec = design.model().for_short_run();
-    spec.verilog = design.metastable_text();
-    spec.build().unwrap()
-});
+static LIBRARY: LazyLock<Library> = LazyLock::new(checked::<EndpointCrossing>);
 
 /// A stream through the crossing: the names of both ends, the side of the sender, bits of `tuser`.
 struct Stream {
@@ -184,14 +175,7 @@ impl Bench {
                 self.take(side);
             }
         }
-        for level in [1, 0] {
-            for (side, name) in ["clock", "user_clock"].into_iter().enumerate() {
-                if rises[side] {
-                    self.dut.set(name, level);
-                }
-            }
-            self.dut.eval();
-        }
+        tick(&mut self.dut, ["clock", "user_clock"], rises);
         for side in [CARD, USER] {
             if rises[side] {
                 self.next[side] += self.periods[side];

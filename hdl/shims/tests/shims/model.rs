@@ -2,7 +2,7 @@
 use std::sync::LazyLock;
 
 use hdl_shims::CmacShim;
-use hdl_testkit::Dut;
+use hdl_testkit::{tools, Dut};
 use hdl_verilog::{emit, Design};
 use rust_hdl::prelude::*;
 use sim_models::DesignModels;
@@ -27,9 +27,21 @@ pub fn design() -> Design {
     emit(block.as_ref()).unwrap()
 }
 
-/// The model of `design` with this change of its text, and with metastability.
+/// The model of a block whose Verilog other tools accept, with metastability.
+pub fn checked<T: Block + Default>() -> Library {
+    let mut block = Box::<T>::default();
+    block.connect_all();
+    let design = emit(block.as_ref()).unwrap();
+    tools::check(&design).unwrap_or_else(|error| panic!("{error}"));
+    model(&design, |text| text)
+}
+
+/// The model of the shim with this change of its text, and with metastability.
 pub fn changed(change: impl FnOnce(String) -> String) -> Library {
-    let design = design();
+    model(&design(), change)
+}
+
+fn model(design: &Design, change: impl FnOnce(String) -> String) -> Library {
     let mut spec = design.model().for_short_run();
     spec.verilog = change(design.metastable_text());
     spec.build().unwrap()
@@ -47,4 +59,14 @@ pub fn of(library: &Library, seed: u64) -> Dut {
     let mut dut = Dut::of(library);
     dut.model().plus_argument(&format!("metastability={seed}"));
     dut
+}
+
+/// An edge of those of two clocks that rise now, and their falling edge.
+pub fn tick(dut: &mut Dut, clocks: [&str; 2], rise: [bool; 2]) {
+    for level in [1, 0] {
+        for (clock, _) in clocks.iter().zip(rise).filter(|(_, rises)| *rises) {
+            dut.set(clock, level);
+        }
+        dut.eval();
+    }
 }

@@ -94,6 +94,10 @@ pub const ALL: &[Proof] = &[
         "request_splitter",
         "RequestSplitter, requests of 128 to 4,096 bytes",
     ),
+    proof::<blocks::TxWindowProof>(
+        "tx_window",
+        "TxWindow, 2 queue pairs, 4 blocks of 32 packets",
+    ),
 ];
 
 /// Finds a proof by the name of its block.

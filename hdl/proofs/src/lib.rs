@@ -9,7 +9,7 @@
 //! | `given_NAME` | is assumed to have been high in all cycles so far |
 //! | `reaches_NAME` | is high in some cycle of some run: shows that the assumptions leave the interesting cases |
 //!
-//! An input `inner_INSTANCE_NET` is not free: it shows a net of an instance. With two clocks, `NAME_clock` has an edge in the steps in which the input `NAME_edge` is
+//! An input `inner_INSTANCE_NET` is not free: it shows a net of an instance, or a word of its memory. With two clocks, `NAME_clock` has an edge in the steps in which the input `NAME_edge` is
 //! high, and `clock` in every step.
 //!
 //! A run begins with a cycle of `reset`, if there is one; later `reset` is as free as the other inputs. The rules of bundles are used as they are in simulation: those of inputs are assumed, those of outputs are proved. [`Problem`] is the translation of
@@ -93,6 +93,10 @@ pub const ALL: &[Proof] = &[
     proof::<blocks::RequestSplitterProof>(
         "request_splitter",
         "RequestSplitter, requests of 128 to 4,096 bytes",
+    ),
+    proof::<blocks::TxWindowProof>(
+        "tx_window",
+        "TxWindow, 2 queue pairs, 4 blocks of 32 packets",
     ),
 ];
 

@@ -1,6 +1,8 @@
 //! The translation of a design with properties to an and-inverter graph.
 
+use std::cell::OnceCell;
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, Context};
@@ -34,22 +36,62 @@ pub struct Problem {
     pub inputs: Vec<(String, usize)>,
     /// Where its files are.
     pub directory: PathBuf,
+    /// The properties see nets of instances, so they may be an invariant together.
+    sees_inside: bool,
+    /// Whether they are one, once that is known.
+    pub(crate) together: OnceCell<bool>,
 }
 
 /// Name of the module around the design.
 const TOP: &str = "stellar_prove";
 
-/// The flattened name of a net in an instance of the design: `splitter_running` is `running` in the instance `splitter`.
-fn inner_net(design: &Design, path: &str) -> anyhow::Result<String> {
-    let top = design.modules.last().context("a design has modules")?;
-    let places = path.match_indices('_').map(|(at, _)| at);
-    for at in places {
-        let (instance, net) = (&path[..at], &path[at + 1..]);
-        if top.text.contains(&format!(" u_{instance} (")) {
-            return Ok(format!("design.u_{instance}.{net}"));
+/// Where an input `inner_PATH` gets its value.
+enum Inner {
+    /// A net, by its flattened name.
+    Net(String),
+    /// A word of a memory, which has a net only when the memories have become registers.
+    Word(String),
+}
+
+/// Whether a module has a net. Its text is the printed one, a declaration in a line.
+fn declares(text: &str, net: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.lines().any(|line| {
+        let mut words = line.split(|c| !is_name(c)).filter(|word| !word.is_empty());
+        matches!(words.next(), Some("reg" | "wire" | "input" | "output"))
+            && words.any(|word| word == net)
+    })
+}
+
+/// The net of `inner_PATH`, which begins in the module with the text `text`: `window_free_head` is `head` in the instance `free` of the instance `window`,
+/// and `window_rows_memory0` word 0 of the memory in the instance `rows` of `window`.
+fn inner_net(design: &Design, text: &str, path: &str) -> Option<Inner> {
+    for (at, _) in path.match_indices('_') {
+        let (instance, rest) = (&path[..at], &path[at + 1..]);
+        let call = format!(" u_{instance} (");
+        let Some(line) = text.lines().find(|line| line.ends_with(&call)) else {
+            continue;
+        };
+        let kind = line.trim_start().strip_suffix(&call)?;
+        let module = design.modules.iter().find(|m| m.name == kind)?;
+        let below = |net: &str| format!("u_{instance}.{net}");
+        if let Some(inner) = inner_net(design, &module.text, rest) {
+            return Some(match inner {
+                Inner::Net(net) => Inner::Net(below(&net)),
+                Inner::Word(net) => Inner::Word(below(&net)),
+            });
         }
+        // A name that is a keyword of Verilog ends in an underscore.
+        let spellings = [rest.to_owned(), format!("{rest}_")];
+        if let Some(net) = spellings.iter().find(|net| declares(&module.text, net)) {
+            return Some(Inner::Net(below(net)));
+        }
+        let word = rest
+            .strip_prefix("memory")
+            .and_then(|word| word.parse::<usize>().ok());
+        return word.map(|word| Inner::Word(below(&format!("memory[{word}]"))));
     }
-    bail!("{} has no instance for inner_{path}", design.top)
+    None
 }
 
 /// Makes steps of two clocks: a register changes in the steps in which its clock has an edge. The net of a clock is high in those.
@@ -104,7 +146,10 @@ impl Problem {
             if port.direction == PortDirection::Input {
                 ports.push(format!("input wire{range} {}", port.name));
                 if let Some(path) = port.name.strip_prefix("inner_") {
-                    inner.push((port.name.clone(), inner_net(design, path)?));
+                    let top = design.modules.last().context("a design has modules")?;
+                    let net = inner_net(design, &top.text, path)
+                        .with_context(|| format!("{} has no net for inner_{path}", top.name))?;
+                    inner.push((port.name.clone(), net));
                     continue;
                 }
                 inputs.push((port.name.clone(), port.width));
@@ -150,11 +195,28 @@ impl Problem {
         let resets = design.ports.iter().any(|p| p.name == "reset");
         given.push(if resets { "(reset | ~first)" } else { "1'b1" }.into());
         ports.extend((0..bad.len()).map(|i| format!("output wire bad_{i}")));
-        let outputs: String = bad
+        let mut outputs: String = bad
             .iter()
             .enumerate()
             .map(|(i, bad)| format!("  assign bad_{i} = given & {bad};\n"))
             .collect();
+        if !inner.is_empty() {
+            // A second output for each property: it is the first one that a run violates, perhaps with others. If none of them is ever the first, all hold.
+            let mut broken = String::from("1'b0");
+            for (i, _) in checks
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| c.kind == Kind::Holds)
+            {
+                ports.push(format!("output wire first_bad_{i}"));
+                let _ = writeln!(outputs, "  assign first_bad_{i} = held_before & bad_{i};");
+                let _ = write!(broken, " | bad_{i}");
+            }
+            let _ = writeln!(
+                outputs,
+                "  reg held_before = 1'b1;\n  always @(posedge clock) held_before <= held_before & ~({broken});"
+            );
+        }
         // The assumptions have to hold up to and including the cycle of the violation.
         let wrapper = format!(
             "module {TOP} ({});\n{nets}  {} design ({});\n  reg given_before = 1'b1;\n  reg first = 1'b1;\n  always @(posedge clock) first <= 1'b0;\n  wire given = given_before & {};\n  always @(posedge clock) given_before <= given;\n{outputs}endmodule\n",
@@ -166,6 +228,8 @@ impl Problem {
             checks,
             inputs,
             directory: directory.into(),
+            sees_inside: !inner.is_empty(),
+            together: OnceCell::new(),
         };
         std::fs::write(problem.file("v"), change(text) + &wrapper)?;
         std::fs::write(problem.file("map.v"), STEPS)?;
@@ -176,12 +240,19 @@ impl Problem {
         Ok(problem)
     }
 
+    /// The outputs of the graph that show, for each property, that a run violates it and has violated none before. There are none if the properties see only the outside.
+    pub(crate) fn first_violations(&self) -> Range<usize> {
+        let holds = self.checks.iter().filter(|c| c.kind == Kind::Holds).count();
+        let count = if self.sees_inside { holds } else { 0 };
+        self.checks.len()..self.checks.len() + count
+    }
+
     /// Returns the file with the extension `extension`.
     pub fn file(&self, extension: &str) -> PathBuf {
         self.directory.join(format!("proof.{extension}"))
     }
 
-    fn script(&self, two_clocks: bool, inner: &[(String, String)]) -> String {
+    fn script(&self, two_clocks: bool, inner: &[(String, Inner)]) -> String {
         let path = |extension| self.file(extension).display().to_string();
         let steps = if two_clocks {
             format!(
@@ -191,19 +262,23 @@ impl Problem {
         } else {
             String::new()
         };
-        let mut joins = String::new();
+        let (mut nets, mut words) = (String::new(), String::new());
         for (input, net) in inner {
+            let (joins, net) = match net {
+                Inner::Net(net) => (&mut nets, net),
+                Inner::Word(net) => (&mut words, net),
+            };
             let _ = write!(
                 joins,
-                "delete -input {TOP}/w:{input}; connect -nounset -set {input} {net}; "
+                "delete -input {TOP}/w:{input}; connect -nounset -set {input} \\design.{net}; "
             );
         }
         if !inner.is_empty() {
-            joins = format!("hierarchy -top {TOP}; proc; flatten; {joins}");
+            nets = format!("hierarchy -top {TOP}; proc; flatten; {nets}");
         }
         // The memories' initial contents are zero, as in the design. `zinit` makes the start value of every register without one free.
         format!(
-            "read_verilog {}; {joins}prep -flatten -top {TOP}; memory_map; dffunmap; opt -full -nodffe -nosdff; dffunmap; {steps} write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
+            "read_verilog {}; {nets}prep -flatten -top {TOP}; memory_map; {words}dffunmap; opt -full -nodffe -nosdff; dffunmap; {steps} write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
             path("v"), path("il"), path("aim"), path("aig")
         )
     }

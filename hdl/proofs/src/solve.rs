@@ -1,5 +1,5 @@
-//! Decides questions with ABC: bounded model checking first, then k-induction, which proves a property that is an inductive invariant itself, then property directed
-//! reachability (PDR, IC3), which finds one.
+//! Decides questions with ABC: bounded model checking first, then k-induction, which proves a property that is an inductive invariant itself, or properties that are
+//! one together, then property directed reachability (PDR, IC3), which finds one.
 
 use std::time::{Duration, Instant};
 
@@ -110,16 +110,37 @@ pub fn decide(
             None => bail!("ABC's answer is not understood: {said}"),
         }
     };
+    // Searches in twice as many cycles each time. A search that was stopped says nothing of the cycles that it finished, so the next one is not much deeper.
+    let deepen = |mut known: usize| -> anyhow::Result<Result<Verdict, usize>> {
+        while known < limits.depth {
+            let next = limits.depth.min(known * 2).max(1);
+            match search(next)? {
+                Ok(verdict) => return Ok(Ok(verdict)),
+                Err(Some(depth)) if depth >= next => known = depth,
+                Err(depth) => return Ok(Err(known.max(depth.unwrap_or(0)))),
+            }
+        }
+        Ok(Err(known))
+    };
     // A few cycles first: the shortest violation is the easiest to read. Many take longer than the proof.
     let mut known = match search(limits.depth.min(FIRST_DEPTH))? {
         Ok(verdict) => return Ok((verdict, begin.elapsed())),
         Err(depth) => depth.unwrap_or(0),
     };
+    if kind == Kind::Holds && are_proved_together(problem, limits, tools)? {
+        return Ok((Verdict::Proved, begin.elapsed()));
+    }
     if kind == Kind::Holds && known >= INDUCTION {
         let seconds = limits.seconds.min(INDUCTION_SECONDS);
-        let engine = format!("ind -F {INDUCTION} -C {INDUCTION_CONFLICTS} -T {seconds}");
-        if ask(&engine)?.is_some_and(|said| said.contains("Networks are equivalent")) {
+        if ask(&induction(seconds))?.is_some_and(|said| said.contains("Networks are equivalent")) {
             return Ok((Verdict::Proved, begin.elapsed()));
+        }
+    }
+    // A run that reaches something is found sooner than an invariant.
+    if kind == Kind::Reaches {
+        match deepen(known)? {
+            Ok(verdict) => return Ok((verdict, begin.elapsed())),
+            Err(depth) => known = depth,
         }
     }
     if let Some(said) = ask(&format!("scorr; pdr -nc -T {}", limits.seconds))? {
@@ -134,16 +155,10 @@ pub fn decide(
             return Ok((verdict, begin.elapsed()));
         }
     }
-    // A search that was stopped says nothing of the cycles that it finished, so the next one is not much deeper.
-    while known < limits.depth {
-        let next = limits.depth.min(known * 2).max(1);
-        match search(next)? {
+    if kind == Kind::Holds {
+        match deepen(known)? {
             Ok(verdict) => return Ok((verdict, begin.elapsed())),
-            Err(Some(depth)) if depth >= next => known = depth,
-            Err(depth) => {
-                known = known.max(depth.unwrap_or(0));
-                break;
-            }
+            Err(depth) => known = depth,
         }
     }
     let verdict = match kind {
@@ -151,6 +166,39 @@ pub fn decide(
         Kind::Reaches => Verdict::Unreached(format!("not in {known} cycles")),
     };
     Ok((verdict, begin.elapsed()))
+}
+
+/// ABC's command for a proof by induction.
+fn induction(seconds: u64) -> String {
+    format!("ind -F {INDUCTION} -C {INDUCTION_CONFLICTS} -T {seconds}")
+}
+
+/// Returns whether all properties of a block hold because no run violates any of them first. Only a block whose properties see what is inside is asked.
+fn are_proved_together(problem: &Problem, limits: Limits, tools: &Tools) -> anyhow::Result<bool> {
+    if let Some(known) = problem.together.get() {
+        return Ok(*known);
+    }
+    let prove = || -> anyhow::Result<bool> {
+        for output in problem.first_violations() {
+            let command = format!(
+                "read_aiger {}; strash; cone -s -O {output}; bmc3 -F {INDUCTION} -T {}; {}",
+                problem.file("aig").display(),
+                limits.seconds,
+                induction(limits.seconds)
+            );
+            // Each of the two engines may be late.
+            let said = run_for(&tools.abc, &["-c", &command], limits.until_stopped() * 2)?;
+            let base = format!("No output asserted in {INDUCTION} frames");
+            let proved =
+                |said: &str| said.contains(&base) && said.contains("Networks are equivalent");
+            if !said.is_some_and(|said| proved(&said)) {
+                return Ok(false);
+            }
+        }
+        Ok(!problem.first_violations().is_empty())
+    };
+    let proved = prove()?;
+    Ok(*problem.together.get_or_init(|| proved))
 }
 
 /// Looks for a violation in the first `depth` cycles, and for no proof. Returns whether there is one.

@@ -15,6 +15,7 @@ mod send_window;
 mod stream_skid;
 mod sync_fifo;
 mod tag_pool;
+mod tx_window;
 mod wake_queue;
 
 pub use async_fifo::AsyncFifoProof;
@@ -32,4 +33,5 @@ pub use send_window::SendWindowProof;
 pub use stream_skid::StreamSkidProof;
 pub use sync_fifo::SyncFifoProof;
 pub use tag_pool::TagPoolProof;
+pub use tx_window::TxWindowProof;
 pub use wake_queue::WakeQueueProof;

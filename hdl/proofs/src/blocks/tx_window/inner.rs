@@ -1,0 +1,72 @@
+//! What the properties see of the transmit window.
+
+use hdl_macros::bundle;
+use hdl_tx_window::blocks::{Block, BlockSlots, Place};
+use hdl_tx_window::row::WindowRow;
+use hdl_tx_window::sack::SackSpan;
+use hdl_tx_window::step::Step;
+use hdl_tx_window::visit::Visit;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::window::{WindowRequest, WindowResponse};
+use stellar_wire::hw::QPN_BITS;
+
+use super::pool::{Number, BLOCKS};
+
+/// Registers and memories of a window of 2 queue pairs and [`BLOCKS`] blocks.
+#[bundle]
+pub struct WindowInsideSrc {
+    pub step: Signal<Out, Step>,
+    pub swept: Signal<Out, Bits<QPN_BITS>>,
+    pub asked: Signal<Out, WindowRequest>,
+    pub row: Signal<Out, WindowRow>,
+    pub inside: Signal<Out, Bit>,
+    pub is_empty: Signal<Out, Bit>,
+    pub held: Signal<Out, Bits<8>>,
+    pub last_place: Signal<Out, Place>,
+    pub span: Signal<Out, SackSpan>,
+    pub here: Signal<Out, Block>,
+    pub place: Signal<Out, Place>,
+    pub index: Signal<Out, Bits<8>>,
+    pub visit: Signal<Out, Visit>,
+    pub changed: Signal<Out, Bit>,
+    pub una_found: Signal<Out, Bit>,
+    pub released: Signal<Out, Bits<8>>,
+    pub released_first: Signal<Out, Block>,
+    pub released_last: Signal<Out, Block>,
+    pub cursor_valid: Signal<Out, Bit>,
+    pub cursor_qp: Signal<Out, Bits<1>>,
+    pub cursor_place: Signal<Out, Place>,
+    pub cursor_block: Signal<Out, Block>,
+    pub cursor_own: Signal<Out, Bit>,
+    pub range_end: Signal<Out, Bits<32>>,
+    pub result: Signal<Out, WindowResponse>,
+
+    pub rows_memory: [Signal<Out, WindowRow>; 2],
+    pub rows_read_data: Signal<Out, WindowRow>,
+
+    pub blocks_states_memory: [Signal<Out, BlockSlots>; BLOCKS],
+    pub blocks_slots: Signal<Out, BlockSlots>,
+    pub blocks_links_memory: [Signal<Out, Number>; BLOCKS],
+    pub blocks_link: Signal<Out, Block>,
+
+    pub sent_banks_0_left: Signal<Out, Bits<8>>,
+    pub sent_banks_1_left: Signal<Out, Bits<8>>,
+    pub sent_banks_2_left: Signal<Out, Bits<8>>,
+    pub sent_banks_3_left: Signal<Out, Bits<8>>,
+    pub sent_banks_0_read: Signal<Out, Bit>,
+    pub sent_banks_1_read: Signal<Out, Bit>,
+    pub sent_banks_2_read: Signal<Out, Bit>,
+    pub sent_banks_3_read: Signal<Out, Bit>,
+    pub loads: Signal<Out, Bit>,
+    pub record_read: Signal<Out, Bit>,
+    pub record_comes: Signal<Out, Bit>,
+
+    pub free_links_memory: [Signal<Out, Number>; BLOCKS],
+    pub free_links_read_data: Signal<Out, Number>,
+    pub free_head: Signal<Out, Number>,
+    pub free_tail: Signal<Out, Number>,
+    pub free_free: Signal<Out, Bits<11>>,
+    pub free_take: Signal<Out, Bit>,
+    pub free_put: Signal<Out, Bit>,
+    pub free_put_count: Signal<Out, Bits<8>>,
+}

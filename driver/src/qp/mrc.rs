@@ -116,7 +116,7 @@ pub struct RtsAttributes {
 }
 
 impl RtsAttributes {
-    /// Attributes with `psn` as the first PSN. Timeout 250 us that doubles, 7 retries, a window of 1,024, and early loss detection at a distance of
+    /// Attributes with `psn` as the first PSN. Timeout 250 us that doubles, 7 retries, a window of 4,096, and early loss detection at a distance of
     /// 128 packets.
     pub const fn new(psn: u32) -> Self {
         Self {

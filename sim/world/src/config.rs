@@ -45,7 +45,7 @@ pub struct MrcPlan {
 }
 
 impl Default for MrcPlan {
-    /// Oblivious spraying over 128 paths, window of 1,024 packets, timeout 250 us that doubles, 7 retries, early loss detection at a distance of 128 packets,
+    /// Oblivious spraying over 128 paths, window of 4,096 packets, timeout 250 us that doubles, 7 retries, early loss detection at a distance of 128 packets,
     /// SACKs by path MTU.
     fn default() -> Self {
         Self {

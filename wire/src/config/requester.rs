@@ -89,7 +89,7 @@ pub struct MrcConfig {
 }
 
 impl MrcConfig {
-    /// MPR 1,024, timeout 250 us that doubles, 7 retries, early loss detection off, a SACK requested by
+    /// MPR 4,096, timeout 250 us that doubles, 7 retries, early loss detection off, a SACK requested by
     /// every packet.
     pub const fn new(nscc: NsccParams, spray: SprayConfig) -> Self {
         Self {

@@ -125,11 +125,12 @@ impl Profile {
             error,
         })?;
         let card = Self { board, shape };
-        card.check(file, &told)?;
-        Ok(match told.queue_pairs {
+        let sized = match told.queue_pairs {
             Some(count) => card.with_queue_pairs(file, count)?,
             None => card,
-        })
+        };
+        card.check(file, &told, sized.shape.queue_pair_bits())?;
+        Ok(sized)
     }
 
     /// The card with this many queue pairs.
@@ -151,8 +152,13 @@ impl Profile {
         Ok(Self { shape, ..self })
     }
 
-    /// Checks what the file states beside the shape and the queue pairs.
-    fn check(self, file: &str, told: &Description) -> Result<(), ProfileError> {
+    /// Checks what the file states beside the shape, of a card with 2^`queue_pair_bits` queue pairs.
+    fn check(
+        self,
+        file: &str,
+        told: &Description,
+        queue_pair_bits: usize,
+    ) -> Result<(), ProfileError> {
         let (ports, width) = (self.shape.ports(), self.shape.width());
         let refuse = |key, given: String, allowed: String| ProfileError::Value {
             file: file.into(),
@@ -167,7 +173,7 @@ impl Profile {
             let names = self.boards().map(|board| board.facts().name);
             return Err(refuse("board", given, one_of(names)));
         }
-        let features = features(self.shape.queue_pair_bits(), MR_BITS, EMTT_BITS, ports);
+        let features = features(queue_pair_bits, MR_BITS, EMTT_BITS, ports);
         let sizes = [
             ("regions", told.regions, features.log2_regions),
             (

@@ -32,12 +32,13 @@ impl MemoriesOption {
         let (modules, top) = check::modules(design)?;
         let rows = declared(&modules, &top)?;
         print::declared(&rows);
-        print::shares_of_memories(&budget, &total(&rows));
+        let used = total(&rows);
+        print::shares_of_memories(&budget, &used);
         let (percent, limit) = match profile == Profile::of(board) {
             true => (budget.goal.percent, "its budget"),
             false => (100.0, "the device"),
         };
-        let broken = budget.check_memories(&rows, percent);
+        let broken = budget.shares_above(&used, percent);
         anyhow::ensure!(
             broken.is_empty(),
             "the memories of {design} do not keep to {limit} on {name}:\n  {}",

@@ -42,7 +42,7 @@ fn shares_of(budget: &Budget, used: &Area) -> Vec<Share> {
 /// Shares of the device that memories take.
 pub fn shares_of_memories(budget: &Budget, used: &Area) {
     let mut rows = shares_of(budget, used);
-    rows.retain(|row| row.resource.ends_with("RAM") || row.resource == "BRAM36");
+    rows.retain(|row| ["BRAM36", "URAM"].contains(&row.resource));
     table("The memories on their device", rows);
 }
 

@@ -182,17 +182,20 @@ impl Budget {
         verdict
     }
 
+    /// The resources of which `used` is more than `most` per cent of the device, a line for each.
+    pub fn shares_above(&self, used: &Area, most: f64) -> Vec<String> {
+        let above = |(name, used, of, percent): (&str, f64, f64, f64)| {
+            (percent > most)
+                .then(|| format!("{used} of {of} {name} are {percent:.1} %, more than {most} %"))
+        };
+        self.shares(used).into_iter().filter_map(above).collect()
+    }
+
     fn check_shares(&self, report: &Report) -> Verdict {
-        let mut verdict = Verdict::default();
-        let most = self.goal.percent;
-        for (name, used, of, percent) in self.shares(&report.total) {
-            if percent > most {
-                verdict.broken.push(format!(
-                    "{used} of {of} {name} are {percent:.1} %, more than {most} %"
-                ));
-            }
+        Verdict {
+            broken: self.shares_above(&report.total, self.goal.percent),
+            ..Verdict::default()
         }
-        verdict
     }
 }
 

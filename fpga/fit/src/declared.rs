@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::design::Division;
 use crate::source::{Memory, Module, Sources};
-use crate::{Area, Budget, FitError};
+use crate::{Area, FitError};
 
 /// Memories of one module that is used in several places.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,16 +84,4 @@ pub fn total(declared: &[Declared]) -> Area {
     let mut total = Area::default();
     declared.iter().for_each(|row| total.add(&row.area));
     total
-}
-
-impl Budget {
-    /// Holds memories against the device: each kind may take `percent` of it.
-    pub fn check_memories(&self, declared: &[Declared], percent: f64) -> Vec<String> {
-        let total = total(declared);
-        let over = |&(name, used, of, share): &(&str, f64, f64, f64)| {
-            (share > percent)
-                .then(|| format!("{used} of {of} {name} are {share:.1} %, more than {percent} %"))
-        };
-        self.shares(&total).iter().filter_map(over).collect()
-    }
 }

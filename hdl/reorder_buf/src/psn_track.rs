@@ -17,7 +17,7 @@ use crate::tracked::{is_at, is_packet_of, tracked, Tracked};
 use crate::verdict::{
     drops_silently, is_reason, judge_mrc, judge_rc, judge_token, moves_qp_to_error, Verdict,
 };
-use crate::window_row::{is_live, lap_of, laps_beside, ring_word, word_address};
+use crate::window_row::{is_live, laps_beside, ring_word, word_address};
 
 /// Cycles from `in_` to `out`.
 pub const LATENCY: usize = 4 + psn_advance::LATENCY + psn_answer::LATENCY;
@@ -183,9 +183,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
         } else {
             self.errors.read_data.val()
         };
-        let word_now = ring_word::<RING_BITS>(tracked.psn);
-        let lap_now = lap_of::<RING_BITS>(tracked.psn);
-        let live_word = if is_live::<RING_BITS>(waited.laps, word_now, lap_now) {
+        let live_word = if is_live::<RING_BITS>(waited.laps, tracked.psn) {
             self.words.read_data.val()
         } else {
             bits::<64>(0)
@@ -273,11 +271,7 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
             written.word
         };
         let adds_word = if tracked.probe {
-            is_live::<RING_BITS>(
-                compared.epsn_laps,
-                ring_word::<RING_BITS>(compared.epsn),
-                lap_of::<RING_BITS>(compared.epsn),
-            )
+            is_live::<RING_BITS>(compared.epsn_laps, compared.epsn)
         } else {
             word_forwarded
         };

@@ -53,10 +53,11 @@ pub fn laps_beside<const RING_BITS: usize, const RING: usize>(
     beside
 }
 
-/// Whether `word` is live, from [`laps_beside`]: the lap of a packet there is `lap`. Levels: 2, and a half.
+/// Whether the word of a PSN is live, from its [`laps_beside`]. Levels: 2, and a half.
 #[hdl_fn]
-pub fn is_live<const RING_BITS: usize>(beside: Bits<8>, word: Bits<RING_BITS>, lap: Bit) -> Bit {
-    beside.get_bit((word >> 4).index()) == lap
+pub fn is_live<const RING_BITS: usize>(beside: Bits<8>, psn: Psn) -> Bit {
+    let group = ring_word::<RING_BITS>(psn) >> 4;
+    beside.get_bit(group.index()) == lap_of::<RING_BITS>(psn)
 }
 
 /// The lap that each word has in the window that begins with the word of `epsn`. Levels: 2.

@@ -27,12 +27,12 @@ const MEMORY_LATENCY: usize = UltraRam::<EmttEntry, 1>::LATENCY;
 
 /// How the entries of the banks are ordered after a read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct ReadOrder {
+pub struct ReadOrder {
     /// Bank of the first entry.
-    bank: Bits<2>,
-    first_beyond: Bit,
-    second_beyond: Bit,
-    third_beyond: Bit,
+    pub bank: Bits<2>,
+    pub first_beyond: Bit,
+    pub second_beyond: Bit,
+    pub third_beyond: Bit,
 }
 
 /// The entry of a bank.

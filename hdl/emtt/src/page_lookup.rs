@@ -66,33 +66,33 @@ pub struct PageAnswer {
 
 /// Results of the stage `count_pages`, before the table is read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct PageCount {
+pub struct PageCount {
     /// Number of pages from the page that contains the base of the region to the page that contains the first byte.
-    pages: Bits<PAGE_NUMBER_BITS>,
+    pub pages: Bits<PAGE_NUMBER_BITS>,
     /// Bytes to the end of the page, if `near_end`.
-    to_end: Bits<LENGTH_BITS>,
-    near_end: Bit,
+    pub to_end: Bits<LENGTH_BITS>,
+    pub near_end: Bit,
 }
 
 /// How the range is distributed over pages.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct PageSplit {
+pub struct PageSplit {
     /// The range is not empty, and the region check passed.
-    wanted: Bit,
+    pub wanted: Bit,
     /// The range reaches into the next page.
-    crosses: Bit,
+    pub crosses: Bit,
     /// The range reaches into the page after the next.
-    three: Bit,
+    pub three: Bit,
     /// Bytes in the first page.
-    first_length: Bits<LENGTH_BITS>,
+    pub first_length: Bits<LENGTH_BITS>,
 }
 
 /// A table write in the pipeline.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct PageWrite {
-    enable: Bit,
-    index: Bits<EMTT_INDEX_BITS>,
-    entry: EmttEntry,
+pub struct PageWrite {
+    pub enable: Bit,
+    pub index: Bits<EMTT_INDEX_BITS>,
+    pub entry: EmttEntry,
 }
 
 /// Stores the extended memory translation table (eMTT), and translates one request per cycle to bus addresses.

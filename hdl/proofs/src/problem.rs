@@ -63,6 +63,13 @@ fn declares(text: &str, net: &str) -> bool {
     })
 }
 
+/// The name that a register has for that of a port: `passing_0` for `passing0`. A port of an array has no underscore before its number.
+fn numbered(name: &str) -> Option<String> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let (_, number) = name.split_at(stem.len());
+    (!stem.is_empty() && !number.is_empty()).then(|| format!("{stem}_{number}"))
+}
+
 /// The net of `inner_PATH`, which begins in the module with the text `text`: `window_free_head` is `head` in the instance `free` of the instance `window`,
 /// and `window_rows_memory0` word 0 of the memory in the instance `rows` of `window`.
 fn inner_net(design: &Design, text: &str, path: &str) -> Option<Inner> {
@@ -83,8 +90,9 @@ fn inner_net(design: &Design, text: &str, path: &str) -> Option<Inner> {
         }
         // A name that is a keyword of Verilog ends in an underscore.
         let spellings = [rest.to_owned(), format!("{rest}_")];
-        if let Some(net) = spellings.iter().find(|net| declares(&module.text, net)) {
-            return Some(Inner::Net(below(net)));
+        let mut spellings = spellings.into_iter().chain(numbered(rest));
+        if let Some(net) = spellings.find(|net| declares(&module.text, net)) {
+            return Some(Inner::Net(below(&net)));
         }
         let word = rest
             .strip_prefix("memory")
@@ -276,7 +284,8 @@ impl Problem {
         if !inner.is_empty() {
             nets = format!("hierarchy -top {TOP}; proc; flatten; {nets}");
         }
-        // The memories' initial contents are zero, as in the design. `zinit` makes the start value of every register without one free.
+        // `zinit` makes the start value of every register without one free. So are the initial contents of a memory, unless the text for synthesis, which Yosys
+        // reads, has them, as it has for LUT RAMs.
         format!(
             "read_verilog {}; {nets}prep -flatten -top {TOP}; memory_map; {words}dffunmap; opt -full -nodffe -nosdff; dffunmap; {steps} write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
             path("v"), path("il"), path("aim"), path("aig")

@@ -78,6 +78,11 @@ fn doorbells_are_proved() {
     is_proved("doorbells");
 }
 
+#[test]
+fn page_lookup_is_proved() {
+    is_proved("page_lookup");
+}
+
 /// Its proof takes long: `./stellar prove wake_queue` runs it.
 #[test]
 fn the_properties_of_wake_queue_fail_for_a_changed_block() {
@@ -124,7 +129,7 @@ fn sees_changes(name: &str, depth: usize, changes: &[Change]) {
 /// The search of `--mutants` takes long for this block, so each property has its change here.
 #[test]
 fn the_properties_of_page_lookup_fail_for_a_changed_block() {
-    let changes: [Change; 4] = [
+    let changes: [Change; 10] = [
         (
             &["first_of_gpu", "gpu_translated"],
             "= banks_first[1] == Owner_Gpu",
@@ -141,6 +146,24 @@ fn the_properties_of_page_lookup_fail_for_a_changed_block() {
             "& (banks_third[1] != Owner_Gpu)",
         ),
         (&["checked"], "split_4[0] & pages_valid", "pages_valid"),
+        (
+            &["writes"],
+            "write_row <= write_index[2];",
+            "write_row <= ~write_index[2];",
+        ),
+        (
+            &["index"],
+            "{18'h0, passing_0[169:150]} +",
+            "{18'h0, passing_0[169:150]} -",
+        ),
+        (&["rows"], "rows_3 <= row;", "rows_3 <= ~row;"),
+        (&["read"], "order_2 <= order_1;", "order_2 <= order_0;"),
+        (
+            &["ordered"],
+            "second_read <= entry_1;",
+            "second_read <= entry_2;",
+        ),
+        (&["wanted"], "split_3 <= split_2;", "split_3 <= split_1;"),
     ];
     sees_changes("page_lookup", 10, &changes);
 }

@@ -1,10 +1,14 @@
 //! The queue of the queue pairs that may have work.
 
+mod inner;
+
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::QpSrc;
 use hdl_requester::WakeQueue;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::{Qpn, QPN_BITS};
+
+use inner::QueueInsideSnk;
 
 /// Cycles after reset in which the queue clears its memories: one for each queue pair.
 const CLEARING: u64 = 4;
@@ -20,6 +24,8 @@ pub struct WakeQueueProof {
     pub out: QpSrc,
     /// The queue pair that is watched.
     pub watched: Signal<In, Bits<2>>,
+    /// Registers and memories of the block.
+    pub inner_queue: QueueInsideSnk,
 
     /// `watched` does not change.
     pub given_one_watched: Signal<Out, Bit>,
@@ -30,6 +36,17 @@ pub struct WakeQueueProof {
     pub holds_no_loss: Signal<Out, Bit>,
     /// When there is a queue pair inside, one is offered in this cycle or in the next two.
     pub holds_offer: Signal<Out, Bit>,
+
+    // What is inside, so that the properties are an invariant together.
+    /// The pointers of the FIFO are as far apart as it has entries, and its output is the first of them.
+    pub holds_fifo: Signal<Out, Bit>,
+    /// After reset the queue is empty until its memories are clear. It clears them in the order of their addresses.
+    pub holds_cleared: Signal<Out, Bit>,
+    /// The FIFO has one entry of each queue pair that is queued by the memories, and none of others.
+    pub holds_members: Signal<Out, Bit>,
+    /// A queue pair that was added is queued, and its place in the FIFO bounds how many others left before it. As long as no port changed, only one that was added is queued.
+    pub holds_watched: Signal<Out, Bit>,
+
     /// The watched queue pair can wait for three others.
     pub reaches_longest_wait: Signal<Out, Bit>,
 
@@ -102,6 +119,89 @@ impl Logic for WakeQueueProof {
         self.holds_once.next = !(offered & is_watched) | added | self.swept.q.val();
         self.holds_no_loss.next = self.passed.q.val() <= 3;
         self.holds_offer.next = self.silent.q.val() < 2;
+
+        // What is inside.
+        let held = self.inner_queue.queue_held.val();
+        let head = self.inner_queue.queue_read_pointer.val();
+        let head_read = self.inner_queue.queue_head_read.val();
+        let clearing = self.inner_queue.clearing.val();
+        let sweep = self.inner_queue.sweep.val();
+        let takes = self.inner_queue.taken.val();
+        let first = self.inner_queue.queue_memory_read_data.val();
+        let is_first = head_read & (first.get_bits::<2>(0) == watched);
+        let mut raised = bits::<4>(0);
+        let mut lowered = bits::<4>(0);
+        for i in 0..4 {
+            raised = raised.replace_bit(i, self.inner_queue.raised_memory[i].val());
+            lowered = lowered.replace_bit(i, self.inner_queue.lowered_memory[i].val());
+        }
+        let queued = raised ^ lowered;
+        let mut members = bits::<4>(0);
+        let mut once = true;
+        let mut head_entry = bits::<3>(0);
+        let mut place = bits::<3>(0);
+        for i in 0..4 {
+            let entry = self.inner_queue.queue_memory_memory[i].val();
+            let qp = entry.get_bits::<2>(0);
+            let behind = bit_cast::<3, 2>(bits::<2>(i as u64) - head);
+            let inside = behind < held;
+            let member = if inside {
+                bits::<4>(1) << bit_cast::<4, 2>(qp)
+            } else {
+                bits::<4>(0)
+            };
+            let flag = raised.get_bit(qp.index()) == entry.get_bit(2);
+            once = once & !(members & member).any() & (!inside | flag);
+            members = members | member;
+            head_entry = if behind == 0 { entry } else { head_entry };
+            place = if inside & (qp == watched) {
+                behind
+            } else {
+                place
+            };
+        }
+        let started = self.started.q.val();
+        self.holds_fifo.next = !started
+            | ((held <= 4)
+                & (bit_cast::<3, 2>(self.inner_queue.queue_write_pointer.val() - head)
+                    == (held & 3))
+                & (!head_read | (held.any() & (first == head_entry)))
+                & (!takes | head_read));
+
+        let is_empty = !held.any() & !head_read & !takes;
+        let mut is_clear = true;
+        for i in 0..4 {
+            let seen = (bits::<3>(i as u64) < sweep) & (raised.get_bit(i) | lowered.get_bit(i));
+            is_clear = is_clear & !seen;
+        }
+        self.holds_cleared.next = if !started {
+            self.reset.val()
+        } else if clearing {
+            is_empty & is_clear & !sweep.get_bit(2) & (self.cleared.q.val() == sweep) & !added
+        } else {
+            is_cleared
+        };
+        self.holds_members.next = !started | clearing | (once & (members == queued));
+
+        let is_queued = !clearing & queued.get_bit(watched.index());
+        let leaving = takes & is_first;
+        let swept = self.swept.q.val();
+        let passed = self.passed.q.val();
+        let left = if takes {
+            bits::<3>(4) - place
+        } else {
+            bits::<3>(3) - place
+        };
+        self.holds_watched.next = !started
+            | ((self.taken.q.val() == leaving)
+                & (!added | (is_queued & !leaving & (passed <= left)))
+                & (added | (!passed.any() & !self.silent.q.val().any()))
+                & (!self.silent.q.val().any() | (head_read & !takes))
+                & (swept
+                    | ((self.inner_queue.planes.val() == self.planes.q.val())
+                        & (clearing | sweep.get_bit(2))
+                        & (!is_queued | added | leaving))));
+
         self.reaches_longest_wait.next = self.passed.q.val() == 3;
         if self.reset.val() {
             self.cleared.d.next = bits(0);

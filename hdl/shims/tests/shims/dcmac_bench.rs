@@ -8,11 +8,15 @@ use rand_chacha::ChaCha8Rng;
 use sim_verilated::Library;
 
 use crate::model::{checked, tick};
-use crate::segment_rules::Wire;
-use crate::segments::{beats, drive, segments, Bytes, Card, Segment};
+use crate::segment_rules::{Wire, BYTE_200G_FS};
+use crate::segments::{beats, drive, segments, Bytes, Card, Segment, SEGMENT};
+use crate::wire::AROUND;
 
 /// 390.625 MHz in femtoseconds.
 pub const MAC: u64 = 2_560_000;
+
+/// Femtoseconds for a byte on a wire whose peer is 100 ppm faster than 200 Gb/s.
+pub const FAST_BYTE_FS: u64 = BYTE_200G_FS - BYTE_200G_FS / 10_000;
 
 /// What the MAC takes before it is on the wire: 256 bytes.
 const MAC_BUFFER_FS: u64 = 256 * 40_000;
@@ -26,12 +30,13 @@ pub struct Bench {
     next: [u64; 2],
     /// The MAC takes nothing.
     in_reset: bool,
-    /// The MAC takes what a wire of 200 Gb/s has room for.
+    /// The MAC takes what a wire of 200 Gb/s has room for, and gives what has come from one that is 100 ppm faster. Otherwise it takes and gives a cycle whenever its
+    /// pace says so.
     pub paced: bool,
     /// When all that the MAC took is on the wire.
     pub wire_free: u64,
-    /// Segments that are still to come from the wire.
-    coming: Vec<Segment>,
+    /// Segments that are still to come from the wire, the next one last, and when each is there.
+    coming: Vec<(u64, Segment)>,
     /// Beats that the card is to send, the next one last, and whether it is on offer.
     beats: Vec<(Vec<u8>, bool)>,
     offered: bool,
@@ -82,12 +87,45 @@ impl Bench {
         assert!(self.dut.is("port_up"));
     }
 
+    /// The wire sends these frames back to back from now on.
     pub fn wire_sends(&mut self, frames: &[Bytes]) {
-        let all = frames
-            .iter()
-            .flat_map(|frame| segments(frame, &mut self.rng));
-        self.coming = all.collect();
+        let mut began = self.now();
+        self.coming.clear();
+        for frame in frames {
+            let length = frame.0.len();
+            for (index, segment) in segments(frame, &mut self.rng).into_iter().enumerate() {
+                let bytes = length.min((index + 1) * SEGMENT);
+                self.coming
+                    .push((began + bytes as u64 * FAST_BYTE_FS, segment));
+            }
+            began += (length + AROUND) as u64 * FAST_BYTE_FS;
+        }
         self.coming.reverse();
+    }
+
+    /// The time of the next edge.
+    pub fn now(&self) -> u64 {
+        self.next[0].min(self.next[1])
+    }
+
+    /// The wire has sent everything.
+    pub fn is_sent(&self) -> bool {
+        self.coming.is_empty()
+    }
+
+    /// The segments of the next cycle from the MAC: four, or fewer if the last one ends its frame, because a cycle inside of a frame is full.
+    fn next_cycle(&mut self, now: u64) -> Vec<Option<Segment>> {
+        let next = self.coming.iter().rev().take(4);
+        let there = next
+            .take_while(|(at, _)| !self.paced || *at <= now)
+            .map(|(_, segment)| Some(*segment));
+        let cycle: Vec<Option<Segment>> = there.collect();
+        let whole = cycle.len() == 4 || matches!(cycle.last(), Some(Some(last)) if last.eop);
+        if !whole {
+            return vec![];
+        }
+        self.coming.truncate(self.coming.len() - cycle.len());
+        cycle
     }
 
     pub fn card_sends(&mut self, frames: &[Bytes]) {
@@ -96,7 +134,7 @@ impl Bench {
     }
 
     pub fn edge(&mut self, pace: Pace) {
-        let now = self.next[0].min(self.next[1]);
+        let now = self.now();
         let rises = self.next.map(|at| at == now);
         if rises[0] {
             self.card.take(&self.dut);
@@ -131,15 +169,11 @@ impl Bench {
             self.dut.set("tx_valid", self.offered.into());
         }
         if rises[1] {
-            let mut cycle = vec![];
-            if self.rng.random_ratio(pace[0], 8) {
-                while cycle.len() < 4 {
-                    let Some(segment) = self.coming.pop() else {
-                        break;
-                    };
-                    cycle.push(Some(segment));
-                }
-            }
+            let cycle = if self.rng.random_ratio(pace[0], 8) {
+                self.next_cycle(now)
+            } else {
+                vec![]
+            };
             drive(&mut self.dut, &cycle, &mut self.rng);
             let room = !self.paced || self.wire_free <= now + MAC_BUFFER_FS;
             let ready = room && self.rng.random_ratio(pace[2], 8);

@@ -1,4 +1,4 @@
-//! 200 Gb/s on the wire of a DCMAC's port.
+//! 200 Gb/s to the wire of a DCMAC's port.
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -7,9 +7,9 @@ use crate::model::CARD;
 use crate::segments::{frame, Bytes, WIDE};
 use crate::wire::{random_bytes, time_of, AROUND};
 
-/// Lengths without check sequence: a minimum frame, the one that would lose most in cycles of its own, a SACK, a beat and a byte, an Ethernet MTU, a WRITE of
-/// 4,096 bytes, a jumbo frame.
-const LENGTHS: [usize; 7] = [60, 65, 86, 129, 1_514, 4_170, 9_014];
+/// Lengths without check sequence: a minimum frame, the one that would lose most in cycles of its own, a SACK, a beat and a byte, two beats and a byte, an Ethernet
+/// MTU, a WRITE of 4,096 bytes, a jumbo frame.
+pub const LENGTHS: [usize; 8] = [60, 65, 86, 129, 257, 1_514, 4_170, 9_014];
 
 /// Femtoseconds of a frame at 200 Gb/s.
 fn time_200g(bytes: usize) -> u64 {
@@ -17,7 +17,7 @@ fn time_200g(bytes: usize) -> u64 {
 }
 
 /// Both clocks at 100 ppm from their frequency: the card's, then the MAC's.
-const TOLERANCES: [[u64; 2]; 4] = [
+pub const TOLERANCES: [[u64; 2]; 4] = [
     [CARD - CARD / 10_000, MAC - MAC / 10_000],
     [CARD - CARD / 10_000, MAC + MAC / 10_000],
     [CARD + CARD / 10_000, MAC - MAC / 10_000],
@@ -88,7 +88,7 @@ fn frames_of_every_length_leave_at_line_rate_or_at_the_rate_of_the_cards_beats()
 }
 
 /// Whether the beats of back-to-back frames of this length are no more than the card has: 250 M per second of 25 bytes per nanosecond.
-fn fits(bytes: usize) -> bool {
+pub fn fits(bytes: usize) -> bool {
     100 * bytes.div_ceil(WIDE) <= bytes + AROUND
 }
 

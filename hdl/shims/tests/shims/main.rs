@@ -5,6 +5,7 @@ mod dcmac;
 mod dcmac_bench;
 mod dcmac_model;
 mod dcmac_rate;
+mod dcmac_receive_rate;
 mod dcmac_start;
 mod dcmac_start_bench;
 mod dcmac_steps;

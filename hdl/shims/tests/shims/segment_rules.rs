@@ -9,7 +9,7 @@ use crate::wire::{AROUND, BYTE_FS};
 pub type Cycle = [Option<Segment>; 4];
 
 /// Femtoseconds for a byte at 200 Gb/s.
-const BYTE_200G_FS: u64 = BYTE_FS / 2;
+pub const BYTE_200G_FS: u64 = BYTE_FS / 2;
 
 /// Segments of the shortest frame. They are those from `sop` to `sop` too, because frames follow each other.
 const SHORTEST: usize = 4;

@@ -8,6 +8,7 @@ use crate::map::Mapper;
 use crate::netlist::Netlist;
 use crate::source::{Memory, Module, Sources};
 use crate::variant::{self, Variant};
+use crate::yosys::Choice;
 use crate::FitError;
 
 /// How a design is divided into units, in lines of Verilog with everything below. A unit is mapped in one run.
@@ -130,7 +131,7 @@ impl Design {
         lock().number((top.into(), Variant::default()));
         let work = || loop {
             let mut now = lock();
-            let (module, variant) = loop {
+            let key = loop {
                 if now.is_over() {
                     change.notify_all();
                     return;
@@ -141,8 +142,8 @@ impl Design {
                 }
             };
             drop(now);
-            tell(Event::Begins(&module));
-            let mapped = mapper.map(&sources, &module, &variant, None);
+            tell(Event::Begins(&key.0));
+            let mapped = mapper.map(&sources, &key, None, Choice::Usual);
             let mut now = lock();
             match mapped {
                 Ok((netlist, ran)) => {
@@ -150,12 +151,12 @@ impl Design {
                     for (cell, variant) in variant::of_instances(&netlist) {
                         below.push(now.number((netlist.kind(cell).to_owned(), variant)));
                     }
-                    let number = now.keys[&(module.clone(), variant.clone())];
+                    let number = now.keys[&key];
                     now.units[number] = Some(MappedUnit {
-                        memories: sources.memories_inside(&module),
+                        memories: sources.memories_inside(&key.0),
                         netlist,
                         below,
-                        key: (module, variant),
+                        key,
                     });
                     now.done += 1;
                     now.runs += usize::from(ran);
@@ -179,8 +180,11 @@ impl Design {
             runs: state.runs,
         };
         for _ in 0..options.rounds {
-            if !design.refine(&sources, &mapper, options, tell)? {
-                break;
+            design.refine(&sources, &mapper, options, tell)?;
+        }
+        if options.rounds > 0 {
+            for choice in Choice::OTHERS {
+                design.try_choice(choice, &sources, &mapper, options, tell)?;
             }
         }
         Ok(design)

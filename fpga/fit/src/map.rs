@@ -11,7 +11,7 @@ use crate::netlist::Netlist;
 use crate::signals::Hints;
 use crate::source::{Sources, Unit};
 use crate::variant::{Variant, WRAPPER};
-use crate::yosys::{recipe, Form, Yosys};
+use crate::yosys::{recipe, Choice, Form, Yosys};
 use crate::FitError;
 
 /// Changes whenever what is kept of a netlist changes.
@@ -36,13 +36,13 @@ impl Mapper {
         })
     }
 
-    /// The netlist of a unit as an instance of it is used. Returns whether Yosys had to run.
+    /// The netlist of a unit as an instance of it is used, with the times at its borders if they are known. Returns whether Yosys had to run.
     pub(crate) fn map(
         &self,
         sources: &Sources,
-        module: &str,
-        variant: &Variant,
+        (module, variant): &(String, Variant),
         times: Option<&Times>,
+        choice: Choice,
     ) -> Result<(Netlist, bool), FitError> {
         let unit = sources.unit(module);
         let text = text(sources, module, &unit, variant)?;
@@ -51,12 +51,13 @@ impl Mapper {
         let hints = Hints {
             block_rams: &block_rams,
             times,
+            choice,
         };
-        let top = if variant.is_plain() { module } else { WRAPPER };
+        let top: &str = if variant.is_plain() { module } else { WRAPPER };
         let key = Sha256::new()
             .chain_update(FORMAT)
             .chain_update(&self.version)
-            .chain_update(recipe(!hints.is_empty()))
+            .chain_update(recipe(!hints.is_empty(), choice))
             .chain_update(block_rams.join(" "))
             .chain_update(serde_json::to_vec(&times).map_err(|e| bad(module, e.to_string()))?)
             .chain_update(top)

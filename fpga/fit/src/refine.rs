@@ -1,10 +1,9 @@
 //! Units on paths that are too long are mapped again: ABC hears the times at their borders.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use crate::arrival::Arrival;
-use crate::borders::{self, Times};
+use crate::arrival::{Arrival, NEVER};
+use crate::borders;
 use crate::cells::LEVEL;
 use crate::design::{Design, Event, Options};
 use crate::graph::Graph;
@@ -12,10 +11,11 @@ use crate::map::Mapper;
 use crate::netlist::Netlist;
 use crate::source::Sources;
 use crate::variant;
+use crate::yosys::Choice;
 use crate::FitError;
 
 impl Design {
-    /// Maps them once more. Returns whether there were any.
+    /// Maps them once more.
     ///
     /// # Errors
     /// Those of [`Design::map`], and [`FitError::Loop`].
@@ -25,31 +25,66 @@ impl Design {
         mapper: &Mapper,
         options: &Options<'_>,
         tell: &(dyn Fn(Event<'_>) + Sync),
-    ) -> Result<bool, FitError> {
-        let graph = Graph::join(self, options.loads);
-        let arrival = Arrival::compute(self, &graph)?;
-        let times = borders::of_units(self, &graph, &arrival, options.levels * LEVEL);
-        let netlists = self.map_again(&times, sources, mapper, options, tell)?;
-        for (unit, netlist, ran) in netlists {
-            self.runs += usize::from(ran);
-            let unit = &mut self.units[unit];
-            // The units below stay as they are, so the instances have to be what they were.
-            if instances(&netlist) == instances(&unit.netlist) {
-                unit.netlist = netlist;
-            }
+    ) -> Result<(), FitError> {
+        let again = self.map_again(Choice::Usual, sources, mapper, options, tell)?;
+        for (unit, netlist) in again {
+            self.units[unit].netlist = netlist;
         }
-        Ok(!times.is_empty())
+        Ok(())
     }
 
-    fn map_again(
-        &self,
-        times: &BTreeMap<usize, Times>,
+    /// Maps them once more in another way, and keeps those with which the card's paths are shorter.
+    ///
+    /// # Errors
+    /// Those of [`Self::refine`].
+    pub(crate) fn try_choice(
+        &mut self,
+        choice: Choice,
         sources: &Sources,
         mapper: &Mapper,
         options: &Options<'_>,
         tell: &(dyn Fn(Event<'_>) + Sync),
-    ) -> Result<Vec<(usize, Netlist, bool)>, FitError> {
-        let times_count = times.len();
+    ) -> Result<(), FitError> {
+        let mut excess = self.excess(options)?;
+        let again = self.map_again(choice, sources, mapper, options, tell)?;
+        for (unit, netlist) in again {
+            let before = std::mem::replace(&mut self.units[unit].netlist, netlist);
+            let after = self.excess(options)?;
+            if after < excess {
+                excess = after;
+            } else {
+                self.units[unit].netlist = before;
+            }
+        }
+        Ok(())
+    }
+
+    /// Half levels above the goal, of all end points together.
+    fn excess(&self, options: &Options<'_>) -> Result<u64, FitError> {
+        let graph = Graph::join(self, options.loads);
+        let arrival = Arrival::compute(self, &graph)?;
+        let period = (options.levels * LEVEL) as i32;
+        let above = graph.ends.iter().map(|end| {
+            let times = end.inputs.iter().map(|net| arrival.time[*net as usize]);
+            let last = times.max().unwrap_or(NEVER);
+            (last - period).max(0) as u64
+        });
+        Ok(above.sum())
+    }
+
+    /// Units on paths that are too long, mapped with the times at their borders. One whose instances of other units are not what they were is left out, because those
+    /// units stay as they are.
+    fn map_again(
+        &mut self,
+        choice: Choice,
+        sources: &Sources,
+        mapper: &Mapper,
+        options: &Options<'_>,
+        tell: &(dyn Fn(Event<'_>) + Sync),
+    ) -> Result<Vec<(usize, Netlist)>, FitError> {
+        let graph = Graph::join(self, options.loads);
+        let arrival = Arrival::compute(self, &graph)?;
+        let times = borders::of_units(self, &graph, &arrival, options.levels * LEVEL);
         let waiting = Mutex::new(times.iter());
         let done = Mutex::new(vec![]);
         let work = || loop {
@@ -57,23 +92,32 @@ impl Design {
                 .lock()
                 .expect("no worker panics with the lock")
                 .next();
-            let Some((&unit, times)) = next else { return };
-            let (module, variant) = &self.units[unit].key;
-            tell(Event::Begins(module));
-            let mapped = mapper.map(sources, module, variant, Some(times));
+            let Some((&unit, unit_times)) = next else {
+                return;
+            };
+            let key = &self.units[unit].key;
+            tell(Event::Begins(&key.0));
+            let mapped = mapper.map(sources, key, Some(unit_times), choice);
             let mut done = done.lock().expect("no worker panics with the lock");
             done.push(mapped.map(|(netlist, ran)| (unit, netlist, ran)));
-            tell(Event::Done(done.len(), times_count));
+            tell(Event::Done(done.len(), times.len()));
         };
         std::thread::scope(|scope| {
             for _ in 0..options.jobs.max(1) {
                 scope.spawn(work);
             }
         });
-        done.into_inner()
-            .expect("no worker panics with the lock")
-            .into_iter()
-            .collect()
+        let done = done.into_inner().expect("no worker panics with the lock");
+        let mut again = vec![];
+        for mapped in done {
+            let (unit, netlist, ran) = mapped?;
+            self.runs += usize::from(ran);
+            if instances(&netlist) == instances(&self.units[unit].netlist) {
+                again.push((unit, netlist));
+            }
+        }
+        again.sort_by_key(|(unit, _)| *unit);
+        Ok(again)
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use crate::borders::{Pin, Times};
 use crate::cells::{BLOCK_RAM_START, LEVEL};
 use crate::netlist::{File, RawBit, Wanted};
+use crate::yosys::Choice;
 
 /// What ABC hears of the world around the logic of a module.
 #[derive(Clone, Copy)]
@@ -14,6 +15,8 @@ pub(crate) struct Hints<'a> {
     pub block_rams: &'a [&'a str],
     /// Times at its borders, if they are known.
     pub times: Option<&'a Times>,
+    /// How it chooses LUTs.
+    pub choice: Choice,
 }
 
 impl Hints<'_> {
@@ -21,6 +24,7 @@ impl Hints<'_> {
     pub(crate) const NONE: Self = Self {
         block_rams: &[],
         times: None,
+        choice: Choice::Usual,
     };
 
     pub(crate) const fn is_empty(&self) -> bool {

@@ -24,9 +24,32 @@ const FUNCTIONS: &str = "\
 8 20.00 2.00
 ";
 
-/// What ABC does: the script that Yosys gives it for LUTs, which first restructures the logic and then chooses the LUTs.
+/// What ABC does first: the beginning of the script that Yosys gives it for LUTs.
 const RESTRUCTURE: &str = "strash; ifraig; scorr; dc2; dretime; strash";
-const CHOOSE: &str = "if; mfs2";
+
+/// How ABC then chooses the LUTs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Choice {
+    /// Yosys' own way.
+    Usual,
+    /// The usual choice with choices of structure: what is equal by function counts as equal.
+    Structures,
+    /// The logic is balanced for its slowest inputs first.
+    Balanced,
+}
+
+impl Choice {
+    /// Those that are tried where the usual one leaves a path that is too long.
+    pub(crate) const OTHERS: [Self; 2] = [Self::Balanced, Self::Structures];
+
+    const fn commands(self) -> &'static str {
+        match self {
+            Self::Usual => "if; mfs2",
+            Self::Structures => "dch; if; mfs2",
+            Self::Balanced => "if -x; strash; dch; if; mfs2",
+        }
+    }
+}
 
 /// Files of a run, in its folder.
 struct Files(PathBuf);
@@ -45,17 +68,18 @@ impl Files {
 
 /// ABC's script. With hints, it hears times between its two halves ([`ARRIVALS`]). Yosys has written the names of its signals beside them, into the one
 /// folder that it made here. Yosys' reader does not know what ABC then writes of times, and ABC's own reader without `-n` forgets them.
-fn abc(folder: &Path, timed: bool) -> String {
+fn abc(folder: &Path, timed: bool, choice: Choice) -> String {
     let functions = folder.join("functions");
     let begin = format!("read_lut {}; {RESTRUCTURE}", functions.display());
+    let choose = choice.commands();
     if !timed {
-        return format!("{begin}; {CHOOSE}");
+        return format!("{begin}; {choose}");
     }
     let at = folder.display();
     format!(
         "{begin}; write_blif {at}/restructured; \
          !awk -f {at}/arrivals {at}/times {at}/yosys-abc-*/input.blif {at}/restructured > {at}/timed; \
-         read_blif -n {at}/timed; strash; {CHOOSE}; write_blif {at}/chosen; \
+         read_blif -n {at}/timed; strash; {choose}; write_blif {at}/chosen; \
          !grep -v _arrival {at}/chosen | grep -v _required > {at}/untimed; read_blif {at}/untimed"
     )
 }
@@ -73,12 +97,12 @@ fn luts(script: &Path) -> String {
 }
 
 /// All that decides how a module is mapped, besides its text, the hints and Yosys.
-pub(crate) fn recipe(timed: bool) -> String {
+pub(crate) fn recipe(timed: bool, choice: Choice) -> String {
     let folder = Path::new("folder");
     let mut parts = vec![
         SYNTHESIS.to_owned(),
         luts(&folder.join("script")),
-        abc(folder, timed),
+        abc(folder, timed, choice),
         FUNCTIONS.to_owned(),
     ];
     if timed {
@@ -149,7 +173,7 @@ impl Yosys {
         let files = Files(folder.path().into());
         let source = files.write("module.v", verilog)?;
         files.write("functions", FUNCTIONS)?;
-        let script = abc(folder.path(), !hints.is_empty()).replace("; ", "\n");
+        let script = abc(folder.path(), !hints.is_empty(), hints.choice).replace("; ", "\n");
         let script = files.write("script", &script)?;
         let first = format!(
             "read_verilog -DSYNTHESIS {}; {SYNTHESIS} {top} -run begin:map_luts",

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context};
@@ -44,6 +45,9 @@ struct Arguments {
     /// Leave out blocks with more lines of Verilog
     #[arg(long, value_name = "LINES")]
     largest: Option<usize>,
+    /// Blocks at a time
+    #[arg(long, short, value_name = "N", default_value_t = default_jobs(), value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
     /// Directory for the report
     #[arg(long, default_value = "out/netlist", value_name = "DIR")]
     out: PathBuf,
@@ -54,6 +58,15 @@ const OF_CHECKS: &str = "_stops_the_model";
 
 /// A test may take this long with a netlist.
 const LIMIT: Duration = Duration::from_secs(1_800);
+
+/// A worker that panics ends the run.
+const NO_PANIC: &str = "no worker panics";
+
+/// As many as the machine has cores.
+fn default_jobs() -> u16 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    u16::try_from(cores).unwrap_or(u16::MAX)
+}
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -89,38 +102,63 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         blocks.len() as u64,
         "{bar:30} {pos}/{len} {eta} left, {msg}",
     );
-    let mut report = Report::new(&arguments.out)?;
-    for block in &blocks {
-        let name = module(&block.model);
-        bar.set_message(name.to_owned());
-        let began = Instant::now();
-        let overlay = state.join("instead");
-        let (cells, failures) = match write_netlist(&synthesis, &overlay, block) {
-            Ok(cells) => (cells, failed_tests(block, &overlay, &variables)?),
-            // Other blocks can be looked at all the same.
-            Err(error) => (Cells::default(), vec![format!("{error:#}")]),
-        };
-        let failures: Vec<String> = (failures.into_iter())
-            .map(|failure| format!("{name}: {failure}"))
+    let report = Mutex::new(Report::new(&arguments.out)?);
+    let waiting = Mutex::new(blocks.iter());
+    let work = |worker: u16| -> anyhow::Result<()> {
+        // Each worker has one block at a time in its folder, so that a failure names its block.
+        let overlay = state.join(format!("instead-{worker}"));
+        loop {
+            let next = waiting.lock().expect(NO_PANIC).next();
+            let Some(block) = next else { return Ok(()) };
+            bar.set_message(module(&block.model).to_owned());
+            let (row, failures) = check(&synthesis, &overlay, block, &variables)?;
+            bar.suspend(|| report.lock().expect(NO_PANIC).add(row, failures))?;
+            bar.inc(1);
+        }
+    };
+    std::thread::scope(|scope| -> anyhow::Result<()> {
+        let workers: Vec<_> = (0..arguments.jobs)
+            .map(|worker| scope.spawn(move || work(worker)))
             .collect();
-        let row = Row {
-            block: name.into(),
-            cells: cells.counts(),
-            multipliers: cells.of("DSP"),
-            tests: block.tests.len(),
-            failed: failures.len(),
-            seconds: began.elapsed().as_secs(),
-        };
-        bar.suspend(|| report.add(row, failures))?;
-        bar.inc(1);
-    }
+        let mut ended = workers.into_iter().map(|one| one.join().expect(NO_PANIC));
+        ended.try_for_each(|result| result)
+    })?;
     bar.finish_and_clear();
+    let report = report.into_inner().expect(NO_PANIC);
     println!("{}", report.text());
     Ok(if report.has_failures() {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Maps a block, and runs its tests on the netlist. Returns its row, and what failed.
+fn check(
+    synthesis: &Synthesis,
+    overlay: &Path,
+    block: &Block,
+    variables: &[(&str, &str)],
+) -> anyhow::Result<(Row, Vec<String>)> {
+    let name = module(&block.model);
+    let began = Instant::now();
+    let (cells, failures) = match write_netlist(synthesis, overlay, block) {
+        Ok(cells) => (cells, failed_tests(block, overlay, variables)?),
+        // Other blocks can be looked at all the same.
+        Err(error) => (Cells::default(), vec![format!("{error:#}")]),
+    };
+    let failures: Vec<String> = (failures.into_iter())
+        .map(|failure| format!("{name}: {failure}"))
+        .collect();
+    let row = Row {
+        block: name.into(),
+        cells: cells.counts(),
+        multipliers: cells.of("DSP"),
+        tests: block.tests.len(),
+        failed: failures.len(),
+        seconds: began.elapsed().as_secs(),
+    };
+    Ok((row, failures))
 }
 
 /// Runs the block's tests with what `overlay` has in place of its Verilog. Returns those that do not pass.
@@ -241,7 +279,6 @@ fn module(model: &str) -> &str {
 
 /// Writes the netlist of a model into `overlay`, where tests take it instead of the model's Verilog. Returns its cells.
 fn write_netlist(synthesis: &Synthesis, overlay: &Path, block: &Block) -> anyhow::Result<Cells> {
-    // One block at a time, so that a failure names its block.
     if overlay.exists() {
         fs::remove_dir_all(overlay)?;
     }

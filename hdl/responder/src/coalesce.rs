@@ -53,23 +53,19 @@ fn vs_pending_word(word: Bits<18>, outcome: RxOutcome) -> VsPendingWord {
     }
 }
 
-/// Compares a packet with the pending packets, and with the packet before it, which `state` may not contain yet. Levels: 4 (choice of the
-/// parity, comparison 3).
+/// Compares a packet with the pending packets, and with the packet before it, which `state` may not contain yet. Levels: 3.
 #[hdl_fn]
 pub fn compare(state: Coalescing, outcome: RxOutcome, last: RxOutcome) -> Compared {
-    let odd = outcome.psn.get_bit(6);
-    let even_pending = state.even;
-    let odd_pending = state.odd;
-    let own = if odd { odd_pending } else { even_pending };
-    let other = if odd { even_pending } else { odd_pending };
+    let even = state.even;
+    let odd = state.odd;
     Compared {
         in_order: (outcome.psn - outcome.epsn).get_bit(23),
         urgent_psn: vs_urgent_psn(state.sack_now_until, outcome),
-        own: vs_pending_word(own.word, outcome),
-        other: vs_pending_word(other.word, outcome),
+        even: vs_pending_word(even.word, outcome),
+        odd: vs_pending_word(odd.word, outcome),
         last_urgent: vs_urgent_psn(last.psn, outcome),
         last_word: vs_pending_word(last.psn.get_bits::<18>(6), outcome),
-        last_is_own: last.psn.get_bit(6) == odd,
+        last_is_own: last.psn.get_bit(6) == outcome.psn.get_bit(6),
     }
 }
 
@@ -102,13 +98,17 @@ pub fn decide_sack(
     };
     let own = if changed.word & compared.last_is_own {
         compared.last_word
+    } else if odd {
+        compared.odd
     } else {
-        compared.own
+        compared.even
     };
     let other = if changed.word & !compared.last_is_own {
         compared.last_word
+    } else if odd {
+        compared.even
     } else {
-        compared.other
+        compared.odd
     };
     let replaces = own_count.any() & own.differs;
     // At most `max_pending` packets may be pending.

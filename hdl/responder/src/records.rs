@@ -98,9 +98,9 @@ pub struct Compared {
     /// The cumulative PSN is beyond the packet.
     pub in_order: Bit,
     pub urgent_psn: VsUrgentPsn,
-    /// The packet compared with the pending word of its own parity and with the pending word of the other parity.
-    pub own: VsPendingWord,
-    pub other: VsPendingWord,
+    /// The packet compared with each pending word. Which one has its own parity is considered a stage later, because the words come late, from a block RAM.
+    pub even: VsPendingWord,
+    pub odd: VsPendingWord,
     /// The packet immediately before, compared as if it were `sack_now_until` and a pending word.
     pub last_urgent: VsUrgentPsn,
     pub last_word: VsPendingWord,

@@ -52,6 +52,8 @@ pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
     // The current frame.
     busy: DFF<Bit>,
     layout: DFF<FrameLayout>,
+    /// By how many bytes the payload is rotated. A register of its own, because it moves every bit of a beat.
+    rotation: DFF<Bits<8>>,
     /// Header bytes that were not sent yet.
     headers: DFF<Bits<1232>>,
     beat: DFF<Bits<8>>,
@@ -93,7 +95,7 @@ impl<const W: usize, const N: usize, const B: usize> Parameters for FrameAssembl
 impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W, N, B> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, layout, headers, beat, held, mismatch, freed);
+        dff_setup!(self, clock, busy, layout, rotation, headers, beat, held, mismatch, freed);
         dff_setup!(
             self,
             clock,
@@ -145,6 +147,9 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
         if begins {
             self.busy.d.next = true;
             self.layout.d.next = next.layout;
+            // Headers never end with a beat, so the payload always begins behind the first byte of one.
+            let payload_at = next.layout.payload_at;
+            self.rotation.d.next = bits::<8>(0) - bit_cast::<8, 7>(payload_at);
             self.headers.d.next = next.bytes;
             self.beat.d.next = bits(0);
         } else if moves {
@@ -178,8 +183,7 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
         self.rotator.in_valid.next = issue;
         self.rotator.in_low.next = self.held.q.val();
         self.rotator.in_high.next = self.payload_data.val();
-        // Headers never end with a beat, so the payload always begins behind the first byte of one.
-        self.rotator.in_offset.next = bits::<8>(0) - bit_cast::<8, 7>(layout.payload_at);
+        self.rotator.in_offset.next = self.rotation.q.val();
 
         // place
         let at_end = beat == layout.end_beat;

@@ -29,6 +29,8 @@ pub struct PayloadFault {
 /// A failed read becomes a beat with `payload_error`, which makes [`crate::TxFrameBuilder`] drop the frame, and a report. Reports never delay payload: if 32
 /// of them are pending, further ones are dropped. The frames of dropped reports are lost, and are reported when they are retransmitted. So the
 /// receiver of the reports may itself wait for the packet builder without a deadlock. LUT levels: 3 (source, select, ready).
+///
+/// The source of the payload that passes is a register, because it selects all bits of a beat: a placer can replicate a register, but not the output of a block RAM.
 #[derive(LogicBlock, Default)]
 pub struct PayloadMux<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -54,12 +56,15 @@ pub struct PayloadMux<const W: usize> {
     pub fault_lost: Signal<Out, Bit>,
 
     sources: BlockFifo<PayloadSource, SOURCE_ADDRESS, SOURCE_COUNT>,
+    waiting: DFF<Bit>,
+    current: DFF<PayloadSource>,
     faults: SyncFifo<PayloadFault, FAULT_ADDRESS, FAULT_COUNT>,
 }
 
 impl<const W: usize> Logic for PayloadMux<W> {
     #[hdl]
     fn update(&mut self) {
+        dff_setup!(self, clock, waiting, current);
         clock_reset!(self, sources, faults);
         join!(
             self,
@@ -72,8 +77,8 @@ impl<const W: usize> Logic for PayloadMux<W> {
         );
 
         // choose
-        let waiting = self.sources.out.valid.val();
-        let source = self.sources.out.data.val();
+        let waiting = self.waiting.q.val();
+        let source = self.current.q.val();
         let beat = self.read.beat.val();
         let from_memory = waiting & !source.inline;
         let offered = waiting & (source.inline | self.read.valid.val());
@@ -88,7 +93,12 @@ impl<const W: usize> Logic for PayloadMux<W> {
         self.payload_last.next = last;
         self.payload_error.next = !source.inline & beat.error;
         self.read.ready.next = from_memory & self.payload_ready.val();
-        self.sources.out.ready.next = moves & last;
+        let loads = !waiting | (moves & last);
+        self.sources.out.ready.next = loads;
+        if loads {
+            self.waiting.d.next = self.sources.out.valid.val();
+            self.current.d.next = self.sources.out.data.val();
+        }
 
         // report
         let failed = moves & !source.inline & beat.error;
@@ -105,5 +115,8 @@ impl<const W: usize> Logic for PayloadMux<W> {
         self.fault.slot.next = fault.slot;
         self.fault.address.next = fault.address;
         self.faults.out.ready.next = self.fault.ready.val();
+        if self.reset.val() {
+            self.waiting.d.next = false;
+        }
     }
 }

@@ -183,9 +183,7 @@ impl Design {
             design.refine(&sources, &mapper, options, tell)?;
         }
         if options.rounds > 0 {
-            for choice in Choice::OTHERS {
-                design.try_choice(choice, &sources, &mapper, options, tell)?;
-            }
+            design.try_choices(&sources, &mapper, options, tell)?;
         }
         Ok(design)
     }

@@ -128,6 +128,12 @@ impl Netlist {
         &self.words[cell.kind as usize]
     }
 
+    /// LUTs, without those of memories and shift registers.
+    pub(crate) fn luts(&self) -> usize {
+        let kinds = self.cells.iter().map(|cell| self.kind(cell));
+        kinds.filter(|kind| kind.starts_with("LUT")).count()
+    }
+
     pub(crate) fn word(&self, number: u32) -> &str {
         &self.words[number as usize]
     }

@@ -1,5 +1,6 @@
 //! Units on paths that are too long are mapped again: ABC hears the times at their borders.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use crate::arrival::{Arrival, NEVER};
@@ -33,27 +34,34 @@ impl Design {
         Ok(())
     }
 
-    /// Maps them once more in another way, and keeps those with which the card's paths are shorter.
+    /// Maps them once more in other ways, and keeps those with which the card's paths are shorter; if several are as good, the smallest.
     ///
     /// # Errors
     /// Those of [`Self::refine`].
-    pub(crate) fn try_choice(
+    pub(crate) fn try_choices(
         &mut self,
-        choice: Choice,
         sources: &Sources,
         mapper: &Mapper,
         options: &Options<'_>,
         tell: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<(), FitError> {
-        let mut excess = self.excess(options)?;
-        let again = self.map_again(choice, sources, mapper, options, tell)?;
-        for (unit, netlist) in again {
-            let before = std::mem::replace(&mut self.units[unit].netlist, netlist);
-            let after = self.excess(options)?;
-            if after < excess {
-                excess = after;
-            } else {
-                self.units[unit].netlist = before;
+        let mut found: BTreeMap<usize, Vec<Netlist>> = BTreeMap::new();
+        for choice in Choice::OTHERS {
+            for (unit, netlist) in self.map_again(choice, sources, mapper, options, tell)? {
+                found.entry(unit).or_default().push(netlist);
+            }
+        }
+        for (unit, netlists) in found {
+            let before = self.excess(options)?;
+            let mut best = (before, usize::MAX);
+            for netlist in netlists {
+                let other = std::mem::replace(&mut self.units[unit].netlist, netlist);
+                let now = (self.excess(options)?, self.units[unit].netlist.luts());
+                if now.0 < before && now < best {
+                    best = now;
+                } else {
+                    self.units[unit].netlist = other;
+                }
             }
         }
         Ok(())

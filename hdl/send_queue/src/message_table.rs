@@ -23,8 +23,8 @@ use crate::outstanding::{after_completion, after_start, message_of, start_of};
 use crate::pop::{pop, status_of};
 use crate::prefetch_state::BLOCK_LOG2;
 use crate::psn_search::PsnSearch;
-use crate::records::{Ask, AskKind, Block, Lookup, Position, QueueRow, Started};
-use crate::take::{has_failed, is_over, take};
+use crate::records::{Ask, AskKind, Block, Left, Lookup, Position, QueueRow, Started};
+use crate::take::{are_enough, has_failed, is_over, take};
 use crate::wqe_prefetch::WqePrefetch;
 
 /// Most packets of a message: 2^31 bytes, 256 each.
@@ -142,6 +142,8 @@ pub struct MessageTable<
     /// `TakeMessages`: packets that are left to find, and the PSN of the first of them.
     want: DFF<Bits<6>>,
     psn: DFF<Psn>,
+    /// What the last message started has left are all packets to find.
+    left_fills: DFF<Bit>,
     /// Flush step: the message to complete had not started.
     is_unstarted: DFF<Bit>,
     /// `TakeMessages`: NOPs have started.
@@ -199,7 +201,17 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             is_flush_step
         );
         dff_setup!(self, clock, row, lookup, fresh, arriving, max_wimm);
-        dff_setup!(self, clock, hops, at, want, psn, nops, is_unstarted);
+        dff_setup!(
+            self,
+            clock,
+            hops,
+            at,
+            want,
+            psn,
+            left_fills,
+            nops,
+            is_unstarted
+        );
         dff_setup!(
             self,
             clock,
@@ -311,7 +323,13 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let want = self.want.q.val();
         let psn = self.psn.q.val();
         let max_wimm = self.max_wimm.q.val();
-        let taken = take(asked, row, entry, at, lookup.left, want, max_wimm);
+        // It is the first message if at all, so what is wanted has not changed since `LookUp`.
+        self.left_fills.d.next = are_enough(lookup.left, want);
+        let left = Left {
+            packets: lookup.left,
+            fills: self.left_fills.q.val(),
+        };
+        let taken = take(asked, row, entry, at, left, want, max_wimm);
         let begins = is_next & taken.starts;
         let take_waits = taken.may_miss & !asks_ready;
         let next_slot = self.cursor.next_slot.val();

@@ -105,18 +105,34 @@ pub fn after_take(row: PrefetchState, block: Block) -> PrefetchState {
     after
 }
 
+/// Bits of a number of entries under way. A queue pair reads nothing more with [`ALL_AHEAD`] entries ahead, as the engine knows three reads later.
+const UNDER_WAY_BITS: usize = 10;
+const _: () = assert!(ALL_AHEAD + 4 * BLOCK_ENTRIES < 1 << UNDER_WAY_BITS);
+
+/// Returns whether so many entries are under way as [`ends_run`] expects at most.
+#[hdl_fn]
+pub fn are_few_under_way(row: PrefetchState) -> Bit {
+    !((row.reading - row.arriving) >> (UNDER_WAY_BITS as u64)).any()
+}
+
 /// Returns whether `a + b` is `sum`, without a carry chain: where the sum is right, each carry follows from the bits below it. 3 levels.
 #[hdl_fn]
-fn is_sum(a: Bits<16>, b: Bits<16>, sum: Bits<16>) -> Bit {
+fn is_sum(a: Bits<UNDER_WAY_BITS>, b: Bits<UNDER_WAY_BITS>, sum: Bits<UNDER_WAY_BITS>) -> Bit {
     let carries = a ^ b ^ sum;
     carries == (((a & b) | ((a | b) & !sum)) << 1)
 }
 
-/// Returns whether so many entries that arrive end with the last one under way, or with the last one of a burst. 4 levels.
+/// Returns whether so many entries that arrive end with the last one under way, or with the last one of a burst. 3 levels.
 #[hdl_fn]
 pub fn ends_run(row: PrefetchState, entries: Bits<4>) -> Bit {
     let end = row.arriving.get_bits::<5>(0) + bit_cast::<5, 4>(entries);
-    is_sum(row.arriving, bit_cast::<16, 4>(entries), row.reading) | !end.any()
+    // So few are under way that the low bits say where they end.
+    let ends = is_sum(
+        row.arriving.get_bits::<UNDER_WAY_BITS>(0),
+        bit_cast::<UNDER_WAY_BITS, 4>(entries),
+        row.reading.get_bits::<UNDER_WAY_BITS>(0),
+    );
+    ends | !end.any()
 }
 
 /// Returns whether another read leaves the queue pair with at most a burst ahead, and with less before it.

@@ -173,6 +173,14 @@ pub struct Lookup {
     pub ring_entries: Bits<16>,
 }
 
+/// Packets that the last message started has left.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Left {
+    pub packets: Bits<24>,
+    /// They are all that are wanted.
+    pub fills: Bit,
+}
+
 /// The slot that an operation reads.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Position {

@@ -6,16 +6,22 @@ use stellar_wire::hw::messages::{MessageOp, MessageRequest};
 
 use crate::completion::SUCCESS;
 use crate::entry::is_faulty;
-use crate::records::{Entry, Position, QueueRow, Started, Taken};
+use crate::records::{Entry, Left, Position, QueueRow, Started, Taken};
 
-/// Decides on the message at a position for `NextMessage` and `TakeMessages`. `left`: packets that the last message started has left.
+/// Returns whether a message has all packets that are wanted.
+#[hdl_fn]
+pub fn are_enough(packets: Bits<24>, want: Bits<6>) -> Bit {
+    (packets >> 6_u64).any() | (packets.get_bits::<6>(0) >= want)
+}
+
+/// Decides on the message at a position for `NextMessage` and `TakeMessages`. `left`: of the last message started.
 #[hdl_fn]
 pub fn take(
     asked: MessageRequest,
     row: QueueRow,
     entry: Entry,
     at: Position,
-    left: Bits<24>,
+    left: Left,
     want: Bits<6>,
     max_wimm: Bits<11>,
 ) -> Taken {
@@ -29,8 +35,16 @@ pub fn take(
     let may = can & !blocked;
     let starts = may;
     let carries = at.is_started | (may & entry.sends);
-    let packets = if at.is_started { left } else { entry.packets };
-    let fills = (packets >> 6_u64).any() | (packets.get_bits::<6>(0) >= want);
+    let packets = if at.is_started {
+        left.packets
+    } else {
+        entry.packets
+    };
+    let fills = if at.is_started {
+        left.fills
+    } else {
+        are_enough(entry.packets, want)
+    };
     // Nothing follows: the wanted packets are there, or the next entry is not.
     let is_last = fills | !at.next_present;
     let ends = !is_take | (carries & is_last) | (!carries & !starts);

@@ -10,8 +10,9 @@ use stellar_wire::hw::{Qpn, SqIndex};
 use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
-    after_arrival, after_ask, after_drop, after_take, ends_run, is_near, is_near_behind,
-    is_next_read, is_rest, lacks_burst, needs_block, next_read, Ahead, PrefetchState, ALL_AHEAD,
+    after_arrival, after_ask, after_drop, after_take, are_few_under_way, ends_run, is_near,
+    is_near_behind, is_next_read, is_rest, lacks_burst, needs_block, next_read, Ahead,
+    PrefetchState, ALL_AHEAD,
 };
 use crate::records::{Arrived, Ask, AskKind, Block, BlockCount, Entry, Look, Wake, BLOCK_BITS};
 
@@ -269,6 +270,10 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         assert!(
             !storing | self.fetched.valid.val(),
             "a gap between the entries of a read"
+        );
+        assert!(
+            !acts | are_few_under_way(asked_row),
+            "a queue pair reads too far ahead"
         );
         self.popped.d.next = visits & !again;
         self.visits.out.ready.next = self.popped.q.val();

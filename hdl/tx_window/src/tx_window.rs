@@ -278,6 +278,9 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             self.index.d.next = index + 1;
         }
 
+        // The state of the packet that the operation is about, if it lies in the block that has been read.
+        let asked_state = state_of(slots, asked_psn);
+
         // Determines the newly acknowledged slots of the block that has been read.
         let answered = answered_slot(asked.acked, answers_here);
         let open = unacknowledged(slots);
@@ -506,7 +509,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                     } else if is_next {
                         self.step.d.next = Step::Visit;
                     } else {
-                        self.result.d.next.state = state_of(slots, asked.psn);
+                        self.result.d.next.state = asked_state;
                         self.step.d.next = if is_loss {
                             Step::ReadRecord
                         } else if early {
@@ -558,7 +561,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             Step::CheckSack => {
                 self.result.d.next.verdict = check_sack(span, asked.bitmap);
                 if answers_here {
-                    self.result.d.next.state = state_of(slots, asked.acked);
+                    self.result.d.next.state = asked_state;
                 }
                 self.last_named.d.next = last_named(span);
                 self.step.d.next = Step::Visit;
@@ -573,7 +576,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                     self.result.d.next.overtaken = span.overtaken;
                 }
                 if loads & answers_here {
-                    self.result.d.next.state = state_of(slots, asked.acked);
+                    self.result.d.next.state = asked_state;
                 }
                 if advances {
                     let passed = with_first_lost(row, visit, pending);

@@ -100,7 +100,7 @@ fn cpm(facts: &BoardFacts) -> String {
         "array set cpm {{\n    speed 32.0_GT/s\n    width X{}\n    vendor {VENDOR:04X}\n    devices {{{}}}\n    classes {{{}}}\n    bars {{{}}}\n{}}}\n",
         facts.link.lanes,
         each(|function| format!("{:04X}", function.device())),
-        each(|function| format!("{:02X}", class(function))),
+        each(|function| format!("{:06X}", class_code(function))),
         bars(),
         msix()
     )
@@ -109,10 +109,10 @@ fn cpm(facts: &BoardFacts) -> String {
 /// Offset of class and revision in the configuration space.
 const CLASS_CODE: u16 = 0x08;
 
-/// The base class of a function, from its configuration space.
-fn class(function: Function) -> u32 {
+/// Base class, sub-class and interface of a function, from its configuration space.
+fn class_code(function: Function) -> u32 {
     let word = function.words().find(|word| word.offset == CLASS_CODE);
-    word.expect("every function has a class").reset >> 24
+    word.expect("every function has a class").reset >> 8
 }
 
 fn pcie(facts: &BoardFacts) -> String {
@@ -125,9 +125,10 @@ fn pcie(facts: &BoardFacts) -> String {
         _ => "16.0_GT/s",
     };
     format!(
-        "array set pcie {{\n    core {core}\n    speed {speed}\n    width X{}\n    vendor {VENDOR:04X}\n    device {:04X}\n    bars {{{}}}\n{}}}\n",
+        "array set pcie {{\n    core {core}\n    speed {speed}\n    width X{}\n    vendor {VENDOR:04X}\n    device {:04X}\n    class {:06X}\n    bars {{{}}}\n{}}}\n",
         facts.link.lanes,
         Function::Control.device(),
+        class_code(Function::Control),
         bars(),
         msix()
     )

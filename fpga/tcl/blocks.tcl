@@ -56,6 +56,7 @@ proc concatenate {name pins} {
 # What CPM5 is told about controller n.
 proc controller {n} {
     global cpm
+    set class [lindex $cpm(classes) $n]
     set settings [list \
         MODES PCIE \
         MODE_SELECTION Advanced \
@@ -84,9 +85,9 @@ proc controller {n} {
         PF0_CFG_SUBSYS_ID 0001 \
         PF0_CFG_REV_ID 1 \
         PF0_USE_CLASS_CODE_LOOKUP_ASSISTANT 0 \
-        PF0_BASE_CLASS_VALUE [lindex $cpm(classes) $n] \
-        PF0_SUB_CLASS_VALUE 80 \
-        PF0_INTERFACE_VALUE 00 \
+        PF0_BASE_CLASS_VALUE [string range $class 0 1] \
+        PF0_SUB_CLASS_VALUE [string range $class 2 3] \
+        PF0_INTERFACE_VALUE [string range $class 4 5] \
         PF0_MSI_ENABLED 0]
     if {$n == 0} {
         lappend settings \

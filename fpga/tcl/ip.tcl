@@ -22,7 +22,7 @@ proc create_pcie {} {
         CONFIG.PF0_SUBSYSTEM_ID 0001 \
         CONFIG.pf0_dsn_enabled true \
         CONFIG.PF0_Use_Class_Code_Lookup_Assistant false \
-        CONFIG.PF0_CLASS_CODE 020000 \
+        CONFIG.PF0_CLASS_CODE $pcie(class) \
         CONFIG.pf0_msi_enabled false \
         CONFIG.pf0_msix_enabled true \
         CONFIG.MSI_X_OPTIONS MSI-X_External \

@@ -19,6 +19,7 @@ CAMPAIGNS=(
     "modes: every output of every cycle of both cards in a transfer, in all three simulation modes"
     "waves: a card with waves of all levels of its hierarchy, where the short run has two"
     "operators: every operator of hardware at every width from 1 to 256, rust-hdl's simulation against the Verilog"
+    "boards: the card of each board, mapped as a whole, against the board's budget"
     "netlist: the blocks' tests on the netlists that Yosys makes of their Verilog"
     "mutate: mutants of each block's Verilog, which its tests have to find"
 )
@@ -29,6 +30,11 @@ cargo test -p hdl-designs && cargo test -p sim-nic --test sim-nic -- --include-i
     --skip verbs::functions --skip verbs::fence::a_late_completion --skip verbs::fence::no_completion_is_written \
     --skip verbs::pcie_failures --skip verbs::order::flush_reads_that_push --skip counters::counters_of_queue_pairs \
     --skip verbs::stuck::a_port --skip verbs::interrupts::no_message_follows --skip addressing::with_source_routes'
+
+# Boards with the same card share its netlists.
+BOARDS='for board in u55c u280 u250 v80; do
+    cargo run -q -p stellar-cli -- synth --board "$board" --check || exit
+done'
 
 # Sets `command` to the command line of campaign $1 with seed $2.
 campaign_command() {
@@ -51,6 +57,7 @@ campaign_command() {
         modes) command=(cargo run -q -p stellar-cli -- bench modes --seed "$seed" --repeat 1) ;;
         waves) command=(cargo run -q -p stellar-cli -- wave nic --bytes 5000 --seed "$seed" --out "$STATE/waves/nic.fst") ;;
         operators) command=(cargo test -p hdl-verilog --features every-width operators) ;;
+        boards) command=(bash -c "$BOARDS") ;;
         netlist) command=(cargo run -q -p stellar-netlist -- --seed "$seed") ;;
         mutate) command=(cargo run -q -p stellar-mutation -- --seed "$seed") ;;
         *) return 1 ;;

@@ -116,7 +116,8 @@ pub(crate) fn recipe(timed: bool, choice: Choice) -> String {
 pub enum Form {
     /// Yosys' JSON: cells and their connections.
     Json,
-    /// Verilog of cells, for a simulator of two states: what is undefined is zero, contents of memories included.
+    /// Verilog of cells, for a simulator of two states: what is undefined is zero, contents of memories included. Each bit has a wire of its own, because Verilator takes bits of a
+    /// vector that depend on each other for a loop.
     Verilog,
 }
 
@@ -125,7 +126,7 @@ impl Form {
     const fn passes(self) -> &'static str {
         match self {
             Self::Json => "write_json",
-            Self::Verilog => "setundef -zero -params; write_verilog -noattr",
+            Self::Verilog => "splitnets; setundef -zero -params; write_verilog -noattr",
         }
     }
 }

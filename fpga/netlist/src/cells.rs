@@ -33,6 +33,7 @@ pub(crate) fn with_models(netlist: &str, library: &str) -> anyhow::Result<String
         match name {
             "RAMB18E2" => text += &block_ram::module(name, 14, 16),
             "RAMB36E2" => text += &block_ram::module(name, 15, 32),
+            "CARRY4" => text += include_str!("../cells/carry.v"),
             "URAM288" => text += include_str!("../cells/ultra_ram.v"),
             "DSP48E2" => text += include_str!("../cells/dsp.v"),
             _ => text += &of_library(library, name)?,

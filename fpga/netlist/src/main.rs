@@ -53,8 +53,17 @@ struct Arguments {
     out: PathBuf,
 }
 
-/// The names of tests of the checks of bundles' rules end so. A netlist has no checks.
-const OF_CHECKS: &str = "_stops_the_model";
+/// Ends of the names of tests that a netlist cannot pass, and why.
+const LEFT_OUT: [(&str, &str); 2] = [
+    (
+        "_stops_the_model",
+        "it tests a check, and a netlist has none",
+    ),
+    (
+        "_in_simulation",
+        "it tells what a simulation does where the device may do something else",
+    ),
+];
 
 /// A test may take this long with a netlist.
 const LIMIT: Duration = Duration::from_secs(1_800);
@@ -230,10 +239,9 @@ fn blocks(
             .peekable();
         let left_out = if test.seconds > arguments.longest {
             Some(format!("it takes {:.0} s", test.seconds))
-        } else if test.name.ends_with(OF_CHECKS) {
-            Some("it tests a check, and a netlist has none".to_owned())
         } else {
-            None
+            let known = LEFT_OUT.iter().find(|(end, _)| test.name.ends_with(end));
+            known.map(|(_, reason)| (*reason).to_owned())
         };
         if let (Some(reason), true) = (left_out, models.peek().is_some()) {
             eprintln!(
@@ -292,11 +300,11 @@ fn write_netlist(synthesis: &Synthesis, overlay: &Path, block: &Block) -> anyhow
     Ok(stellar_netlist::cells(&netlist))
 }
 
-/// Models check the rules of bundles, each in a line that ends the simulation. Synthesis has no such statements.
+/// Models check the rules of bundles and of memories with two clocks, each in a line that ends the simulation. Synthesis has no such statements.
 fn without_checks(verilog: &str) -> String {
     let lines = verilog.split_inclusive('\n');
     lines
-        .filter(|line| !line.contains("$test$plusargs"))
+        .filter(|line| !line.contains("$test$plusargs") && !line.contains("$fatal"))
         .collect()
 }
 

@@ -176,6 +176,7 @@ fn the_hard_blocks_have_the_settings_of_the_board() {
             "axisten_if_enable_client_tag true".into(),
             "vendor_id 10EE".into(),
             "PF0_DEVICE_ID 5354".into(),
+            "PF0_CLASS_CODE 028000".into(),
             "pf0_bar0_scale Kilobytes CONFIG.pf0_bar0_size 64 ".into(),
             "pf0_bar2_scale Megabytes CONFIG.pf0_bar2_size 256 ".into(),
             "pf0_bar4_scale Kilobytes CONFIG.pf0_bar4_size 4".into(),

@@ -333,6 +333,7 @@ fn the_cores_of_the_v80_have_their_settings() {
             "CPM_PCIE0_PF0_CFG_DEV_ID 5354 ",
             "CPM_PCIE1_PF0_CFG_DEV_ID 5344 ",
             "CPM_PCIE0_PF0_BASE_CLASS_VALUE 02 ",
+            "CPM_PCIE0_PF0_SUB_CLASS_VALUE 80 ",
             "CPM_PCIE1_PF0_BASE_CLASS_VALUE 08 ",
             "CPM_PCIE0_PF0_BAR0_SCALE Kilobytes CPM_PCIE0_PF0_BAR0_SIZE 64 ",
             "CPM_PCIE0_PF0_BAR2_SCALE Megabytes CPM_PCIE0_PF0_BAR2_SIZE 256 ",

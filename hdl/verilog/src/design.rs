@@ -52,11 +52,23 @@ impl Module {
         format!("{}{}{}", &text[..end], checks, &text[end..])
     }
 
+    /// Returns the module's text up to the end of its ports, what is below them, and what follows its last line.
+    fn parts(&self) -> (&str, &str, &str) {
+        let (head, rest) = self.plain.split_once("\n);\n").expect("a module has ports");
+        let (body, end) = rest.rsplit_once("endmodule").expect("a module ends");
+        (head, body, end)
+    }
+
     /// Returns the module's text with `lines` in the place of everything below its ports.
     pub(crate) fn with_lines(&self, lines: &str) -> String {
-        let (head, rest) = self.plain.split_once("\n);\n").expect("a module has ports");
-        let (_, end) = rest.rsplit_once("endmodule").expect("a module ends");
+        let (head, _, end) = self.parts();
         format!("{head}\n);\n{lines}endmodule{end}")
+    }
+
+    /// Returns the module's text with `lines` for simulation, and what it has below its ports for synthesis.
+    fn simulated_as(&self, lines: &str) -> String {
+        let (_, body, _) = self.parts();
+        self.with_lines(&format!("`ifdef SYNTHESIS\n{body}`else\n{lines}`endif\n"))
     }
 }
 
@@ -87,11 +99,11 @@ impl Design {
     }
 
     /// Returns [`Self::model_text`] with the primitives replaced that simulate metastability: a synchroniser then takes some of the bits that have just
-    /// changed, and the old value of the others. The choice is random, and `+metastability=N` seeds it.
+    /// changed, and the old value of the others. The choice is random, and `+metastability=N` seeds it. Synthesis of this text takes the hardware.
     pub fn metastable_text(&self) -> String {
         let modules: Vec<String> = (self.modules.iter())
             .map(|m| match &m.skeleton.metastable {
-                Some(lines) => m.checked(&m.with_lines(lines)),
+                Some(lines) => m.checked(&m.simulated_as(lines)),
                 None => m.checked(&m.plain),
             })
             .collect();

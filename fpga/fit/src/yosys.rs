@@ -32,21 +32,21 @@ const RESTRUCTURE: &str = "strash; ifraig; scorr; dc2; dretime; strash";
 pub(crate) enum Choice {
     /// Yosys' own way.
     Usual,
-    /// The usual choice with choices of structure: what is equal by function counts as equal.
+    /// What has the same function may be built in several structures.
     Structures,
-    /// The logic is balanced for its slowest inputs first.
+    /// The same, of logic whose sums of products were balanced for their slowest inputs.
     Balanced,
 }
 
 impl Choice {
     /// Those that are tried where the usual one leaves a path that is too long.
-    pub(crate) const OTHERS: [Self; 2] = [Self::Balanced, Self::Structures];
+    pub(crate) const OTHERS: [Self; 2] = [Self::Structures, Self::Balanced];
 
     const fn commands(self) -> &'static str {
         match self {
             Self::Usual => "if; mfs2",
             Self::Structures => "dch; if; mfs2",
-            Self::Balanced => "if -x; strash; dch; if; mfs2",
+            Self::Balanced => "if -g; strash; dch; if; mfs2",
         }
     }
 }

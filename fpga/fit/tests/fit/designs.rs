@@ -238,6 +238,26 @@ const BORDER: &str = "module border (
 endmodule
 ";
 
+/// A chain of 24 conditions, each of which asks the next one.
+const CONDITIONS: &str = "module conditions (
+  input wire clock,
+  input wire [47:0] in,
+  output reg out
+);
+  reg [47:0] held;
+  wire [24:0] asked;
+  assign asked[24] = held[0] ^ held[1];
+  genvar n;
+  generate for (n = 0; n < 24; n = n + 1) begin : each
+    assign asked[n] = held[2 * n] & (held[2 * n + 1] | asked[n + 1]);
+  end endgenerate
+  always @(posedge clock) begin
+    held <= in;
+    out <= asked[0];
+  end
+endmodule
+";
+
 /// The parity of 7 bits, two LUTs and a multiplexer beside them, clears 600 registers.
 const WIDE: &str = "module wide (
   input wire clock,
@@ -373,6 +393,18 @@ pub fn border(rounds: u32) -> (Report, usize, usize) {
     let (first, again) = (map(), map());
     let report = again.measure(LIMITS).expect("measured");
     (report, first.runs, again.runs)
+}
+
+/// A chain of conditions, measured after so many rounds.
+pub fn conditions(rounds: u32) -> Report {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = Options {
+        rounds,
+        ..options("yosys", folder.path(), EACH)
+    };
+    let modules = modules(&[("conditions", CONDITIONS)]);
+    let design = Design::map(&modules, "conditions", &options, &|_| {}).expect("mapped");
+    design.measure(LIMITS).expect("measured")
 }
 
 /// Two equal registers, which synthesis may merge if they do not have to stay modules. It is one unit.

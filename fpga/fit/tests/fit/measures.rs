@@ -2,7 +2,7 @@
 
 use stellar_fit::{Driver, Report};
 
-use crate::designs::{border, chain, delayed, late, parity, ring, twins, wide};
+use crate::designs::{border, chain, conditions, delayed, late, parity, ring, twins, wide};
 
 #[test]
 fn a_path_over_three_modules_is_counted_from_register_to_register() {
@@ -50,6 +50,13 @@ fn what_comes_late_over_a_border_has_few_luts_behind_it() {
         "{runs}, {more_runs}, {again}"
     );
     assert_eq!(after.total.ff, before.total.ff);
+}
+
+#[test]
+fn a_chain_that_stays_too_long_is_mapped_in_other_ways() {
+    // The usual way keeps the chain: each LUT takes five of its 48 inputs.
+    let [usual, others] = [0, 1].map(|rounds| conditions(rounds).timing.worst);
+    assert!(usual > 8.0 && others <= 3.0, "{usual}, {others}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ struct Entry {
 }
 
 /// Writes a memory of 16 words and reads it. Returns what reads of the words 5 and 7 gave that were written then: 105 and 107 are the old contents, and 999 the new ones.
-fn collisions(library: &VerilatedLibrary, latency: usize) -> [u64; 2] {
+fn collisions(library: &sim_verilated::Library, latency: usize) -> [u64; 2] {
     let mut model = library.instantiate();
     let [clock, enable, write, data, read, out] = [
         "clock",

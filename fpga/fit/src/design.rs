@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Condvar, Mutex};
 
+use crate::borders::Times;
 use crate::map::Mapper;
 use crate::netlist::Netlist;
 use crate::source::{Memory, Module, Sources};
@@ -84,7 +85,28 @@ pub enum Event<'a> {
 }
 
 /// A module, and what an instance of it leaves out.
-type Key = (String, Variant);
+pub(crate) type Key = (String, Variant);
+
+/// What maps units of a design.
+pub(crate) struct Tools<'a> {
+    sources: Sources,
+    mapper: Mapper,
+    pub options: &'a Options<'a>,
+    /// Hears of the progress.
+    pub tell: &'a (dyn Fn(Event<'_>) + Sync),
+}
+
+impl Tools<'_> {
+    /// See [`Mapper::map`].
+    pub(crate) fn map(
+        &self,
+        key: &Key,
+        times: Option<&Times>,
+        choice: Choice,
+    ) -> Result<(Netlist, bool), FitError> {
+        self.mapper.map(&self.sources, key, times, choice)
+    }
+}
 
 #[derive(Default)]
 struct State {
@@ -124,8 +146,12 @@ impl Design {
         options: &Options<'_>,
         tell: &(dyn Fn(Event<'_>) + Sync),
     ) -> Result<Self, FitError> {
-        let sources = Sources::new(modules, options.division);
-        let mapper = Mapper::new(options.yosys, options.cache)?;
+        let tools = Tools {
+            sources: Sources::new(modules, options.division),
+            mapper: Mapper::new(options.yosys, options.cache)?,
+            options,
+            tell,
+        };
         let (state, change) = (Mutex::new(State::default()), Condvar::new());
         let lock = || state.lock().expect("no worker panics with the lock");
         lock().number((top.into(), Variant::default()));
@@ -143,7 +169,7 @@ impl Design {
             };
             drop(now);
             tell(Event::Begins(&key.0));
-            let mapped = mapper.map(&sources, &key, None, Choice::Usual);
+            let mapped = tools.map(&key, None, Choice::Usual);
             let mut now = lock();
             match mapped {
                 Ok((netlist, ran)) => {
@@ -153,7 +179,7 @@ impl Design {
                     }
                     let number = now.keys[&key];
                     now.units[number] = Some(MappedUnit {
-                        memories: sources.memories_inside(&key.0),
+                        memories: tools.sources.memories_inside(&key.0),
                         netlist,
                         below,
                         key,
@@ -180,10 +206,10 @@ impl Design {
             runs: state.runs,
         };
         for _ in 0..options.rounds {
-            design.refine(&sources, &mapper, options, tell)?;
+            design.refine(&tools)?;
         }
         if options.rounds > 0 {
-            design.try_choices(&sources, &mapper, options, tell)?;
+            design.try_choices(&tools)?;
         }
         Ok(design)
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::borders::Times;
+use crate::design::Key;
 use crate::netlist::Netlist;
 use crate::signals::Hints;
 use crate::source::{Sources, Unit};
@@ -40,7 +41,7 @@ impl Mapper {
     pub(crate) fn map(
         &self,
         sources: &Sources,
-        (module, variant): &(String, Variant),
+        (module, variant): &Key,
         times: Option<&Times>,
         choice: Choice,
     ) -> Result<(Netlist, bool), FitError> {

@@ -6,11 +6,9 @@ use std::sync::Mutex;
 use crate::arrival::{Arrival, NEVER};
 use crate::borders;
 use crate::cells::LEVEL;
-use crate::design::{Design, Event, Options};
+use crate::design::{Design, Event, Options, Tools};
 use crate::graph::Graph;
-use crate::map::Mapper;
 use crate::netlist::Netlist;
-use crate::source::Sources;
 use crate::variant;
 use crate::yosys::Choice;
 use crate::FitError;
@@ -20,14 +18,8 @@ impl Design {
     ///
     /// # Errors
     /// Those of [`Design::map`], and [`FitError::Loop`].
-    pub(crate) fn refine(
-        &mut self,
-        sources: &Sources,
-        mapper: &Mapper,
-        options: &Options<'_>,
-        tell: &(dyn Fn(Event<'_>) + Sync),
-    ) -> Result<(), FitError> {
-        let again = self.map_again(Choice::Usual, sources, mapper, options, tell)?;
+    pub(crate) fn refine(&mut self, tools: &Tools<'_>) -> Result<(), FitError> {
+        let again = self.map_again(Choice::Usual, tools)?;
         for (unit, netlist) in again {
             self.units[unit].netlist = netlist;
         }
@@ -38,25 +30,19 @@ impl Design {
     ///
     /// # Errors
     /// Those of [`Self::refine`].
-    pub(crate) fn try_choices(
-        &mut self,
-        sources: &Sources,
-        mapper: &Mapper,
-        options: &Options<'_>,
-        tell: &(dyn Fn(Event<'_>) + Sync),
-    ) -> Result<(), FitError> {
+    pub(crate) fn try_choices(&mut self, tools: &Tools<'_>) -> Result<(), FitError> {
         let mut found: BTreeMap<usize, Vec<Netlist>> = BTreeMap::new();
         for choice in Choice::OTHERS {
-            for (unit, netlist) in self.map_again(choice, sources, mapper, options, tell)? {
+            for (unit, netlist) in self.map_again(choice, tools)? {
                 found.entry(unit).or_default().push(netlist);
             }
         }
         for (unit, netlists) in found {
-            let before = self.excess(options)?;
+            let before = self.excess(tools.options)?;
             let mut best = (before, usize::MAX);
             for netlist in netlists {
                 let other = std::mem::replace(&mut self.units[unit].netlist, netlist);
-                let now = (self.excess(options)?, self.units[unit].netlist.luts());
+                let now = (self.excess(tools.options)?, self.units[unit].netlist.luts());
                 if now.0 < before && now < best {
                     best = now;
                 } else {
@@ -85,11 +71,9 @@ impl Design {
     fn map_again(
         &mut self,
         choice: Choice,
-        sources: &Sources,
-        mapper: &Mapper,
-        options: &Options<'_>,
-        tell: &(dyn Fn(Event<'_>) + Sync),
+        tools: &Tools<'_>,
     ) -> Result<Vec<(usize, Netlist)>, FitError> {
+        let options = tools.options;
         let graph = Graph::join(self, options.loads);
         let arrival = Arrival::compute(self, &graph)?;
         let times = borders::of_units(self, &graph, &arrival, options.levels * LEVEL);
@@ -104,11 +88,11 @@ impl Design {
                 return;
             };
             let key = &self.units[unit].key;
-            tell(Event::Begins(&key.0));
-            let mapped = mapper.map(sources, key, Some(unit_times), choice);
+            (tools.tell)(Event::Begins(&key.0));
+            let mapped = tools.map(key, Some(unit_times), choice);
             let mut done = done.lock().expect("no worker panics with the lock");
             done.push(mapped.map(|(netlist, ran)| (unit, netlist, ran)));
-            tell(Event::Done(done.len(), times.len()));
+            (tools.tell)(Event::Done(done.len(), times.len()));
         };
         std::thread::scope(|scope| {
             for _ in 0..options.jobs.max(1) {

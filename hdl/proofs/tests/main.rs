@@ -3,6 +3,7 @@
 //! `./stellar prove` runs all proofs.
 
 mod limits;
+mod receiving;
 mod sending;
 mod two_clocks;
 

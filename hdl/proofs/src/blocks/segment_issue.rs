@@ -37,7 +37,7 @@ pub struct SegmentIssueProof {
     /// Registers of the block.
     pub inner_issue: IssueInsideSnk,
 
-    /// A payload has at most 8,192 bytes.
+    /// A payload that is placed has at most 8,192 bytes.
     pub given_length: Signal<Out, Bit>,
 
     /// Bytes are written only of a command that places its payload: not of a dropped packet, and not of a fence.
@@ -89,8 +89,10 @@ impl Logic for SegmentIssueProof {
 
         let command = self.command.record.val();
         let enters = self.command.valid.val() & self.issue.command.ready.val();
-        self.given_length.next =
-            !self.command.valid.val() | (command.length <= (MAX_PAYLOAD as u64));
+        self.given_length.next = !self.command.valid.val()
+            | !command.place
+            | command.fence
+            | (command.length <= (MAX_PAYLOAD as u64));
 
         // The next piece.
         let current = self.current.q.val();
@@ -183,7 +185,7 @@ impl Logic for SegmentIssueProof {
         self.holds_command.next = (self.inner_issue.held.val() == inside)
             & (!inside
                 | ((self.inner_issue.current.val() == current)
-                    & (current.length <= (MAX_PAYLOAD as u64))
+                    & (!places | (current.length <= (MAX_PAYLOAD as u64)))
                     & (has_payload == places)
                     & (places == (current.place & !current.fence & current.length.any()))
                     & (crosses == (places & (segments.first_length < current.length)))

@@ -55,13 +55,15 @@ pub struct RegionVerdict {
 /// Differences that decide the bounds. With `offset = va - base_va` and `limit = region length - length`, the range is inside the region if neither
 /// difference is negative and `before <= offset <= limit`. Without a sum there is no overflow at 2^64.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Bounds {
-    asks: Bit,
-    below_base: Bit,
-    longer_than_region: Bit,
-    offset: Bits<64>,
-    before: Bits<32>,
-    limit: Bits<64>,
+pub struct Bounds {
+    pub asks: Bit,
+    /// `offset` is negative.
+    pub below_base: Bit,
+    /// `limit` is negative.
+    pub longer_than_region: Bit,
+    pub offset: Bits<64>,
+    pub before: Bits<32>,
+    pub limit: Bits<64>,
 }
 
 /// Stores the region table, and checks one request per cycle.

@@ -11,7 +11,7 @@ use crate::records::{CommandEnd, PlaceSegment};
 
 /// The segment of a command that is issued next.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum Turn {
+pub enum Turn {
     First,
     Second,
     Third,

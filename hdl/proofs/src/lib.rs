@@ -78,6 +78,10 @@ pub const ALL: &[Proof] = &[
     proof::<blocks::DoorbellsProof>("doorbells", "Doorbells, 4 queue pairs, 4 pages"),
     proof::<blocks::PageLookupProof>("page_lookup", "PageLookup, table of 8 entries"),
     proof::<blocks::RegionCheckProof>("region_check", "RegionCheck, table of 4 regions"),
+    proof::<blocks::PsnTrackProof>("psn_track", "PsnTrack, 2 queue pairs, rings of 32 words"),
+    proof::<blocks::SegmentIssueProof>("segment_issue", "SegmentIssue, beats of 128 bytes"),
+    proof::<blocks::BeatFetchProof>("beat_fetch", "BeatFetch, beats of 128 bytes"),
+    proof::<blocks::DmaWriteProof>("dma_write", "DmaWrite, 128 bits"),
     proof::<blocks::TagPoolProof>("tag_pool", "TagPool, 3 of 4 tags"),
     proof::<blocks::FenceControlProof>("fence_control", "FenceControl, two sources of uses"),
     proof::<blocks::FenceBarrierProof>("fence_barrier", "FenceBarrier"),
@@ -93,6 +97,11 @@ pub const ALL: &[Proof] = &[
     proof::<blocks::RequestSplitterProof>(
         "request_splitter",
         "RequestSplitter, requests of 128 to 4,096 bytes",
+    ),
+    proof::<blocks::BurstSendProof>("burst_send", "BurstSend"),
+    proof::<blocks::TxPacketBuilderProof>(
+        "tx_packet_builder",
+        "TxPacketBuilder, 2 queue pairs, buffer of 128 beats",
     ),
     proof::<blocks::TxWindowProof>(
         "tx_window",

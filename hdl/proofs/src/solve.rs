@@ -77,6 +77,9 @@ pub fn decide(
 ) -> anyhow::Result<(Verdict, Duration)> {
     let begin = Instant::now();
     let kind = problem.checks[index].kind;
+    if kind == Kind::Holds && problem.together.get() == Some(&true) {
+        return Ok((Verdict::Proved, begin.elapsed()));
+    }
     let cex = problem.directory.join(format!("{index}.cex"));
     let ask = |engine: &str| {
         let command = format!(

@@ -3,6 +3,7 @@
 //! `./stellar prove` runs all proofs.
 
 mod limits;
+mod receiving;
 mod sending;
 mod two_clocks;
 
@@ -123,7 +124,23 @@ fn sees_changes(name: &str, depth: usize, changes: &[Change]) {
 /// The search of `--mutants` takes long for this block, so each property has its change here.
 #[test]
 fn the_properties_of_page_lookup_fail_for_a_changed_block() {
-    let changes: [Change; 10] = [
+    let changes: [Change; 14] = [
+        (&["first_inside"], "(page_1 & (~offset_mask)) |", "page_1 |"),
+        (
+            &["second_inside"],
+            "(page_2 & (~offset_mask_1)) |",
+            "page_2 |",
+        ),
+        (
+            &["third_inside"],
+            "segments[208:145] = bus_address_2",
+            "segments[208:145] = bus_address_1",
+        ),
+        (
+            &["cut"],
+            "passing_0[83:70] > count[50:37]",
+            "passing_0[83:70] >= count[50:37]",
+        ),
         (
             &["first_of_gpu", "gpu_translated"],
             "= banks_first[1] == Owner_Gpu",

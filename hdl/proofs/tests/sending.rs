@@ -1,6 +1,6 @@
 //! Proofs of what the requester sends.
 
-use crate::{sees_changes, Change};
+use crate::{is_proved, sees_changes, Change};
 
 /// Its proof takes long: `./stellar prove send_window` runs it.
 #[test]
@@ -27,10 +27,14 @@ fn the_properties_of_send_window_fail_for_a_changed_block() {
     sees_changes("send_window", 8, &changes);
 }
 
-/// As for `send_window`.
+#[test]
+fn request_splitter_is_proved() {
+    is_proved("request_splitter");
+}
+
 #[test]
 fn the_properties_of_request_splitter_fail_for_a_changed_block() {
-    let changes: [Change; 4] = [
+    let changes: [Change; 6] = [
         (
             &["inside", "boundary"],
             "max_dwords - into_block",
@@ -47,12 +51,74 @@ fn the_properties_of_request_splitter_fail_for_a_changed_block() {
             "{8'd0, running[259:249]}",
         ),
         (
+            &["type"],
+            "{1'b0, running[11]} << 1",
+            "{1'b0, running[0]} << 1",
+        ),
+        (&["fifo"], "held + 2'd1", "held + 2'd2"),
+        (
             &["never chunk_valid_withdrawn"],
             "pop = out_ready & available",
             "pop = available",
         ),
     ];
     sees_changes("request_splitter", 8, &changes);
+}
+
+#[test]
+fn burst_send_is_proved() {
+    is_proved("burst_send");
+}
+
+#[test]
+fn the_properties_of_burst_send_fail_for_a_changed_block() {
+    let changes: [Change; 3] = [
+        (
+            &["located", "locations"],
+            "has_location = (~in_memory) | locations_out_valid",
+            "has_location = 1'b1",
+        ),
+        (
+            &["ended"],
+            "(moves & (~ends)) & (~ended)",
+            "moves & (~ends)",
+        ),
+        (&["messages"], "(~add[1]) & (|add[50:19])", "~add[1]"),
+    ];
+    sees_changes("burst_send", 8, &changes);
+}
+
+#[test]
+fn tx_packet_builder_is_proved() {
+    is_proved("tx_packet_builder");
+}
+
+#[test]
+fn the_properties_of_tx_packet_builder_fail_for_a_changed_block() {
+    let changes: [Change; 5] = [
+        (
+            &["requested"],
+            "has_payload & (~held_request[531])",
+            "has_payload",
+        ),
+        (
+            &["location"],
+            "reads_in_data[13:0] = held_request[320:307]",
+            "reads_in_data[13:0] = held_request[319:306]",
+        ),
+        (
+            &["room", "state"],
+            "request_credit_room) & reads_in_ready",
+            "request_credit_room)",
+        ),
+        (&["fifo"], "held + 2'd1", "held + 2'd2"),
+        (
+            &["never read_valid_withdrawn"],
+            "pop = out_ready & available",
+            "pop = available",
+        ),
+    ];
+    sees_changes("tx_packet_builder", 12, &changes);
 }
 
 /// As for `send_window`. The memories have any contents before the first reset, so an old slot needs no packet that was sent before.

@@ -51,10 +51,10 @@ pub struct Burst {
 
 /// A message of the burst. Where its payload comes from is known when it is added, because its packets leave late in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct AddedMessage {
-    message: Message,
+pub struct AddedMessage {
+    pub message: Message,
     /// The payload is read from memory: it is neither inline nor empty.
-    in_memory: Bit,
+    pub in_memory: Bit,
 }
 
 /// The local buffer of a message.

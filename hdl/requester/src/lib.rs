@@ -4,7 +4,7 @@ mod allowance;
 pub mod bundles;
 mod burst_collect;
 mod burst_measure;
-mod burst_send;
+pub mod burst_send;
 mod bursts;
 pub mod choice;
 mod deadline;
@@ -44,6 +44,7 @@ mod wake_queue;
 
 pub use burst_collect::{BurstCollect, BurstHead};
 pub use burst_measure::BurstMeasure;
+pub use burst_send::BurstSend;
 pub use doorbell_queue::DoorbellQueue;
 pub use engine::{RequesterEngine, RequesterEngine1024, RequesterEngine16};
 pub use packet_queue::Run;

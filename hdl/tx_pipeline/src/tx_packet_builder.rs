@@ -34,7 +34,7 @@ pub const CLOCKS_PER_PACKET: usize = 3;
 pub const LATENCY: usize = 2;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum BuildState {
+pub enum BuildState {
     Take,
     Address,
     Send,

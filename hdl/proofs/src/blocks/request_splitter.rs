@@ -29,12 +29,15 @@ pub struct RequestSplitterProof {
     pub inner_splitter_prepared: Signal<In, PreparedSegment>,
     pub inner_splitter_running_valid: Signal<In, Bit>,
     pub inner_splitter_running: Signal<In, RunningSegment>,
+    pub inner_splitter_sent_held: Signal<In, Bits<2>>,
+    pub inner_splitter_sent_write_pointer: Signal<In, Bits<1>>,
+    pub inner_splitter_sent_read_pointer: Signal<In, Bits<1>>,
     pub inner_splitter_sent_in_ready: Signal<In, Bit>,
     pub inner_splitter_sent_in_data: Signal<In, RequestChunk>,
 
     /// The size does not change.
     pub given_size: Signal<Out, Bit>,
-    /// A segment has 1 byte to 8 KiB. The segment that is followed ends its command, and is the only one whose `device` is odd.
+    /// A segment has at most 8 KiB, and the one that is followed at least a byte. It is the only one whose `device` is odd.
     pub given_segment: Signal<Out, Bit>,
 
     /// Each request begins where the one before it ended, the first one at the first byte, and has no more double words than are left. The last one ends at the last byte.
@@ -43,8 +46,12 @@ pub struct RequestSplitterProof {
     pub holds_boundary: Signal<Out, Bit>,
     /// The byte enables of the first and the last double word leave out what is not of the segment.
     pub holds_enables: Signal<Out, Bit>,
+    /// A request has bytes only if its segment has, and the address type of that.
+    pub holds_type: Signal<Out, Bit>,
     /// The bytes come from where they are in the packet buffer.
     pub holds_position: Signal<Out, Bit>,
+    /// The FIFO has as many entries as its pointers are apart, so that the properties are an invariant together.
+    pub holds_fifo: Signal<Out, Bit>,
     /// A segment can have several requests, of which the last one ends within a double word.
     pub reaches_several: Signal<Out, Bit>,
 
@@ -60,12 +67,17 @@ pub struct RequestSplitterProof {
     tail: DFF<Bits<2>>,
     /// Position of lane 0 of the next double word.
     position: DFF<Bits<19>>,
+    /// It has bytes to write or to read, its address is translated, and it ends its command.
+    place: DFF<Bit>,
+    translated: DFF<Bit>,
+    ends: DFF<Bit>,
 }
 
 impl Logic for RequestSplitterProof {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, size_known, size, follows, began, next, left, lead, tail, position);
+        dff_setup!(self, clock, place, translated, ends);
         clock_reset!(self, splitter);
         join!(self, segment => splitter.segment, splitter.chunk => chunk, size_code => splitter.size_code);
         let size_code = self.size_code.val();
@@ -80,7 +92,7 @@ impl Logic for RequestSplitterProof {
         let enters = self.segment.valid.val() & self.splitter.segment.ready.val() & is_marked;
         self.given_segment.next = !self.segment.valid.val()
             | ((segment.length <= (MAX_PAYLOAD as u64))
-                & (!is_marked | (!follows & segment.end.free & segment.length.any())));
+                & (!is_marked | (!follows & segment.length.any())));
         let lead = segment.address.get_bits::<2>(0);
         let end = segment.length + bit_cast::<14, 2>(lead);
         let next = self.next.q.val();
@@ -97,7 +109,7 @@ impl Logic for RequestSplitterProof {
             self.next.d.next = next + bit_cast::<62, 12>(count);
             self.left.d.next = left - count;
             self.position.d.next = position + (bit_cast::<19, 12>(count) << 2);
-            if header.ends {
+            if count == left {
                 self.follows.d.next = false;
             }
         }
@@ -109,6 +121,9 @@ impl Logic for RequestSplitterProof {
             self.lead.d.next = lead;
             self.tail.d.next = end.get_bits::<2>(0);
             self.position.d.next = segment.position - bit_cast::<19, 2>(lead);
+            self.place.d.next = segment.place;
+            self.translated.d.next = segment.translated;
+            self.ends.d.next = segment.end.free;
         }
         let most = if self.size.q.val() > 5 {
             bits::<12>(1024)
@@ -123,7 +138,7 @@ impl Logic for RequestSplitterProof {
         } else {
             first_lanes
         };
-        let last_be = if header.ends {
+        let last_be = if count == left {
             last_lanes
         } else {
             bits::<4>(15)
@@ -150,7 +165,9 @@ impl Logic for RequestSplitterProof {
                 & left.any()
                 & (left <= MOST_DWORDS)
                 & !self.began.q.val()
-                & prepared.end.free);
+                & (prepared.place == self.place.q.val())
+                & (prepared.translated == self.translated.q.val())
+                & (prepared.end.free == self.ends.q.val()));
         let running_dword =
             (bit_cast::<62, 52>(running.segment.frame) << 10) + bit_cast::<62, 12>(running.dword);
         let running_inside = !is_running
@@ -169,7 +186,9 @@ impl Logic for RequestSplitterProof {
                 & (running.first == !self.began.q.val())
                 & (running.segment.next_frame == running.segment.frame + 1)
                 & (running.segment.third_frame == running.segment.frame + 2)
-                & running.segment.end.free);
+                & (running.segment.place == self.place.q.val())
+                & (running.segment.translated == self.translated.q.val())
+                & (running.segment.end.free == self.ends.q.val()));
 
         let follows_it = followed & prepared_inside & running_inside;
 
@@ -178,18 +197,34 @@ impl Logic for RequestSplitterProof {
                 | ((header.address_dw == next)
                     & count.any()
                     & (count <= left)
-                    & (header.ends == (count == left))));
+                    & (header.ends == (self.ends.q.val() & (count == left)))));
         self.holds_boundary.next = follows_it & (!offers | (in_block + count <= most));
         let enables = if count == 1 {
             (header.first_be == (first_be & last_be)) & !header.last_be.any()
         } else {
             (header.first_be == first_be) & (header.last_be == last_be)
         };
-        self.holds_enables.next = !offers | enables;
-        self.holds_position.next =
-            !offers | (self.inner_splitter_sent_in_data.val().position == position);
+        // What is before the header is in the properties too.
+        let lead = self.lead.q.val();
+        let tail = self.tail.q.val();
+        self.holds_enables.next = (!offers | enables)
+            & (!is_prepared | ((prepared.lead == lead) & (prepared.tail == tail)))
+            & (!is_running | ((running.segment.lead == lead) & (running.segment.tail == tail)));
+        let chunk = self.inner_splitter_sent_in_data.val();
+        self.holds_type.next = !offers
+            | ((chunk.place == self.place.q.val())
+                & (header.at.get_bit(1) == self.translated.q.val())
+                & !header.at.get_bit(0));
+        self.holds_position.next = (!offers | (chunk.position == position))
+            & (!is_prepared | (prepared.position == position));
+        let held = self.inner_splitter_sent_held.val();
+        self.holds_fifo.next = (held <= 2)
+            & (bit_cast::<2, 1>(
+                self.inner_splitter_sent_write_pointer.val()
+                    - self.inner_splitter_sent_read_pointer.val(),
+            ) == (held & 1));
         self.reaches_several.next =
-            offers & header.ends & self.began.q.val() & (self.tail.q.val() == 1);
+            offers & (count == left) & self.began.q.val() & (self.tail.q.val() == 1);
         if self.reset.val() {
             self.follows.d.next = false;
         }

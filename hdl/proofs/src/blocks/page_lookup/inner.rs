@@ -10,7 +10,7 @@ use stellar_wire::hw::tables::EmttEntry;
 #[bundle]
 pub struct LookupInsideSrc {
     pub writing: [Signal<Out, PageWrite>; 2],
-    pub passing: [Signal<Out, PageRequest>; 1],
+    pub passing: [Signal<Out, PageRequest>; 6],
     pub count: Signal<Out, PageCount>,
     pub page_index: Signal<Out, Bits<38>>,
     pub split: [Signal<Out, PageSplit>; 5],

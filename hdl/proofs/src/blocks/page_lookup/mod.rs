@@ -4,16 +4,20 @@ mod inner;
 mod passing;
 
 use hdl_emtt::page_lookup::{PageRequest, LATENCY};
-use hdl_emtt::page_math::{page_number, PAGE_NUMBER_BITS};
+use hdl_emtt::page_math::{bytes_to_page_end, near_page_end, page_number, PAGE_NUMBER_BITS};
 use hdl_emtt::PageLookup;
 use hdl_macros::{clock, hdl};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::tables::{EmttEntry, Owner, TableSelect, TableWrite, EMTT_INDEX_BITS};
 use stellar_wire::hw::FromBits;
+use stellar_wire::mtu::MAX_PAYLOAD;
 
 use inner::{LookupInsideSnk, OfBanks};
-use passing::{comes_after, in_bank_of, is_entry, is_ordered, reads_watched, Passing};
+use passing::{
+    comes_after, cut, in_bank_of, is_cut, is_entry, is_ordered, page_address, reads_watched,
+    within_page, Passing,
+};
 
 /// The greatest index of a first page: 2^37 - 1 pages behind the last entry that a region can begin with.
 const LAST_INDEX: u64 = (1 << PAGE_NUMBER_BITS) - 1 + (1 << EMTT_INDEX_BITS) - 1;
@@ -44,6 +48,13 @@ pub struct PageLookupProof {
     /// A first segment in host memory never has AT = 10, and one in the GPU's always has.
     pub holds_gpu_translated: Signal<Out, Bit>,
 
+    /// Of a range of at most 8,192 bytes: the first segment begins at the address of the first byte in the page of its entry, and ends with that page or the range.
+    pub holds_first_inside: Signal<Out, Bit>,
+    /// The second one begins with the page of its entry. There is a third one exactly if the range does not end there.
+    pub holds_second_inside: Signal<Out, Bit>,
+    /// So does the third one.
+    pub holds_third_inside: Signal<Out, Bit>,
+
     // What is in the registers, so that the properties are an invariant together.
     /// The memory has the watched entry as the request that reads next met it. Each write on its way to the memory makes of it what the request behind it met.
     pub holds_writes: Signal<Out, Bit>,
@@ -57,6 +68,8 @@ pub struct PageLookupProof {
     pub holds_ordered: Signal<Out, Bit>,
     /// The block knows of each request whether it passed the region check.
     pub holds_wanted: Signal<Out, Bit>,
+    /// It knows the range of each request, and where that is cut.
+    pub holds_cut: Signal<Out, Bit>,
 
     /// The first segment can have AT = 10 for the watched entry.
     pub reaches_first: Signal<Out, Bit>,
@@ -75,6 +88,7 @@ pub struct PageLookupProof {
     first_emtt: DFF<Bits<EMTT_INDEX_BITS>>,
     first: DFF<Bits<38>>,
     passing: [DFF<Passing>; LATENCY],
+    requests: [DFF<PageRequest>; LATENCY],
 }
 
 impl Logic for PageLookupProof {
@@ -114,6 +128,7 @@ impl Logic for PageLookupProof {
             written: self.written.q.val(),
             valid: entry.valid,
             gpu: entry.owner == Owner::Gpu,
+            frame: entry.frame,
             is_first: false,
             is_second: false,
             is_third: false,
@@ -124,12 +139,19 @@ impl Logic for PageLookupProof {
             written: located.written,
             valid: located.valid,
             gpu: located.gpu,
+            frame: located.frame,
             is_first: located.written & (first == index),
             is_second: located.written & ((first + 1) == index),
             is_third: located.written & ((first + 2) == index),
         };
         for i in 0..LATENCY {
             self.passing[i].clock.next = self.clock.val();
+            self.requests[i].clock.next = self.clock.val();
+            self.requests[i].d.next = if i == 0 {
+                request
+            } else {
+                self.requests[i - 1].q.val()
+            };
             self.passing[i].d.next = if i == 0 {
                 incoming
             } else if i == 2 {
@@ -153,6 +175,21 @@ impl Logic for PageLookupProof {
         // An answer without a reason has translated its first page.
         let translates = was.wanted & (answer.reason == DropReason::None);
         self.holds_gpu_translated.next = !(translates & was.is_first) | (one == was.gpu);
+
+        let range = self.requests[LATENCY - 1].q.val();
+        let size = range.page_size;
+        let at = cut(range);
+        let page = page_address(was.frame, size);
+        // The parser drops longer payloads.
+        let placeable = translates & (range.length <= (MAX_PAYLOAD as u64));
+        self.holds_first_inside.next = !(placeable & was.is_first)
+            | ((segments.first_address == (page | (range.va & within_page(size))))
+                & (segments.first_length == at.first_length));
+        self.holds_second_inside.next = !placeable
+            | ((segments.has_third == at.three)
+                & (!(was.is_second & at.crosses) | (segments.second_address == page)));
+        self.holds_third_inside.next =
+            !(placeable & was.is_third & at.three) | (segments.third_address == page);
 
         // What is in the registers.
         let start = self.passing[0].q.val();
@@ -243,6 +280,25 @@ impl Logic for PageLookupProof {
                 & (self.inner_lookup.split[i].val().wanted == self.passing[i + 1].q.val().wanted);
         }
         self.holds_wanted.next = wanted;
+
+        let mut known = true;
+        for i in 0..LATENCY - 1 {
+            known = known & (self.inner_lookup.passing[i].val() == self.requests[i].q.val());
+        }
+        for i in 0..5 {
+            known = known
+                & is_cut(
+                    self.requests[i + 1].q.val(),
+                    self.inner_lookup.split[i].val(),
+                );
+        }
+        let counted = self.requests[0].q.val();
+        let pages = self.inner_lookup.count.val();
+        // The first value of these registers is of no request.
+        let measured = !self.started.q.val()
+            | ((pages.near_end == near_page_end(counted.va, counted.page_size))
+                & (pages.to_end == bytes_to_page_end(counted.va, counted.page_size)));
+        self.holds_cut.next = known & measured;
 
         self.reaches_first.next = one & was.is_first;
         self.reaches_second.next = two & was.is_second;

@@ -57,6 +57,7 @@ fn psn_track_is_proved() {
 }
 
 #[test]
+#[ignore = "translates a large block seven times, ten seconds of processor time each"]
 fn the_properties_of_psn_track_fail_for_a_changed_block() {
     let changes: [Change; 7] = [
         (
@@ -163,6 +164,7 @@ fn dma_write_is_proved() {
 
 /// The FIFO is full after more than 40 cycles.
 #[test]
+#[ignore = "searches fifty cycles for each of seven changes, twelve seconds of processor time each"]
 fn the_properties_of_dma_write_fail_for_a_changed_block() {
     let changes: [Change; 7] = [
         (

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::design::Design;
-use crate::graph::{Graph, Net};
+use crate::graph::{End, Graph, Net};
 use crate::FitError;
 
 /// No path arrives at the net.
@@ -25,6 +25,12 @@ pub(crate) struct Arrival<'a> {
 }
 
 impl<'a> Arrival<'a> {
+    /// The input of an end point to which the longest path comes.
+    pub(crate) fn last(&self, end: &End) -> Option<Net> {
+        let time = |net: &&Net| self.time[**net as usize];
+        end.inputs.iter().max_by_key(time).copied()
+    }
+
     /// # Errors
     /// [`FitError::Loop`] if cells form a loop without a register.
     pub(crate) fn compute(design: &Design, graph: &'a Graph) -> Result<Self, FitError> {

@@ -206,7 +206,9 @@ impl Design {
             runs: state.runs,
         };
         for _ in 0..options.rounds {
-            design.refine(&tools)?;
+            if !design.refine(&tools)? {
+                break;
+            }
         }
         if options.rounds > 0 {
             design.try_choices(&tools)?;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use crate::arrival::{Arrival, NEVER};
-use crate::borders;
+use crate::arrival::Arrival;
+use crate::borders::{self, Times};
 use crate::cells::LEVEL;
 use crate::design::{Design, Event, Options, Tools};
 use crate::graph::Graph;
@@ -14,16 +14,16 @@ use crate::yosys::Choice;
 use crate::FitError;
 
 impl Design {
-    /// Maps units on paths that are too long once more.
+    /// Maps units on paths that are too long once more. Returns whether there were any.
     ///
     /// # Errors
     /// Those of [`Design::map`], and [`FitError::Loop`].
-    pub(crate) fn refine(&mut self, tools: &Tools<'_>) -> Result<(), FitError> {
-        let again = self.map_again(Choice::Usual, tools)?;
-        for (unit, netlist) in again {
+    pub(crate) fn refine(&mut self, tools: &Tools<'_>) -> Result<bool, FitError> {
+        let late = self.late(tools.options)?;
+        for (unit, netlist) in self.map_again(&late, Choice::Usual, tools)? {
             self.units[unit].netlist = netlist;
         }
-        Ok(())
+        Ok(!late.is_empty())
     }
 
     /// Maps them once more in other ways, and keeps those with which the card's paths are shorter; if several are as good, the smallest.
@@ -31,24 +31,29 @@ impl Design {
     /// # Errors
     /// Those of [`Self::refine`].
     pub(crate) fn try_choices(&mut self, tools: &Tools<'_>) -> Result<(), FitError> {
+        let late = self.late(tools.options)?;
         let mut found: BTreeMap<usize, Vec<Netlist>> = BTreeMap::new();
         for choice in Choice::OTHERS {
-            for (unit, netlist) in self.map_again(choice, tools)? {
+            for (unit, netlist) in self.map_again(&late, choice, tools)? {
                 found.entry(unit).or_default().push(netlist);
             }
         }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let mut excess = self.excess(tools.options)?;
         for (unit, netlists) in found {
-            let before = self.excess(tools.options)?;
-            let mut best = (before, usize::MAX);
+            let mut best = (excess, usize::MAX);
             for netlist in netlists {
                 let other = std::mem::replace(&mut self.units[unit].netlist, netlist);
                 let now = (self.excess(tools.options)?, self.units[unit].netlist.luts());
-                if now.0 < before && now < best {
+                if now.0 < excess && now < best {
                     best = now;
                 } else {
                     self.units[unit].netlist = other;
                 }
             }
+            excess = best.0;
         }
         Ok(())
     }
@@ -58,25 +63,26 @@ impl Design {
         let graph = Graph::join(self, options.loads);
         let arrival = Arrival::compute(self, &graph)?;
         let period = (options.levels * LEVEL) as i32;
-        let above = graph.ends.iter().map(|end| {
-            let times = end.inputs.iter().map(|net| arrival.time[*net as usize]);
-            let last = times.max().unwrap_or(NEVER);
-            (last - period).max(0) as u64
-        });
+        let ends = graph.ends.iter().filter_map(|end| arrival.last(end));
+        let above = ends.map(|net| (arrival.time[net as usize] - period).max(0) as u64);
         Ok(above.sum())
     }
 
-    /// Units on paths that are too long, mapped with the times at their borders. One whose instances of other units are not what they were is left out, because those
-    /// units stay as they are.
+    /// Units on paths that are too long, with the times at their borders.
+    fn late(&self, options: &Options<'_>) -> Result<BTreeMap<usize, Times>, FitError> {
+        let graph = Graph::join(self, options.loads);
+        let arrival = Arrival::compute(self, &graph)?;
+        let period = options.levels * LEVEL;
+        Ok(borders::of_units(self, &graph, &arrival, period))
+    }
+
+    /// These units, mapped with the times at their borders. One whose instances of other units are not what they were is left out, because those units stay as they are.
     fn map_again(
         &mut self,
+        times: &BTreeMap<usize, Times>,
         choice: Choice,
         tools: &Tools<'_>,
     ) -> Result<Vec<(usize, Netlist)>, FitError> {
-        let options = tools.options;
-        let graph = Graph::join(self, options.loads);
-        let arrival = Arrival::compute(self, &graph)?;
-        let times = borders::of_units(self, &graph, &arrival, options.levels * LEVEL);
         let waiting = Mutex::new(times.iter());
         let done = Mutex::new(vec![]);
         let work = || loop {
@@ -95,7 +101,7 @@ impl Design {
             (tools.tell)(Event::Done(done.len(), times.len()));
         };
         std::thread::scope(|scope| {
-            for _ in 0..options.jobs.max(1) {
+            for _ in 0..tools.options.jobs.max(1) {
                 scope.spawn(work);
             }
         });

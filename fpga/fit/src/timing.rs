@@ -78,11 +78,10 @@ impl Timing {
         let mut families: BTreeMap<(String, usize), (usize, i32, u32, Net)> = BTreeMap::new();
         let mut registers: BTreeMap<String, (usize, i32)> = BTreeMap::new();
         for (end, n) in graph.ends.iter().zip(0..) {
-            let time = |net: &&Net| arrival.time[**net as usize];
-            let Some(&net) = end.inputs.iter().max_by_key(time) else {
+            let Some(net) = arrival.last(end) else {
                 continue;
             };
-            let half = time(&&net);
+            let half = arrival.time[net as usize];
             if half == NEVER {
                 continue;
             }

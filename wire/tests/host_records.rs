@@ -1,7 +1,7 @@
 //! WQE, CQE, EQE and doorbell: round trips of random values, fields at their documented places, refusals.
 
 use proptest::prelude::*;
-use stellar_wire::host::{Cqe, CqeOpcode, Doorbell, Eqe, EventKind, WcStatus, Wqe, WqeOpcode};
+use stellar_wire::host::{Cqe, CqeOpcode, Doorbell, Eqe, EventKind, WcStatus, Wqe, WqeOpcode, WqeSize};
 use stellar_wire::WireError;
 
 fn wqe() -> impl Strategy<Value = Wqe> {
@@ -11,9 +11,9 @@ fn wqe() -> impl Strategy<Value = Wqe> {
         prop::sample::select(WqeOpcode::ALL),
         flags,
         words,
-        any::<[u8; 16]>(),
+        any::<[[u8; 32]; 2]>(),
     )
-        .prop_map(|(opcode, (signaled, inline, fence), w, inline_data)| Wqe {
+        .prop_map(|(opcode, (signaled, inline, fence), w, data)| Wqe {
             opcode,
             signaled,
             inline,
@@ -24,16 +24,19 @@ fn wqe() -> impl Strategy<Value = Wqe> {
             rkey: w.3,
             immediate: w.4,
             wr_id: w.5,
-            local_va: w.6,
-            lkey: w.7,
-            inline_data,
+            local_va: if inline { 0 } else { w.6 },
+            lkey: if inline { 0 } else { w.7 },
+            inline_data: std::array::from_fn(|i| if inline { data[i / 32][i % 32] } else { 0 }),
         })
 }
 
 proptest! {
     #[test]
     fn a_wqe_comes_back(wqe in wqe()) {
-        prop_assert_eq!(Wqe::from_bytes(&wqe.to_bytes()), Ok(wqe));
+        prop_assert_eq!(Wqe::from_long_bytes(&wqe.to_long_bytes()), Ok(wqe));
+        let mut short = wqe;
+        short.inline_data[32..].fill(0);
+        prop_assert_eq!(Wqe::from_bytes(&wqe.to_bytes()), Ok(short));
     }
 
     #[test]
@@ -76,7 +79,7 @@ proptest! {
 
 #[test]
 fn wqe_fields_are_where_the_table_says() {
-    let bytes = Wqe {
+    let entry = Wqe {
         opcode: WqeOpcode::WriteImm,
         signaled: true,
         inline: false,
@@ -89,16 +92,33 @@ fn wqe_fields_are_where_the_table_says() {
         wr_id: 0x3837_3635_3433_3231,
         local_va: 0x4847_4645_4443_4241,
         lkey: 0x5453_5251,
+        inline_data: [0x60; Wqe::INLINE],
+    };
+    let inline = Wqe {
+        inline: true,
         inline_data: std::array::from_fn(|i| 0x60 + i as u8),
-    }
-    .to_bytes();
+        ..entry
+    };
+    let bytes = entry.to_bytes();
     assert_eq!(bytes[..8], [2, 0b101, 1, 2, 5, 6, 7, 8]);
     assert_eq!(
         (bytes[8], bytes[15], bytes[16], bytes[20]),
         (0x11, 0x18, 0x21, 0x25)
     );
     assert_eq!((bytes[24], bytes[32], bytes[40]), (0x31, 0x41, 0x51));
-    assert_eq!(bytes[44..49], [0, 0, 0, 0, 0x60]);
+    assert_eq!(bytes[44..], [0; 20]);
+    let bytes = inline.to_long_bytes();
+    assert_eq!((bytes[1], bytes[24]), (0b111, 0x31));
+    assert_eq!((bytes[32], bytes[63], bytes[95]), (0x60, 0x7f, 0x9f));
+    assert_eq!(bytes[96..], [0; 32]);
+}
+
+#[test]
+fn an_entry_is_as_long_as_its_inline_data_need() {
+    let sizes = [0, 32, 33, 64, 65].map(WqeSize::for_inline);
+    let (short, long) = (Some(WqeSize::Bytes64), Some(WqeSize::Bytes128));
+    assert_eq!(sizes, [short, short, long, long, None]);
+    assert_eq!((WqeSize::Bytes64.bytes(), WqeSize::Bytes128.bytes()), (64, 128));
 }
 
 #[test]

@@ -188,7 +188,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
         self.fetch.record.next = WqeFetch {
             address: self.address.q.val(),
             qp: bits::<QPN_BITS>(0),
-            entries: lines,
+            lines,
             epoch: false,
         };
         if asked {
@@ -240,13 +240,13 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
                 }
             }
             Step::First => {
-                self.command.d.next = bit_cast::<1024, 512>(fetched.entry);
+                self.command.d.next = bit_cast::<1024, 512>(fetched.line);
                 if comes {
                     self.step.d.next = Step::Second;
                 }
             }
             Step::Second => {
-                self.command.d.next = command | (bit_cast::<1024, 512>(fetched.entry) << 512);
+                self.command.d.next = command | (bit_cast::<1024, 512>(fetched.line) << 512);
                 if comes & fetched.error {
                     self.failed.d.next = bits::<8>(u64::from(AdminState::READ));
                     self.step.d.next = Step::Idle;
@@ -286,7 +286,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize> Logic
                     self.left.d.next = left - 1;
                     self.row.d.next = self.row.q.val() + 1;
                 } else if arrives {
-                    self.line.d.next = fetched.entry;
+                    self.line.d.next = fetched.line;
                     self.in_line.d.next = bits::<4>(8);
                 }
                 if arrives & fetched.error {

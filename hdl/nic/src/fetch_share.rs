@@ -132,7 +132,7 @@ impl Logic for FetchShare {
 
         // reserve
         let more = if asked & of_admin {
-            reserved + bit_cast::<LINES_BITS, 4>(read.entries)
+            reserved + bit_cast::<LINES_BITS, 4>(read.lines)
         } else {
             reserved
         };

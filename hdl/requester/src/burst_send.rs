@@ -9,6 +9,7 @@ use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::tx::{TxMeth, TxReth};
 use stellar_wire::hw::window::SentPacket;
+use stellar_wire::hw::wqe::{lkey, local_va};
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
 use crate::packet_queue::{PacketQueue, Run};
@@ -206,8 +207,8 @@ impl Logic for BurstSend {
         self.buffers.in_.valid.next = self.add.valid.val();
         self.buffers.in_.record.next = Buffer {
             in_memory: added_in_memory,
-            lkey: added.lkey,
-            va: added.local_va,
+            lkey: lkey(added.source),
+            va: local_va(added.source),
             length: added.length,
         };
         self.messages.mtu_log2.next = mtu_log2;
@@ -340,7 +341,7 @@ impl Logic for BurstSend {
             length,
             segments: location.segments,
             inline: message.inline,
-            inline_data: message.inline_data,
+            inline_data: message.source,
             slot: message.slot,
             epoch: location.epoch,
         };

@@ -242,7 +242,7 @@ impl<
             qp: self.doorbell.qp.val(),
             error: false,
             behind: bits::<3>(0),
-            entry: self.doorbell.entry.val(),
+            line: self.doorbell.entry.val(),
         };
         self.pushed_producer.d.next = self.doorbell.producer.val();
         self.messages.pushed.valid.next = self.pushed.q.val();

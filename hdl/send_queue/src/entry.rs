@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::host::{WcStatus, WqeOpcode};
+use stellar_wire::host::{WcStatus, WqeOpcode, WqeSize};
 use stellar_wire::hw::messages::{WqeFetched, SHORT_MESSAGE};
 use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::{FromBits, SqIndex};
@@ -11,22 +11,29 @@ use crate::records::Entry;
 
 /// Longest RDMA message in bytes (InfiniBand architecture volume 1, section 9.4.1).
 const MAX_MESSAGE: u64 = 1 << 31;
-/// Maximum payload that an entry can carry inline.
-const MAX_INLINE: u64 = stellar_wire::host::Wqe::INLINE as u64;
+/// Bytes of inline data of an entry of 64 bytes, at most, and of one of 128 bytes.
+const MAX_INLINE: u64 = WqeSize::Bytes64.inline() as u64;
+const MAX_LONG_INLINE: u64 = WqeSize::Bytes128.inline() as u64;
 
 const LOC_LEN_ERR: u64 = WcStatus::LocLenErr.code() as u64;
 const LOC_QP_OP_ERR: u64 = WcStatus::LocQpOpErr.code() as u64;
 const NOP: u64 = WqeOpcode::Nop.code() as u64;
 pub const WRITE_IMM: u64 = WqeOpcode::WriteImm.code() as u64;
 
-/// Decodes and checks the entry that a read returned for `slot`.
+/// Returns whether an entry of 128 bytes has inline data behind its first line.
 #[hdl_fn]
-pub fn decode(answer: WqeFetched, slot: SqIndex, mtu_log2: Bits<4>) -> Entry {
-    let mut read = Wqe::from_bits(answer.entry);
+pub fn has_rest(entry: Wqe) -> Bit {
+    entry.inline & (entry.length > MAX_INLINE)
+}
+
+/// Decodes and checks the first line that a read returned of the entry for `slot`. `long`: it has 128 bytes.
+#[hdl_fn]
+pub fn decode(answer: WqeFetched, slot: SqIndex, mtu_log2: Bits<4>, long: Bit) -> Entry {
+    let mut read = Wqe::from_bits(answer.line);
     read.reserved_flags = bits::<5>(0);
-    read.reserved = bits::<32>(0);
     let unreadable = answer.error | (read.opcode > WRITE_IMM);
-    let over = (read.inline & (read.length > MAX_INLINE)) | (read.length > MAX_MESSAGE);
+    let over_inline = (has_rest(read) & !long) | (read.inline & (read.length > MAX_LONG_INLINE));
+    let over = over_inline | (read.length > MAX_MESSAGE);
     let misplaced = unreadable | (read.slot != slot);
     let too_long = over & !unreadable & (read.opcode != NOP);
     let mut wqe = if unreadable { Wqe::default() } else { read };

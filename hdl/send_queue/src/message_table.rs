@@ -229,6 +229,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let asked_settings = self.asked_settings.q.val();
         let settings = self.queues.read_data.val();
         let entry = self.prefetch.entry.val();
+        let rest = self.prefetch.rest.val();
         let started = self.started.read_data.val();
         let row = self.row.q.val();
         let lookup = self.lookup.q.val();
@@ -598,7 +599,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             nops: is_take & (self.nops.q.val() | taken.starts_nop),
             slot,
             status: started.status,
-            message: message_of(entry, described, slot),
+            message: message_of(entry, rest, described, slot),
         };
         self.response.valid.next = self.responds.q.val();
         self.response.record.next = self.response_held.q.val();
@@ -658,6 +659,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             qp: asked.qp,
             base: asked_settings.base,
             log2_entries: asked_settings.log2_entries,
+            long_entries: asked_settings.long_entries,
             mtu_log2: asked_settings.mtu_log2,
             slot: self.ask_slot.val(),
             producer: asked.slot,
@@ -672,7 +674,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             fetched => prefetch.fetched,
         );
         let pushed = self.pushed.record.val();
-        let pushed_entry = Wqe::from_bits(pushed.entry);
+        let pushed_entry = Wqe::from_bits(pushed.line);
         let behind_pushed = pushed_entry.slot + 1;
         self.prefetch.pushed.valid.next =
             self.pushed.valid.val() & (behind_pushed == self.pushed_producer.val());

@@ -3,11 +3,12 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::Message;
+use stellar_wire::hw::wqe::REST_BITS;
 use stellar_wire::hw::{Psn, SqIndex};
 
 use crate::completion::SUCCESS;
 use crate::entry::{fault_of, has_immediate, is_faulty};
-use crate::records::{Block, Entry, QueueRow, Started};
+use crate::records::{Block, Entry, QueueRow, Rest, Started};
 
 /// Returns what the start of an entry adds to it.
 #[hdl_fn]
@@ -30,7 +31,7 @@ pub fn start_of(entry: Entry, row: QueueRow, first: Psn) -> Started {
 
 /// Returns the message of an entry that has started.
 #[hdl_fn]
-pub fn message_of(entry: Entry, started: Started, slot: SqIndex) -> Message {
+pub fn message_of(entry: Entry, rest: Rest, started: Started, slot: SqIndex) -> Message {
     let wqe = entry.wqe;
     Message {
         has_immediate: has_immediate(wqe),
@@ -41,9 +42,8 @@ pub fn message_of(entry: Entry, started: Started, slot: SqIndex) -> Message {
         remote_va: wqe.remote_va,
         rkey: wqe.rkey,
         immediate: wqe.immediate,
-        local_va: wqe.local_va,
-        lkey: wqe.lkey,
-        inline_data: wqe.inline_data,
+        source: bit_cast::<512, 256>(wqe.source)
+            | (bit_cast::<512, REST_BITS>(rest) << 256),
         first: started.first,
         packets: entry.packets,
         msn: started.msn.get_bits::<16>(0),

@@ -7,13 +7,14 @@ use stellar_wire::hw::wqe::Wqe;
 use stellar_wire::hw::FromBits;
 use stellar_wire::hw::{Qpn, SqIndex};
 
+use crate::entry::has_rest;
 use crate::records::{Ask, AskKind, Block, BlockCount};
 use crate::ring::ring_place;
 
 /// log2 of the entries of a block.
 pub const BLOCK_LOG2: usize = 3;
-/// Entries of a block, and maximum number of entries of a read: 512 bytes. A read does not cross a 512-byte boundary of the ring, so a ring aligned to 512
-/// bytes is read in whole blocks.
+/// Entries of a block, and maximum number of lines of a read: 512 bytes, which are 8 entries of 64 bytes or 4 of 128. A read does not cross a 512-byte boundary of the ring, so a ring aligned to 512
+/// bytes is read in whole blocks, or halves of them.
 pub const BLOCK_ENTRIES: u64 = 1 << BLOCK_LOG2;
 
 /// Number of an engine's entries that were read and not taken: at most all of its pool.
@@ -32,6 +33,8 @@ pub struct PrefetchState {
     /// Bus address of the ring.
     pub base: Bits<64>,
     pub log2_entries: Bits<4>,
+    /// The entries have 128 bytes, which are two lines, in place of 64.
+    pub long_entries: Bit,
     /// log2 of the path MTU.
     pub mtu_log2: Bits<4>,
     /// Slot of the next entry to arrive. The entries of a read arrive together.
@@ -42,9 +45,9 @@ pub struct PrefetchState {
     pub taken: SqIndex,
     /// Producer index of the last doorbell.
     pub producer: SqIndex,
-    /// Outstanding entries that were requested before the last restart. They arrive before all others.
+    /// Outstanding lines that were requested before the last restart. They arrive before all others.
     pub stale: Bits<16>,
-    /// There are such entries. A bit of its own, because much depends on it right behind the memory.
+    /// There are such lines. A bit of its own, because much depends on it right behind the memory.
     pub drops: Bit,
     /// Number of blocks in the chain, its number, and its first and last block.
     pub owned: BlockCount,
@@ -77,12 +80,13 @@ pub struct Asked {
     pub fewer: Ahead,
 }
 
-/// Returns whether the entry that a doorbell carried is the next one to read, and no read is outstanding.
+/// Returns whether the entry that a doorbell carried is the next one to read, and no read is outstanding. A doorbell carries 64 bytes, so an entry that has more is not.
 #[hdl_fn]
 pub fn is_next_read(row: PrefetchState, ask: Ask, offer: WqeFetched) -> Bit {
-    let entry = Wqe::from_bits(offer.entry);
+    let entry = Wqe::from_bits(offer.line);
     let is_next = (offer.qp == ask.qp) & (entry.slot == row.reading);
-    is_next & (row.arriving == row.reading)
+    let is_whole = !row.long_entries | !has_rest(entry);
+    is_next & is_whole & (row.arriving == row.reading)
 }
 
 /// Returns whether the next entry lies in a block that the queue pair does not have yet.
@@ -141,10 +145,10 @@ pub fn lacks_burst(row: PrefetchState) -> Bit {
     ahead_of(row) < (BURST - BLOCK_ENTRIES)
 }
 
-/// Returns the state after the entries of a read arrived that began before the last restart.
+/// Returns the state after the lines of a read arrived that began before the last restart.
 #[hdl_fn]
-pub fn after_drop(row: PrefetchState, entries: Bits<4>) -> PrefetchState {
-    let stale = row.stale - bit_cast::<16, 4>(entries);
+pub fn after_drop(row: PrefetchState, lines: Bits<4>) -> PrefetchState {
+    let stale = row.stale - bit_cast::<16, 4>(lines);
     PrefetchState {
         stale,
         drops: stale.any(),
@@ -199,11 +203,13 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
     };
     after.missed = row.missed | comes;
     after.taken = if takes { ask.slot } else { row.taken };
+    let under_way = row.reading - row.arriving;
     let fresh = PrefetchState {
         base: ask.base,
         log2_entries: ask.log2_entries,
+        long_entries: ask.long_entries,
         mtu_log2: ask.mtu_log2,
-        stale: row.stale + (row.reading - row.arriving),
+        stale: row.stale + lines_of(row.long_entries, under_way),
         drops: row.drops | (row.reading != row.arriving),
         chain: row.chain,
         queued: row.queued,
@@ -231,15 +237,30 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
     }
 }
 
-/// Returns the number of entries from the next one to read up to the end of its block, or of the ring.
+/// Returns how many lines entries have.
+#[hdl_fn]
+fn lines_of(long_entries: Bit, entries: Bits<16>) -> Bits<16> {
+    if long_entries {
+        entries << 1
+    } else {
+        entries
+    }
+}
+
+/// Returns the number of entries from the next one to read up to the end of its 512 bytes, or of the ring.
 #[hdl_fn]
 fn to_end(row: PrefetchState) -> Bits<16> {
-    let in_block = match row.log2_entries.to_u8() {
+    let in_ring = match row.log2_entries.to_u8() {
         1 => bits::<3>(1),
         2 => bits::<3>(3),
         _ => bits::<3>(7),
     };
-    bit_cast::<16, 3>(!row.reading.get_bits::<3>(0) & in_block) + 1
+    let in_read = if row.long_entries {
+        bits::<3>(3)
+    } else {
+        bits::<3>(7)
+    };
+    bit_cast::<16, 3>(!row.reading.get_bits::<3>(0) & in_ring & in_read) + 1
 }
 
 /// Returns whether the queue pair has fewer entries ahead than it may have on its own, after a request if there is one. 4 levels.
@@ -268,18 +289,31 @@ pub fn is_rest(row: PrefetchState) -> Bit {
     (row.producer - row.reading) <= to_end(row)
 }
 
-/// Returns the next read of a queue pair, of 0 to 8 entries.
+/// Returns the number of entries of the next read of a queue pair, 0 to 8.
 #[hdl_fn]
-pub fn next_read(row: PrefetchState, qp: Qpn) -> WqeFetch {
+pub fn next_entries(row: PrefetchState) -> Bits<4> {
     let entries = if is_rest(row) {
         row.producer - row.reading
     } else {
         to_end(row)
     };
+    entries.get_bits::<4>(0)
+}
+
+/// Returns the next read of a queue pair, of `entries` entries.
+#[hdl_fn]
+pub fn next_read(row: PrefetchState, qp: Qpn, entries: Bits<4>) -> WqeFetch {
+    let place = bit_cast::<64, 15>(ring_place(row.reading, row.log2_entries));
+    let bytes = if row.long_entries {
+        place << 7
+    } else {
+        place << 6
+    };
+    let lines = lines_of(row.long_entries, bit_cast::<16, 4>(entries));
     WqeFetch {
-        address: row.base + (bit_cast::<64, 15>(ring_place(row.reading, row.log2_entries)) << 6),
+        address: row.base + bytes,
         qp,
-        entries: entries.get_bits::<4>(0),
+        lines: lines.get_bits::<4>(0),
         epoch: false,
     }
 }

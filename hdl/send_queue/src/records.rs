@@ -1,7 +1,7 @@
 //! Rows and records of this crate.
 
 use rust_hdl::prelude::*;
-use stellar_wire::hw::wqe::Wqe;
+use stellar_wire::hw::wqe::{Wqe, REST_BITS};
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
 /// Bits of a [`Block`].
@@ -11,7 +11,10 @@ pub type Block = Bits<10>;
 /// A number of blocks.
 pub type BlockCount = Bits<11>;
 
-/// A send queue entry, checked by itself. It is written once, when it arrives.
+/// Inline data of a send queue entry behind its first 64 bytes.
+pub type Rest = Bits<REST_BITS>;
+
+/// The first 64 bytes of a send queue entry, checked by themselves. They are written once, when they arrive.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Entry {
     /// The read failed, the opcode is undefined, or the entry names another slot. If the read failed or the opcode is undefined, `wqe` is zero except for the
@@ -65,9 +68,10 @@ pub enum AskKind {
 pub struct Ask {
     pub kind: AskKind,
     pub qp: Qpn,
-    /// `Restarts`: bus address of the ring, log2 of its entries, log2 of the path MTU.
+    /// `Restarts`: bus address of the ring, log2 of its entries, whether they have 128 bytes, log2 of the path MTU.
     pub base: Bits<64>,
     pub log2_entries: Bits<4>,
+    pub long_entries: Bit,
     pub mtu_log2: Bits<4>,
     pub slot: SqIndex,
     /// Producer index: index after the last posted entry.

@@ -5,16 +5,19 @@ use hdl_primitives::ram::{BlockRam, RowRam, UltraRam};
 use hdl_primitives::{BlockFifo, Delay, FlowSnk, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
+use stellar_wire::hw::wqe::REST_BITS;
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
     after_arrival, after_ask, after_drop, after_take, are_few_under_way, ends_run, is_near,
-    is_near_behind, is_next_read, is_rest, lacks_burst, needs_block, next_read, Ahead,
+    is_near_behind, is_next_read, is_rest, lacks_burst, needs_block, next_entries, next_read, Ahead,
     PrefetchState, ALL_AHEAD,
 };
-use crate::records::{Arrived, Ask, AskKind, Block, BlockCount, Entry, Look, Wake, BLOCK_BITS};
+use crate::records::{
+    Arrived, Ask, AskKind, Block, BlockCount, Entry, Look, Rest, Wake, BLOCK_BITS,
+};
 
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -29,6 +32,8 @@ pub enum PrefetchStep {
     Push,
     /// Doorbell, visit, or entries that were taken: starts a read, if it may.
     Read,
+    /// Entries of 128 bytes arrived: waits until they are stored, and updates the row.
+    Gather,
 }
 
 /// What the block works on.
@@ -52,7 +57,7 @@ pub const WAKE_CYCLES: usize = 5;
 
 /// Reads the entries of 2^`Q` queue pairs into a pool of 2^`B` blocks of 8. `E` = `B` + 3.
 ///
-/// **Reads.** A read has up to 8 entries of one block. A queue pair with posted entries that were not read waits in `visits`. A visit starts one read, and the
+/// **Reads.** A read has up to 8 entries of one block, or 4 of 128 bytes. A queue pair with posted entries that were not read waits in `visits`. A visit starts one read, and the
 /// queue pair waits again while there is more. A doorbell is a visit at once, if its queue pair does not wait; so is what the message table takes, if moreover nobody else waits, or one read has all that is left. So queue pairs take turns, and several reads of
 /// each may be under way. A queue pair whose read leaves it without a whole burst ahead is visited next, so that the first bursts are no short ones. Reads may be answered in any order, but those of a queue pair in order.
 ///
@@ -68,9 +73,9 @@ pub const WAKE_CYCLES: usize = 5;
 /// there is a block for it.
 ///
 /// **Arrival.** The row counts all entries of a read when the first one has come. The others are stored one in a cycle while the block does something else, always before somebody who saw them in the row can read them: a queue
-/// pair's entries are read in order, at most one in a cycle.
+/// pair's entries are read in order, at most one in a cycle. Entries of 128 bytes have two lines, so they are stored one in two cycles; the row counts them when all are stored.
 ///
-/// A read that arrives takes 2 cycles, and one more if it begins a block that is not the first of its chain; the first entry of the next one is accepted 2 or 3 cycles after its first entry, and behind its last one. A visit takes 3 cycles, requests 3,
+/// A read that arrives takes 2 cycles, one more if it begins a block that is not the first of its chain, and one more for each line with entries of 128 bytes; the first entry of the next one is accepted 2 or 3 cycles after its first entry, and behind its last one. A visit takes 3 cycles, requests 3,
 /// but those that return blocks 2, and a doorbell with a pushed entry 1 more if another entry is to be read, and up to 7 more while entries are stored. A request that waits has priority; visits and reads that arrive take turns. A read whose first entry is accepted in cycle n is visible from cycle n + 2 on, or n + 3.
 ///
 /// What the row decides comes late in `Act`, behind its memory. So each field of the next row is chosen by the work in progress, and then only between what differs; and
@@ -99,6 +104,7 @@ pub struct WqePrefetch<
     /// Entry that was addressed two cycles before.
     pub read_address: Signal<In, Bits<E>>,
     pub entry: Signal<Out, Entry>,
+    pub rest: Signal<Out, Rest>,
     /// The block behind the one of the previous cycle.
     pub follow: Signal<In, Block>,
     pub followed: Signal<Out, Block>,
@@ -108,7 +114,7 @@ pub struct WqePrefetch<
     pub epoch: Signal<In, Bit>,
     /// One cycle: a read begins. Its address is fixed, and it waits to leave.
     pub fetch_begun: Signal<Out, Bit>,
-    /// One response for each entry of a read, in order. When the first one is accepted, the others must come without a gap.
+    /// One response for each line of a read, in order. When the first one is accepted, the others must come without a gap.
     pub fetched: Snk<WqeFetched>,
 
     /// An entry that a doorbell carried. The next doorbell of its queue pair stores it, or discards it.
@@ -123,6 +129,7 @@ pub struct WqePrefetch<
     looks: BlockRam<Look, Q>,
     /// The entries in the pool. The address is block, low bits of the slot.
     entries: UltraRam<Entry, E>,
+    rests: UltraRam<Rest, E>,
     pool: BlockPool<B>,
     /// Queue pairs that wait for a visit, each at most once.
     visits: BlockFifo<Qpn, F, D>,
@@ -154,14 +161,17 @@ pub struct WqePrefetch<
     /// The request in progress.
     asked: DFF<Ask>,
     qp: DFF<Qpn>,
-    /// The first entry of a read, in `Act`.
+    /// The first line of a read, in `Act`.
     answer: DFF<WqeFetched>,
-    /// The other entries of the read come, one in each cycle. They are stored, unless they are stale.
+    /// The other lines of the read come, one in each cycle. They are stored, unless they are stale.
     storing: DFF<Bit>,
     stores: DFF<Bit>,
-    /// The entry that may enter the pool, from the cycle after `Act` or `Push` on, and in the next cycle its place.
+    /// The line that may enter the pool, from the cycle after `Act` or `Push` on, and in the next cycle its place.
     entering: DFF<WqeFetched>,
     enters: DFF<Bit>,
+    /// It is the second line of its entry. Entries have two.
+    entering_rest: DFF<Bit>,
+    entering_long: DFF<Bit>,
     entering_slot: DFF<SqIndex>,
     entering_mtu_log2: DFF<Bits<4>>,
     entering_block: DFF<Block>,
@@ -210,6 +220,8 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             answer,
             entering,
             enters,
+            entering_rest,
+            entering_long,
             entering_slot,
             entering_mtu_log2,
             entering_block
@@ -230,7 +242,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             stores
         );
         clock_reset!(self, pool, visits, fetches);
-        clock!(self, clock, rows, looks, entries, wakes);
+        clock!(self, clock, rows, looks, entries, rests, wakes);
         let step = self.step.q.val();
         let takes = step == PrefetchStep::Take;
         let acts = step == PrefetchStep::Act;
@@ -238,6 +250,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let storing = self.storing.q.val();
         let pushing = (step == PrefetchStep::Push) & !storing;
         let reads = step == PrefetchStep::Read;
+        let gathered = (step == PrefetchStep::Gather) & !storing;
         let work = self.work.q.val();
         let asked = self.asked.q.val();
         let answer = self.answer.q.val();
@@ -340,14 +353,22 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         } else {
             known
         };
-        let arrives = (acts & is_arrival & !is_stale & !asked_row.filled) | follows;
-        let comes = arrives | pushes;
-        let answered = bit_cast::<4, 3>(answer.behind) + 1;
+        // The first line has a place.
+        let lands = (acts & is_arrival & !is_stale & !asked_row.filled) | follows;
+        let arrives = (lands & !asked_row.long_entries) | gathered;
+        let lines = bit_cast::<4, 3>(answer.behind) + 1;
+        let answered = if step == PrefetchStep::Gather {
+            lines >> 1
+        } else {
+            lines
+        };
         let mut pushed = after_arrival(base, base.last, bits::<4>(1));
         pushed.reading = known.reading + 1;
         pushed.missed = false;
         let block = if follows {
             self.pool.followed_arriving.val()
+        } else if step == PrefetchStep::Gather {
+            self.entering_block.q.val()
         } else if pushing {
             base.last
         } else {
@@ -362,7 +383,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             Work::Visit => visited,
             Work::Arrival => {
                 if is_stale {
-                    after_drop(asked_row, answered)
+                    after_drop(asked_row, lines)
                 } else {
                     came
                 }
@@ -383,11 +404,21 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         } else {
             answer
         };
-        self.enters.d.next = comes | (storing & self.stores.q.val());
+        self.enters.d.next = lands | pushes | (storing & self.stores.q.val());
+        let ends_entry = !self.entering_long.q.val() | self.entering_rest.q.val();
         if storing {
-            self.entering_slot.d.next = self.entering_slot.q.val() + 1;
+            if ends_entry {
+                self.entering_slot.d.next = self.entering_slot.q.val() + 1;
+            }
+            self.entering_rest.d.next = !ends_entry;
             self.storing.d.next = fetched.behind.any();
         } else {
+            self.entering_rest.d.next = false;
+            self.entering_long.d.next = if is_ask {
+                known.long_entries
+            } else {
+                asked_row.long_entries
+            };
             self.entering_block.d.next = block;
             self.entering_slot.d.next = if is_ask {
                 known.arriving
@@ -400,16 +431,25 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 asked_row.mtu_log2
             };
             self.storing.d.next = ((acts & is_arrival & !crosses) | follows) & answer.behind.any();
-            self.stores.d.next = arrives;
+            self.stores.d.next = lands;
         }
         let slot = self.entering_slot.q.val();
-        self.entries.write_enable.next = self.enters.q.val();
-        self.entries.write_address.next = (bit_cast::<E, 10>(self.entering_block.q.val()) << 3)
+        let entering = self.entering.q.val();
+        let place = (bit_cast::<E, 10>(self.entering_block.q.val()) << 3)
             | bit_cast::<E, 3>(slot.get_bits::<3>(0));
-        self.entries.write_data.next =
-            decode(self.entering.q.val(), slot, self.entering_mtu_log2.q.val());
+        self.entries.write_enable.next = self.enters.q.val() & !self.entering_rest.q.val();
+        self.entries.write_address.next = place;
+        self.entries.write_data.next = decode(
+            entering,
+            slot,
+            self.entering_mtu_log2.q.val(),
+            self.entering_long.q.val(),
+        );
+        self.rests.write_enable.next = self.enters.q.val() & self.entering_rest.q.val();
+        self.rests.write_address.next = place;
+        self.rests.write_data.next = entering.line.get_bits::<REST_BITS>(0);
         self.arrived.next = Arrived {
-            valid: comes,
+            valid: arrives | pushes,
             qp,
             entries: if is_ask { bits::<4>(1) } else { answered },
         };
@@ -425,7 +465,8 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             self.pushed.valid.val() | (self.offer_valid.q.val() & !offer_is_over);
 
         // read
-        let read = next_read(known, qp);
+        let read_entries = next_entries(known);
+        let read = next_read(known, qp, read_entries);
         let any_left = known.producer != known.reading;
         let near = self.few.q.val() | self.near.q.val();
         let needs = needs_block(known);
@@ -445,7 +486,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         } else {
             known
         };
-        read_row.reading = known.reading + bit_cast::<16, 4>(read.entries);
+        read_row.reading = known.reading + bit_cast::<16, 4>(read_entries);
         let asks_more = any_left & (near | !is_visit);
         let more = asks_more & !(begins & is_rest(known));
         let mut after_read = if begins { read_row } else { known };
@@ -503,7 +544,11 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
 
         // write back
         self.written_row.next = acted;
-        self.writes.next = (acts & (!is_arrival | is_stale | !asked_row.filled)) | follows;
+        let waits = asked_row.filled | asked_row.long_entries;
+        self.writes.next = (acts & (!is_arrival | is_stale | !waits))
+            | (follows & !asked_row.long_entries)
+            | gathered;
+        let gathers = lands & asked_row.long_entries;
         match step {
             PrefetchStep::Take => {}
             PrefetchStep::Act => {
@@ -512,6 +557,8 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 self.row.d.next = if is_ask { effect.row } else { visited };
                 self.step.d.next = if crosses {
                     PrefetchStep::Follow
+                } else if gathers {
+                    PrefetchStep::Gather
                 } else if may_push {
                     PrefetchStep::Push
                 } else if (is_ask & effect.may_read) | (work == Work::Visit) {
@@ -521,7 +568,16 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
                 };
             }
             PrefetchStep::Follow => {
-                self.step.d.next = PrefetchStep::Take;
+                self.step.d.next = if gathers {
+                    PrefetchStep::Gather
+                } else {
+                    PrefetchStep::Take
+                };
+            }
+            PrefetchStep::Gather => {
+                if gathered {
+                    self.step.d.next = PrefetchStep::Take;
+                }
             }
             PrefetchStep::Push => {
                 self.took.d.next = push_takes;
@@ -546,7 +602,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         }
         // what is ahead
         self.more_ahead.d.next = if begins {
-            bit_cast::<14, 4>(read.entries)
+            bit_cast::<14, 4>(read_entries)
         } else if pushes {
             bits::<14>(1)
         } else {
@@ -591,6 +647,8 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.look.next = self.looks.read_data.val();
         self.entries.read_address.next = self.read_address.val();
         self.entry.next = self.entries.read_data.val();
+        self.rests.read_address.next = self.read_address.val();
+        self.rest.next = self.rests.read_data.val();
 
         // wake up
         self.wakes.data.next = Wake {

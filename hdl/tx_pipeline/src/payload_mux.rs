@@ -86,7 +86,7 @@ impl<const W: usize> Logic for PayloadMux<W> {
         let last = source.inline | beat.last;
         self.payload_valid.next = offered;
         self.payload_data.next = if source.inline {
-            bit_cast::<W, 128>(source.inline_data)
+            bit_cast::<W, 512>(source.inline_data)
         } else {
             self.read.data.val()
         };

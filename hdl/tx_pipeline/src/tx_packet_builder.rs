@@ -250,7 +250,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
             inline_data: if request.inline {
                 request.inline_data
             } else {
-                bit_cast::<128, 64>(request.segments.first_address) << (READ_ADDRESS as u64)
+                bit_cast::<512, 64>(request.segments.first_address) << (READ_ADDRESS as u64)
             },
         };
         if take_answer | take_request {

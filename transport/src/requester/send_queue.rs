@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
+use stellar_wire::host::{WcStatus, Wqe, WqeOpcode, WqeSize};
 use thiserror::Error;
 
 use super::{RequesterConfigError, SqRing};
@@ -121,7 +121,7 @@ impl SendQueue {
         let slot = self.fetched;
         self.fetched = slot.wrapping_add(1);
         Some(match &mut self.source {
-            Source::Posted(queue) => check(queue.pop_front()?, slot),
+            Source::Posted(queue) => check(queue.pop_front()?, slot, WqeSize::Bytes128),
             Source::Ring(ring) => fetch_at(*ring, slot, memory),
         })
     }
@@ -129,12 +129,14 @@ impl SendQueue {
 
 /// Reads the entry at a slot of a ring.
 fn fetch_at(ring: SqRing, slot: u16, memory: &mut dyn Memory) -> Fetched {
-    let index = u64::from(slot) % (1 << ring.log2_entries);
-    let mut bytes = [0; Wqe::LEN];
-    let address = ring.base.wrapping_add(index * Wqe::LEN as u64);
-    let read = memory.read(address, false, &mut bytes);
-    match Wqe::from_bytes(&bytes) {
-        Ok(wqe) if read.is_ok() => check(wqe, slot),
+    let mut bytes = [0; Wqe::LONG_LEN];
+    let read = memory.read(
+        ring.address_of(slot),
+        false,
+        &mut bytes[..ring.entry.bytes()],
+    );
+    match Wqe::from_long_bytes(&bytes) {
+        Ok(wqe) if read.is_ok() => check(wqe, slot, ring.entry),
         _ => Fetched {
             wqe: Wqe {
                 slot,
@@ -146,8 +148,9 @@ fn fetch_at(ring: SqRing, slot: u16, memory: &mut dyn Memory) -> Fetched {
     }
 }
 
-fn check(wqe: Wqe, slot: u16) -> Fetched {
-    let too_long = wqe.inline && wqe.length as usize > Wqe::INLINE || wqe.length > MAX_MESSAGE;
+/// Checks an entry of `size` by itself.
+fn check(wqe: Wqe, slot: u16, size: WqeSize) -> Fetched {
+    let too_long = wqe.inline && wqe.length as usize > size.inline() || wqe.length > MAX_MESSAGE;
     let fault = if wqe.slot != slot {
         Some(WcStatus::LocQpOpErr)
     } else if wqe.opcode != WqeOpcode::Nop && too_long {

@@ -14,7 +14,7 @@ use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
-use stellar_wire::host::{Cqe, WcStatus, Wqe, WqeOpcode};
+use stellar_wire::host::{Cqe, WcStatus, Wqe, WqeOpcode, WqeSize};
 use stellar_wire::MacAddr;
 
 pub const PD: u32 = 0x77;
@@ -223,6 +223,7 @@ pub fn ring(base: u64) -> Option<SqRing> {
     Some(SqRing {
         base,
         log2_entries: 4,
+        entry: WqeSize::Bytes64,
     })
 }
 

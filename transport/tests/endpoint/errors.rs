@@ -92,7 +92,7 @@ fn a_work_request_that_makes_no_sense() {
     fails_alone(
         Wqe {
             inline: true,
-            ..write(0, 0, 17, 0)
+            ..write(0, 0, 65, 0)
         },
         LocLenErr,
     );

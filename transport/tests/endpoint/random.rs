@@ -83,10 +83,10 @@ fn post(pair: &mut Pair, orders: &[Order]) -> [(Vec<u64>, Vec<u32>); 2] {
                 ..write(from, at, length, id)
             },
             4 => Wqe {
-                inline: true,
-                inline_data: [id as u8; 16],
-                ..write(from, at, length.min(16), id)
-            },
+                ..write(from, at, 0, id)
+            }
+            .with_inline(&[id as u8; Wqe::INLINE][..length.min(64) as usize])
+            .expect("inline data"),
             5 => Wqe {
                 signaled: false,
                 ..write(from, at, length, id)

@@ -8,7 +8,7 @@ use stellar_transport::requester::{RcConfig, RequesterConfigError, SqRing};
 use stellar_transport::rx::{QpRow, TableError, TableWrite};
 use stellar_transport::spray::{Policy, SprayError};
 use stellar_transport::time::Ticks;
-use stellar_wire::host::{Doorbell, EventKind};
+use stellar_wire::host::{Doorbell, EventKind, WqeSize};
 
 use crate::endpoint::pair::{
     card, endpoint_config, mrc, perfect, qp, ring, spray, write, Pair, TestMemory,
@@ -115,6 +115,7 @@ fn configurations_of_queue_pairs() {
         qp.sq = Some(SqRing {
             base: 0,
             log2_entries: 16,
+            entry: WqeSize::Bytes64,
         })
     });
     assert_eq!(queue, requester(R::QueueSize(16)));

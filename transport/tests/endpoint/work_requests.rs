@@ -1,19 +1,20 @@
 //! The send queue: rings in memory, flags of work requests, completion queues.
 
 use stellar_transport::endpoint::TransportConfig;
-use stellar_wire::host::{Doorbell, EventKind, WcStatus, Wqe, WqeOpcode};
+use stellar_transport::requester::SqRing;
+use stellar_wire::host::{Doorbell, EventKind, WcStatus, Wqe, WqeOpcode, WqeSize};
 
-use WcStatus::{LocQpOpErr, Success, WrFlushErr};
+use WcStatus::{LocLenErr, LocQpOpErr, Success, WrFlushErr};
 
 use crate::endpoint::network::Fate;
 use crate::endpoint::pair::{mrc, perfect, qp, ring, statuses, write, write_imm, Pair};
 
 const QP: u32 = 5;
 
-/// Writes work requests into the ring of card 0's queue pair and rings the doorbell.
-fn ring_in(pair: &mut Pair, base: u64, first: u16, entries: &[[u8; Wqe::LEN]]) {
+/// Writes work requests into the ring of card 0's queue pair, each with as many bytes as an entry has, and rings the doorbell.
+fn ring_in<const N: usize>(pair: &mut Pair, base: u64, first: u16, entries: &[[u8; N]]) {
     for (i, bytes) in (first..).zip(entries) {
-        let address = base + u64::from(i % 16) * 64;
+        let address = base + u64::from(i % 16) * N as u64;
         for (byte, at) in bytes.iter().zip(address..) {
             *pair.cards[0]
                 .memory_mut()
@@ -31,10 +32,15 @@ fn ring_in(pair: &mut Pair, base: u64, first: u16, entries: &[[u8; Wqe::LEN]]) {
 const RING: u64 = 0x9000_0000;
 
 fn with_ring() -> Pair {
+    with_ring_of(WqeSize::Bytes64)
+}
+
+fn with_ring_of(entry: WqeSize) -> Pair {
     let mut pair = Pair::new(perfect);
     pair.connect(|card| {
         let mut qp = qp(card, QP, 10, TransportConfig::Mrc(mrc(10)));
-        qp.sq = (card == 0).then(|| ring(RING)).flatten();
+        let ring = ring(RING).map(|ring| SqRing { entry, ..ring });
+        qp.sq = ring.filter(|_| card == 0);
         qp
     });
     pair.cards[0]
@@ -63,6 +69,56 @@ fn a_ring_in_memory_goes_round() {
         pair.run();
     }
     pair.finish(QP, 0..70);
+}
+
+/// A WRITE with this number of bytes of inline data in a ring.
+fn inline_in_ring(slot: u16, bytes: usize) -> Wqe {
+    let data: Vec<u8> = (0..bytes as u8).map(|i| i ^ (slot as u8) << 3).collect();
+    let wqe = Wqe {
+        slot,
+        ..write(0, u64::from(slot) * 100, 0, slot.into())
+    };
+    wqe.with_inline(&data).expect("inline data")
+}
+
+#[test]
+fn entries_of_either_size_have_inline_data_up_to_their_end() {
+    let mut pair = with_ring_of(WqeSize::Bytes64);
+    for slot in 0..33 {
+        let wqe = inline_in_ring(slot, slot.into());
+        pair.expect_write(&wqe);
+        ring_in(&mut pair, RING, slot, &[wqe.to_bytes()]);
+        pair.run();
+    }
+    pair.finish(QP, 0..33);
+
+    let mut pair = with_ring_of(WqeSize::Bytes128);
+    for slot in 0..65 {
+        let wqe = inline_in_ring(slot, slot.into());
+        pair.expect_write(&wqe);
+        ring_in(&mut pair, RING, slot, &[wqe.to_long_bytes()]);
+        pair.run();
+    }
+    pair.finish(QP, 0..65);
+}
+
+#[test]
+fn inline_data_beyond_the_end_of_the_entry_are_refused() {
+    let mut pair = with_ring_of(WqeSize::Bytes64);
+    ring_in(&mut pair, RING, 0, &[inline_in_ring(0, 33).to_bytes()]);
+    pair.run();
+    let found = statuses(&pair.completions(0, QP));
+    assert_eq!(found, [(0, LocLenErr)]);
+
+    let longer = Wqe {
+        length: 65,
+        ..inline_in_ring(0, 64)
+    };
+    let mut pair = with_ring_of(WqeSize::Bytes128);
+    ring_in(&mut pair, RING, 0, &[longer.to_long_bytes()]);
+    pair.run();
+    let found = statuses(&pair.completions(0, QP));
+    assert_eq!(found, [(0, LocLenErr)]);
 }
 
 #[test]
@@ -156,13 +212,8 @@ fn the_phase_of_completions_changes_with_each_round() {
 #[test]
 fn unsignaled_work_completes_silently_and_inline_needs_no_memory() {
     let mut pair = Pair::mrc(perfect);
-    let inline = Wqe {
-        inline: true,
-        inline_data: *b"sixteen bytes !!",
-        lkey: 0,
-        local_va: 0,
-        ..write(0, 300, 16, 2)
-    };
+    let inline = write(0, 300, 0, 2).with_inline(b"sixteen bytes !!");
+    let inline = inline.expect("inline data");
     pair.post(
         QP,
         Wqe {

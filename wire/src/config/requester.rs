@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::coalescing::NO_COALESCING;
 use super::{NsccParams, SprayConfig, DEFAULT_MPR, MAX_MPR, RC_WINDOW};
+use crate::host::WqeSize;
 use crate::rows::slow_round_trip;
 use crate::time::Ticks;
 
@@ -210,13 +211,23 @@ fn check_rto(rto: Ticks) -> Result<(), RequesterConfigError> {
     }
 }
 
-/// Ring of 64-byte WQEs in host memory, read with AT = 00.
+/// Ring of WQEs in host memory, read with AT = 00.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqRing {
     /// Bus address of entry 0.
     pub base: u64,
     /// log2 of the entries, 1 to 15.
     pub log2_entries: u8,
+    /// Bytes of an entry.
+    pub entry: WqeSize,
+}
+
+impl SqRing {
+    /// Bus address of the entry with this send queue index.
+    pub fn address_of(&self, slot: u16) -> u64 {
+        let place = u64::from(slot) % (1 << self.log2_entries);
+        (self.base).wrapping_add(place * self.entry.bytes() as u64)
+    }
 }
 
 /// Identity of a queue pair as far as its requester needs it.

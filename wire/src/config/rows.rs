@@ -6,6 +6,7 @@ use super::{
     Backoff, EndpointConfig, MrcConfig, PlaneAddress, QpConfig, QpIdentity, RcConfig, SkipScope,
     SprayConfig, SqRing, TransportConfig,
 };
+use crate::host::WqeSize;
 use crate::rows::{
     AddressRow, ControlPeerRow, PeerAddressRow, PortRow, QpMode, QpRow, QpState, RequesterRow,
     ResponderRow, SendQueueRow, SprayRow, MAX_OUTSTANDING,
@@ -181,6 +182,7 @@ impl SqRing {
         SendQueueRow {
             base: self.base,
             log2_entries: self.log2_entries,
+            long_entries: self.entry == WqeSize::Bytes128,
             mtu_log2: mtu_log2(mtu),
             max_wimm: max_wimm.min(MAX_OUTSTANDING as u16),
         }

@@ -29,7 +29,7 @@ pub use path_count::{PathCount, PathCountSelect, PathEvent};
 pub use qp_counters::{QpCounter, QpCounterSelect, QpCounters};
 pub use status::WcStatus;
 pub use vector_table::VectorEntry;
-pub use wqe::{Wqe, WqeOpcode};
+pub use wqe::{Wqe, WqeOpcode, WqeSize};
 
 fn le16(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])

@@ -16,7 +16,42 @@ code_enum! {
     }
 }
 
-/// Work queue entry, 64 bytes.
+/// Bytes of the entries of a send queue. A queue pair has one size, from its creation on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WqeSize {
+    /// 64 bytes, up to 32 of them inline data.
+    #[default]
+    Bytes64,
+    /// 128 bytes, up to 64 of them inline data.
+    Bytes128,
+}
+
+impl WqeSize {
+    /// Bytes of an entry.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Bytes64 => Wqe::LEN,
+            Self::Bytes128 => Wqe::LONG_LEN,
+        }
+    }
+
+    /// Maximum number of bytes of inline data.
+    pub const fn inline(self) -> usize {
+        match self {
+            Self::Bytes64 => Wqe::LEN - Wqe::SOURCE,
+            Self::Bytes128 => Wqe::INLINE,
+        }
+    }
+
+    /// The smallest size of an entry with this number of bytes of inline data; `None` if there is none.
+    pub fn for_inline(bytes: usize) -> Option<Self> {
+        [Self::Bytes64, Self::Bytes128]
+            .into_iter()
+            .find(|size| bytes <= size.inline())
+    }
+}
+
+/// Work queue entry, of 64 or 128 bytes ([`WqeSize`]).
 ///
 /// | bytes | field |
 /// |---|---|
@@ -28,16 +63,17 @@ code_enum! {
 /// | 16-19 | R_Key |
 /// | 20-23 | immediate |
 /// | 24-31 | work request identifier |
-/// | 32-39 | local address |
-/// | 40-43 | L_Key |
-/// | 44-47 | reserved |
-/// | 48-63 | inline data |
+/// | 32-39 | local address, unless inline |
+/// | 40-43 | L_Key, unless inline |
+/// | 44-63 | reserved, unless inline |
+/// | 32-63, 32-95 of 128 bytes | inline data, if inline |
+/// | 96-127 of 128 bytes | reserved |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wqe {
     pub opcode: WqeOpcode,
     /// Success makes a completion too; failure always does.
     pub signaled: bool,
-    /// The payload is `inline_data`. The local address and the L_Key are ignored.
+    /// The payload is the first `length` bytes of `inline_data`; the entry has no local address and L_Key. Otherwise it has no inline data.
     pub inline: bool,
     /// Starts only after everything before it has completed.
     pub fence: bool,
@@ -81,14 +117,38 @@ impl Default for Wqe {
 }
 
 impl Wqe {
-    /// Bytes of an entry.
+    /// Bytes of an entry of [`WqeSize::Bytes64`]. One of [`WqeSize::Bytes128`] begins with them.
     pub const LEN: usize = 64;
-    /// Maximum number of payload bytes in the entry itself.
-    pub const INLINE: usize = 16;
+    /// Bytes of an entry of [`WqeSize::Bytes128`].
+    pub const LONG_LEN: usize = 128;
+    /// Byte from which on an entry says where the payload is, or has inline data.
+    pub const SOURCE: usize = 32;
+    /// Maximum number of payload bytes in an entry of any size.
+    pub const INLINE: usize = 64;
 
-    /// The entry's bytes.
+    /// The entry with these bytes as its inline data, in place of a local buffer; `None` if there are more than [`Self::INLINE`].
+    pub fn with_inline(self, bytes: &[u8]) -> Option<Self> {
+        let mut inline_data = [0; Self::INLINE];
+        inline_data.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        Some(Self {
+            inline: true,
+            length: bytes.len() as u32,
+            local_va: 0,
+            lkey: 0,
+            inline_data,
+            ..self
+        })
+    }
+
+    /// The first 64 bytes of the entry. That is all of it, unless there are more than 32 bytes of inline data.
     pub fn to_bytes(self) -> [u8; Self::LEN] {
-        let mut out = [0; Self::LEN];
+        let long = self.to_long_bytes();
+        std::array::from_fn(|i| long[i])
+    }
+
+    /// The bytes of an entry of 128 bytes.
+    pub fn to_long_bytes(self) -> [u8; Self::LONG_LEN] {
+        let mut out = [0; Self::LONG_LEN];
         out[0] = self.opcode.code();
         out[1] = u8::from(self.signaled) | u8::from(self.inline) << 1 | u8::from(self.fence) << 2;
         put(&mut out, 2, self.slot.to_le_bytes());
@@ -97,24 +157,38 @@ impl Wqe {
         put(&mut out, 16, self.rkey.to_le_bytes());
         put(&mut out, 20, self.immediate.to_le_bytes());
         put(&mut out, 24, self.wr_id.to_le_bytes());
-        put(&mut out, 32, self.local_va.to_le_bytes());
-        put(&mut out, 40, self.lkey.to_le_bytes());
-        put(&mut out, 48, self.inline_data);
+        if self.inline {
+            put(&mut out, Self::SOURCE, self.inline_data);
+        } else {
+            put(&mut out, Self::SOURCE, self.local_va.to_le_bytes());
+            put(&mut out, 40, self.lkey.to_le_bytes());
+        }
         out
     }
 
-    /// Decodes the entry in these bytes.
+    /// Decodes an entry of 64 bytes.
     ///
     /// # Errors
     /// [`WireError::BadField`] for an undefined opcode. [`Self::wr_id_of`] still finds whose entry it was.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, WireError> {
+        let mut long = [0; Self::LONG_LEN];
+        put(&mut long, 0, *bytes);
+        Self::from_long_bytes(&long)
+    }
+
+    /// Decodes an entry of 128 bytes.
+    ///
+    /// # Errors
+    /// [`WireError::BadField`] for an undefined opcode. [`Self::wr_id_of`] still finds whose entry it was.
+    pub fn from_long_bytes(bytes: &[u8; Self::LONG_LEN]) -> Result<Self, WireError> {
+        let inline = bytes[1] & 2 != 0;
         Ok(Self {
             opcode: WqeOpcode::from_code(bytes[0]).ok_or(WireError::BadField {
                 field: "WQE.opcode",
                 value: bytes[0].into(),
             })?,
             signaled: bytes[1] & 1 != 0,
-            inline: bytes[1] & 2 != 0,
+            inline,
             fence: bytes[1] & 4 != 0,
             slot: le16(bytes, 2),
             length: le32(bytes, 4),
@@ -122,14 +196,17 @@ impl Wqe {
             rkey: le32(bytes, 16),
             immediate: le32(bytes, 20),
             wr_id: Self::wr_id_of(bytes),
-            local_va: le64(bytes, 32),
-            lkey: le32(bytes, 40),
-            inline_data: std::array::from_fn(|i| bytes[48 + i]),
+            local_va: if inline { 0 } else { le64(bytes, Self::SOURCE) },
+            lkey: if inline { 0 } else { le32(bytes, 40) },
+            inline_data: match inline {
+                true => std::array::from_fn(|i| bytes[Self::SOURCE + i]),
+                false => [0; Self::INLINE],
+            },
         })
     }
 
     /// Returns the work request identifier of an entry, even if its other fields are invalid.
-    pub fn wr_id_of(bytes: &[u8; Self::LEN]) -> u64 {
+    pub fn wr_id_of(bytes: &[u8]) -> u64 {
         le64(bytes, 24)
     }
 }

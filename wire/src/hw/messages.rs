@@ -54,7 +54,7 @@ pub struct MessageRequest {
 pub struct Message {
     /// High for a WRITE with immediate, low for a WRITE.
     pub has_immediate: Bit,
-    /// The payload is `inline_data`.
+    /// The payload is the first bytes of `source`.
     pub inline: Bit,
     /// The message cannot be sent, or not completely.
     pub fault: Bit,
@@ -65,9 +65,8 @@ pub struct Message {
     pub remote_va: Bits<64>,
     pub rkey: Bits<32>,
     pub immediate: Bits<32>,
-    pub local_va: Bits<64>,
-    pub lkey: Bits<32>,
-    pub inline_data: Bits<128>,
+    /// Bytes of the entry from [`crate::host::Wqe::SOURCE`] on: inline data, or where the payload is ([`super::wqe::local_va`], [`super::wqe::lkey`]).
+    pub source: Bits<512>,
     /// PSN of its first packet.
     pub first: Psn,
     /// Number of packets.
@@ -99,28 +98,28 @@ pub struct MessageResponse {
     pub message: Message,
 }
 
-/// A read of consecutive send queue entries over PCIe, AT = 00.
+/// A read of consecutive send queue entries over PCIe, AT = 00, in lines of 64 bytes: an entry has one line or two.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WqeFetch {
     pub address: Bits<64>,
-    /// Returned with each entry.
+    /// Returned with each line.
     pub qp: Qpn,
     /// 1 to 8.
-    pub entries: Bits<4>,
+    pub lines: Bits<4>,
     /// Epoch in which the address was formed: see [`crate::hw::fence`].
     pub epoch: Bit,
 }
 
-/// A send queue entry that was read.
+/// A line of a send queue entry that was read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct WqeFetched {
     pub qp: Qpn,
     /// The read failed.
     pub error: Bit,
-    /// So many entries of the same read come behind this one.
+    /// So many lines of the same read come behind this one.
     pub behind: Bits<3>,
     /// Byte 0 in bits 7:0.
-    pub entry: Bits<512>,
+    pub line: Bits<512>,
 }
 
 /// A completion of the send side, before the completion queue adds its phase and its position.

@@ -8,7 +8,7 @@ pub struct PayloadSource {
     /// High: the payload is `inline_data`, with byte 0 in bits 7:0. Low: it is the next read of the DMA engine, and `inline_data` has, from
     /// [`READ_ADDRESS`] on, the bus address of its first byte.
     pub inline: Bit,
-    pub inline_data: Bits<128>,
+    pub inline_data: Bits<512>,
 }
 
 /// Lowest bit of the address in [`PayloadSource::inline_data`], 64 bits.
@@ -22,8 +22,8 @@ pub mod read_user {
     pub const QP: usize = 16;
     /// Epoch of the read: see [`crate::hw::fence`].
     pub const EPOCH: usize = QP + crate::rows::QPN_BITS;
-    /// Send queue entries: number of entries, 4 bits.
-    pub const ENTRIES: usize = 0;
+    /// Send queue entries: number of lines, 4 bits.
+    pub const LINES: usize = 0;
     /// Bits of all fields.
     pub const BITS: usize = EPOCH + 1;
 }

@@ -32,7 +32,7 @@ pub struct TxRequest {
     pub segments: DmaSegments,
     /// The payload is the first `length` bytes of `inline_data`.
     pub inline: Bit,
-    pub inline_data: Bits<128>,
+    pub inline_data: Bits<512>,
     /// Send queue index of the message. It identifies the message if the payload cannot be read.
     pub slot: SqIndex,
     /// Epoch of the payload's location, or of the packet if it has no payload in memory: see [`super::fence`].

@@ -1,6 +1,6 @@
-//! The send queue entry as a record of 512 bits, with byte 0 in bits 7:0 (layout: [`crate::host::Wqe`]).
+//! The first 64 bytes of a send queue entry as a record of 512 bits, with byte 0 in bits 7:0 (layout: [`crate::host::Wqe`]).
 
-use hdl_macros::FromBits;
+use hdl_macros::{hdl_fn, FromBits};
 use rust_hdl::prelude::*;
 
 /// Work queue entry.
@@ -19,14 +19,33 @@ pub struct Wqe {
     pub rkey: Bits<32>,
     pub immediate: Bits<32>,
     pub wr_id: Bits<64>,
-    pub local_va: Bits<64>,
-    pub lkey: Bits<32>,
-    pub reserved: Bits<32>,
-    pub inline_data: Bits<128>,
+    /// The first 32 bytes of inline data, or where the payload is ([`local_va`], [`lkey`]).
+    pub source: Bits<256>,
+}
+
+/// Bits of an entry behind the record, of 128 bytes with more than 32 bytes of inline data.
+pub const REST_BITS: usize = 8 * (crate::host::Wqe::INLINE - 32);
+
+/// Returns the local address of an entry without inline data.
+#[hdl_fn]
+pub fn local_va(source: Bits<512>) -> Bits<64> {
+    source.get_bits::<64>(0)
+}
+
+/// Returns the L_Key of an entry without inline data.
+#[hdl_fn]
+pub fn lkey(source: Bits<512>) -> Bits<32> {
+    source.get_bits::<32>(64)
 }
 
 impl From<&crate::host::Wqe> for Wqe {
     fn from(wqe: &crate::host::Wqe) -> Self {
+        let bytes = wqe.to_bytes();
+        let half = |at: usize| {
+            let half = u128::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+            bit_cast::<256, 128>(half.to_bits())
+        };
+        let begin = crate::host::Wqe::SOURCE;
         Self {
             opcode: wqe.opcode.code().to_bits(),
             signaled: wqe.signaled,
@@ -38,9 +57,7 @@ impl From<&crate::host::Wqe> for Wqe {
             rkey: u64::from(wqe.rkey).to_bits(),
             immediate: u64::from(wqe.immediate).to_bits(),
             wr_id: wqe.wr_id.to_bits(),
-            local_va: wqe.local_va.to_bits(),
-            lkey: u64::from(wqe.lkey).to_bits(),
-            inline_data: u128::from_le_bytes(wqe.inline_data).to_bits(),
+            source: half(begin) | (half(begin + 16) << 128),
             ..Self::default()
         }
     }
@@ -62,8 +79,8 @@ mod tests {
         let words = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
         let wide = (any::<u64>(), any::<u64>(), any::<u64>());
         let flags = any::<[bool; 3]>();
-        (opcode, flags, any::<u16>(), words, wide, any::<[u8; 16]>()).prop_map(
-            |(opcode, flags, slot, words, wide, inline_data)| host::Wqe {
+        (opcode, flags, any::<u16>(), words, wide, any::<[u8; 32]>()).prop_map(
+            |(opcode, flags, slot, words, wide, data)| host::Wqe {
                 opcode,
                 signaled: flags[0],
                 inline: flags[1],
@@ -76,7 +93,7 @@ mod tests {
                 wr_id: wide.1,
                 local_va: wide.2,
                 lkey: words.3,
-                inline_data,
+                inline_data: std::array::from_fn(|i| data[i % 32]),
             },
         )
     }

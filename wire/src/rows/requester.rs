@@ -61,6 +61,8 @@ row! {
         base: u64 => Bits<64>,
         /// log2 of the number of entries, 1 to 15.
         log2_entries: u8 => Bits<4>,
+        /// The entries have 128 bytes in place of 64.
+        long_entries: bool => Bit,
         /// log2 of the path MTU in bytes, 8 to 13.
         mtu_log2: u8 => Bits<4>,
         /// Maximum number of outstanding WRITEs with immediate (MAX_WIMM).

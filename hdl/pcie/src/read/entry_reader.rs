@@ -15,9 +15,9 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use super::records::{ENTRY_TAGS, FLUSH_TAGS};
 
-/// log2 of the bytes of a send queue entry: a beat has one or two.
-const ENTRY_LOG2: u64 = 6;
-/// Outstanding reads of entries, of at most 8 entries each: 256 entries are 100 million a second for 2.5 us. There is a tag for each.
+/// log2 of the bytes of a line of a send queue entry: a beat has one or two.
+const LINE_LOG2: u64 = 6;
+/// Outstanding reads of entries, of at most 8 lines each: 256 entries of 64 bytes are 100 million a second for 2.5 us. There is a tag for each.
 pub const FETCHES: usize = FLUSH_TAGS - ENTRY_TAGS;
 const FETCHES_LOG2: usize = 5;
 const FETCHES_BITS: usize = FETCHES_LOG2 + 1;
@@ -27,17 +27,17 @@ const BEAT_ADDRESS: usize = 8;
 const _: () = assert!(FETCHES << 3 <= 1 << BEAT_ADDRESS);
 const BEAT_COUNT: usize = BEAT_ADDRESS + 1;
 
-/// Whether a beat of this number of bits has two entries.
+/// Whether a beat of this number of bits has two lines.
 #[hdl_fn]
 fn two_a_beat(width: u64) -> Bit {
     width == 1024
 }
 
 /// Makes reads of send queue entries commands of one [`DmaRead`](crate::read::DmaRead), whose lane has `W` bits, 512 or 1,024, and cuts what it returns into
-/// entries. Entries are requested only if there is space for them in this block, so the engine never waits, however late they are accepted.
-/// The entries of a read are offered when the last one is here, so they follow each other without a gap.
+/// lines of 64 bytes. They are requested only if there is space for them in this block, so the engine never waits, however late they are accepted.
+/// The lines of a read are offered when the last one is here, so they follow each other without a gap.
 ///
-/// Latency 1 for a request, and 2 for its entries, from its last beat. LUT levels: 3.
+/// Latency 1 for a request, and 2 for its lines, from its last beat. LUT levels: 3.
 #[derive(LogicBlock)]
 pub struct EntryReader<const W: usize> {
     pub clock: Signal<In, Clock>,
@@ -47,9 +47,9 @@ pub struct EntryReader<const W: usize> {
     // Send queue entries.
     /// The address is a multiple of 64.
     pub fetch: OfferSnk<WqeFetch>,
-    /// Each entry, in the order of the fetches. If a read failed, all of its entries did. When the first entry of a read is accepted, the others can be accepted in the next cycles.
+    /// Each line, in the order of the fetches. If a read failed, all of its lines did. When the first line of a read is accepted, the others can be accepted in the next cycles.
     pub fetched: Src<WqeFetched>,
-    /// A read that failed, with the address of its first entry. Its entries follow when this was accepted.
+    /// A read that failed, with the address of its first line. Its lines follow when this was accepted.
     pub fault: Src<FailedRead>,
 
     // To and from the engine.
@@ -63,13 +63,13 @@ pub struct EntryReader<const W: usize> {
     of_beats: CutThroughFifo<ReadBeat, BEAT_ADDRESS, BEAT_COUNT>,
     /// Addresses of the outstanding reads.
     addresses: SyncFifo<Bits<64>, FETCHES_LOG2, FETCHES_BITS>,
-    /// Reads of which all beats are here, and not all entries were passed on.
+    /// Reads of which all beats are here, and not all lines were passed on.
     whole: DFF<Bits<FETCHES_BITS>>,
     /// One more is here, as soon as `beats` shows its last beat.
     comes_whole: DFF<Bit>,
     /// The failure of the oldest read was reported.
     reported: DFF<Bit>,
-    /// Number of entries of the oldest read that were passed on.
+    /// Number of lines of the oldest read that were passed on.
     given: DFF<Bits<4>>,
 }
 
@@ -77,7 +77,7 @@ impl<const W: usize> Default for EntryReader<W> {
     fn default() -> Self {
         assert!(
             W == 512 || W == 1024,
-            "EntryReader<{W}>: a beat has one or two send queue entries, use 512 or 1024"
+            "EntryReader<{W}>: a beat has one or two lines of send queue entries, use 512 or 1024"
         );
         Self {
             clock: Default::default(),
@@ -112,7 +112,7 @@ impl<const W: usize> Logic for EntryReader<W> {
         self.fetch.ready.next = may_fetch & self.commands.in_.ready.val();
         self.fetch_credit.take.next = fetches;
         let fetch = self.fetch.record.val();
-        let fetched_bytes = bit_cast::<LENGTH_BITS, 4>(fetch.entries) << ENTRY_LOG2;
+        let fetched_bytes = bit_cast::<LENGTH_BITS, 4>(fetch.lines) << LINE_LOG2;
         self.commands.in_.valid.next = self.fetch.valid.val() & may_fetch;
         self.commands.in_.data.next = ReadCommand {
             length: fetched_bytes,
@@ -125,7 +125,7 @@ impl<const W: usize> Logic for EntryReader<W> {
             user: (bit_cast::<{ read_user::BITS }, QPN_BITS>(fetch.qp) << (read_user::QP as u64))
                 | (bit_cast::<{ read_user::BITS }, 1>(fetch.epoch.into())
                     << (read_user::EPOCH as u64))
-                | bit_cast::<{ read_user::BITS }, 4>(fetch.entries),
+                | bit_cast::<{ read_user::BITS }, 4>(fetch.lines),
         };
         join!(self, commands.out => command);
         self.addresses.in_.valid.next = fetches;
@@ -144,7 +144,7 @@ impl<const W: usize> Logic for EntryReader<W> {
         self.of_beats.in_.data.next = self.in_.beat.val();
         assert!(
             !returned | self.beats.in_.ready.val(),
-            "an entry without a place"
+            "a line without a place"
         );
 
         // report
@@ -164,7 +164,7 @@ impl<const W: usize> Logic for EntryReader<W> {
         let whole = self.whole.q.val();
         let offers = waits & whole.any() & (!fails | reported);
         let given = self.given.q.val();
-        let behind = front.user.get_bits::<4>(read_user::ENTRIES) - given - 1;
+        let behind = front.user.get_bits::<4>(read_user::LINES) - given - 1;
         let is_last = !behind.any();
         let is_second = given.get_bit(0) & two_a_beat(W as u64) & !front.error;
         let beat_ends = is_last | (!front.error & (is_second | !two_a_beat(W as u64)));
@@ -185,16 +185,16 @@ impl<const W: usize> Logic for EntryReader<W> {
         self.fetch_credit.give.next = ends;
         self.beats.out.ready.next = taken & beat_ends;
         self.of_beats.out.ready.next = taken & beat_ends;
-        let entries = self.beats.out.data.val();
+        let lines = self.beats.out.data.val();
         self.fetched.valid.next = offers;
         self.fetched.record.next = WqeFetched {
             qp,
             error: front.error,
             behind: behind.get_bits::<3>(0),
-            entry: if is_second {
-                (entries >> (W as u64 / 2)).get_bits::<512>(0)
+            line: if is_second {
+                (lines >> (W as u64 / 2)).get_bits::<512>(0)
             } else {
-                entries.get_bits::<512>(0)
+                lines.get_bits::<512>(0)
             },
         };
 

@@ -64,7 +64,7 @@ pub enum Step {
 ///
 /// `TakeMessages` and `Complete` address the message behind the next one while they decide on a message, because the memory answers two cycles later.
 ///
-/// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 7, and up to 7 more behind a pushed entry. After a `Configure` the next request
+/// A link that was not followed before adds 1. A flush step may add up to 7 cycles. A request to the prefetch that is still busy adds up to 7, up to 7 more behind a pushed entry, and up to 9 more behind a read of entries of 128 bytes. After a `Configure` the next request
 /// waits until the prefetch has forgotten the old ring.
 ///
 /// **Flush.** Flushed queue pairs take turns. One flush step starts at most every [`FLUSH_INTERVAL`] cycles, and makes the next completion. Flush steps have priority over requests, but do not start while a completion waits to be accepted.

@@ -57,7 +57,7 @@ fn post(bench: &mut Bench, dice: u64) {
         lkey: LKEY,
         ..Wqe::default()
     };
-    if bench.place(QP, wqe.to_bytes()) {
+    if bench.place(QP, wqe.to_long_bytes()) {
         bench.ring(QP, dice);
     }
 }
@@ -98,7 +98,7 @@ fn a_queue_pair_that_is_the_head_at_both_ports_sends_on_them_in_turn() {
         lkey: LKEY,
         ..Wqe::default()
     };
-    bench.place(QP, wqe.to_bytes());
+    bench.place(QP, wqe.to_long_bytes());
     bench.ring(QP, 1 << 50);
     // One burst after the other, and several without a pause.
     let mut ports = vec![];

@@ -46,8 +46,7 @@ fn posted_to(qp: u32, registers: u64, messages: u16) -> Rig {
             lkey: LKEY,
             ..Wqe::default()
         };
-        let address = pair.ring.base + u64::from(slot) * Wqe::LEN as u64;
-        rig.entries.0.insert(address, wqe.to_bytes());
+        rig.entries.0.insert(pair.ring.address_of(slot), wqe.to_bytes());
     }
     rig.doorbell(qp, messages, None);
     rig.settle();

@@ -134,7 +134,7 @@ impl Bench {
     fn post(&mut self, qp: usize, dice: u64) {
         for i in 0..dice % 4 + 1 {
             let slot = self.pairs[qp].producer;
-            let mut bytes = work_request(dice.rotate_left(11 * i as u32 + 3), slot).to_bytes();
+            let mut bytes = work_request(dice.rotate_left(11 * i as u32 + 3), slot).to_long_bytes();
             match dice.rotate_right(9 * i as u32) % 61 {
                 0 => bytes[0] = 0x77,
                 1 => bytes[2] ^= 0x10,
@@ -148,7 +148,7 @@ impl Bench {
     }
 
     /// Writes an entry to the send queue, if there is space. Returns whether there was.
-    pub fn place(&mut self, qp: usize, entry: [u8; Wqe::LEN]) -> bool {
+    pub fn place(&mut self, qp: usize, entry: [u8; Wqe::LONG_LEN]) -> bool {
         let pair = &mut self.pairs[qp];
         // An entry that was not fetched must not be overwritten. The hardware fetches one entry earlier than the reference, but may evaluate two later
         // beside a burst: a NOP, and the message behind it. Until then it has no space for more.
@@ -157,10 +157,12 @@ impl Bench {
         if u32::from(pending) + 3 > 1 << RING_LOG2 {
             return false;
         }
-        let index = u64::from(pair.producer) % (1 << RING_LOG2);
-        let address = pair.ring.base + index * Wqe::LEN as u64;
-        self.entries.0.insert(address, entry);
-        self.rig.entries.0.insert(address, entry);
+        let lines = entry[..pair.ring.entry.bytes()].as_chunks().0;
+        let first = pair.ring.address_of(pair.producer);
+        for (&line, address) in lines.iter().zip((first..).step_by(Wqe::LEN)) {
+            self.entries.0.insert(address, line);
+            self.rig.entries.0.insert(address, line);
+        }
         pair.producer = pair.producer.wrapping_add(1);
         true
     }
@@ -176,11 +178,10 @@ impl Bench {
         self.compare(qp, &mut observed, was_failed);
     }
 
-    /// Returns the entry before the producer index.
+    /// Returns the first line of the entry before the producer index.
     fn last_entry(&self, qp: usize) -> Option<[u8; Wqe::LEN]> {
         let pair = &self.pairs[qp];
-        let index = u64::from(pair.producer.wrapping_sub(1)) % (1 << RING_LOG2);
-        let address = pair.ring.base + index * Wqe::LEN as u64;
+        let address = pair.ring.address_of(pair.producer.wrapping_sub(1));
         self.entries.0.get(&address).copied()
     }
 

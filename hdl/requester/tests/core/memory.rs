@@ -6,18 +6,17 @@ use stellar_transport::endpoint::{Memory, MemoryFault};
 use stellar_transport::rx::WriteTlp;
 use stellar_wire::host::Wqe;
 
-/// Entries by bus address.
+/// Lines of entries by bus address.
 #[derive(Clone, Default)]
 pub struct Entries(pub BTreeMap<u64, [u8; Wqe::LEN]>);
 
 impl Memory for Entries {
     fn read(&mut self, address: u64, _: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
         let length = into.len();
-        let entry = self
-            .0
-            .get(&address)
-            .ok_or(MemoryFault { address, length })?;
-        into.copy_from_slice(entry);
+        for (line, address) in into.chunks_mut(Wqe::LEN).zip((address..).step_by(Wqe::LEN)) {
+            let found = self.0.get(&address);
+            line.copy_from_slice(found.ok_or(MemoryFault { address, length })?);
+        }
         Ok(())
     }
 

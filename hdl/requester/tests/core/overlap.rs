@@ -36,7 +36,7 @@ fn place(bench: &mut Bench, dice: u64) -> bool {
         lkey: LKEY,
         ..Wqe::default()
     };
-    bench.place(QP, wqe.to_bytes())
+    bench.place(QP, wqe.to_long_bytes())
 }
 
 fn post(bench: &mut Bench, dice: u64) {

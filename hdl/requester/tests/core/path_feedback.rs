@@ -23,7 +23,7 @@ pub fn post(bench: &mut Bench, packets: u32) {
         lkey: LKEY,
         ..Wqe::default()
     };
-    assert!(bench.place(QP, entry.to_bytes()), "the ring has space");
+    assert!(bench.place(QP, entry.to_long_bytes()), "the ring has space");
     bench.ring(QP, RINGS);
 }
 

@@ -307,9 +307,9 @@ impl Rig {
     /// Returns the data of a fetch.
     fn read(&mut self, words: &[u32]) {
         let fetch = Record::<WqeFetch>::new(words);
-        let entries = fetch.u64("entries");
-        for entry in 0..entries {
-            let address = fetch.u64("address") + entry * Wqe::LEN as u64;
+        let lines = fetch.u64("lines");
+        for line in 0..lines {
+            let address = fetch.u64("address") + line * Wqe::LEN as u64;
             let found = self.entries.0.get(&address);
             let mut packed = Bits::<512>::default();
             for (i, byte) in found.unwrap_or(&[0; Wqe::LEN]).iter().enumerate() {
@@ -320,8 +320,8 @@ impl Rig {
             self.arriving.push_back(WqeFetched {
                 qp: fetch.u64("qp").to_bits(),
                 error: found.is_none(),
-                behind: (entries - 1 - entry).to_bits(),
-                entry: packed,
+                behind: (lines - 1 - line).to_bits(),
+                line: packed,
             });
         }
     }
@@ -532,7 +532,7 @@ impl Rig {
         self.operate("control_valid", 1, "control_ready")
     }
 
-    /// Rings the doorbell. `entry` comes with it.
+    /// Rings the doorbell. The first line of an entry, `entry`, comes with it.
     pub fn doorbell(&mut self, qp: u32, producer: u16, entry: Option<[u8; Wqe::LEN]>) -> Observed {
         self.set_doorbell(qp, producer, entry);
         self.operate("doorbell_valid", 1, "doorbell_ready")

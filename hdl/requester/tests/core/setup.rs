@@ -13,7 +13,7 @@ use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
-use stellar_wire::host::{Wqe, WqeOpcode};
+use stellar_wire::host::{Wqe, WqeOpcode, WqeSize};
 use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::Row as _;
 
@@ -281,6 +281,11 @@ impl Pair {
         let ring = SqRing {
             base: 0x5000_0000 + 0x1_0000 * u64::from(number),
             log2_entries: RING_LOG2,
+            entry: if dice >> 39 & 1 == 1 {
+                WqeSize::Bytes128
+            } else {
+                WqeSize::Bytes64
+            },
         };
         let first = Psn::new(if number == 1 {
             (dice >> 40) as u32 & 0xff_ffff
@@ -359,7 +364,7 @@ pub fn work_request(dice: u64, slot: u16) -> Wqe {
         fence: dice >> 5 & 7 == 0,
         slot,
         length: if inline && dice >> 40 & 31 != 0 {
-            length % 17
+            length % 65
         } else {
             length
         },

@@ -27,7 +27,7 @@ fn post(bench: &mut Bench, rng: &mut ChaCha8Rng) {
             lkey: if exists { LKEY } else { LKEY + 1 },
             ..Wqe::default()
         };
-        if !bench.place(QP, wqe.to_bytes()) {
+        if !bench.place(QP, wqe.to_long_bytes()) {
             break;
         }
     }

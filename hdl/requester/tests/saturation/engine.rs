@@ -185,8 +185,8 @@ impl Bench {
     fn read(&mut self, words: &[u32]) {
         let fetch = Record::<WqeFetch>::new(words);
         let qp = fetch.u64("qp");
-        let entries = fetch.u64("entries");
-        for i in 0..entries {
+        let lines = fetch.u64("lines");
+        for i in 0..lines {
             let address = fetch.u64("address") + i * Wqe::LEN as u64;
             let wqe = Wqe {
                 opcode: WqeOpcode::Write,
@@ -197,17 +197,17 @@ impl Bench {
                 lkey: 1,
                 ..Wqe::default()
             };
-            let mut entry = Bits::<512>::default();
+            let mut line = Bits::<512>::default();
             for (i, byte) in wqe.to_bytes().iter().enumerate() {
                 for bit in 0..8 {
-                    entry = entry.replace_bit(8 * i + bit, byte >> bit & 1 == 1);
+                    line = line.replace_bit(8 * i + bit, byte >> bit & 1 == 1);
                 }
             }
             let fetched = WqeFetched {
                 qp: qp.to_bits(),
                 error: false,
-                behind: (entries - 1 - i).to_bits(),
-                entry,
+                behind: (lines - 1 - i).to_bits(),
+                line,
             };
             self.fetched.push_back((self.cycles + READ, fetched));
         }

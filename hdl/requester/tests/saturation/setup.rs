@@ -11,6 +11,7 @@ use stellar_transport::spray::{
     EntropyProfile, GeneratedEntropy, HeaderFields, PlaneMask, Policy, SkipScope, SprayConfig,
 };
 use stellar_transport::time::Ticks;
+use stellar_wire::host::WqeSize;
 use stellar_wire::rows::Row as _;
 
 const RING_LOG2: u8 = 11;
@@ -77,5 +78,6 @@ pub fn ring(qp: u32) -> SqRing {
     SqRing {
         base: 0x5000_0000 + 0x2_0000 * u64::from(qp),
         log2_entries: RING_LOG2,
+        entry: WqeSize::Bytes64,
     }
 }

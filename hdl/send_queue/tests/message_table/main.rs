@@ -19,7 +19,7 @@ use rand::Rng;
 use rust_hdl::prelude::*;
 use server::Server;
 use stellar_transport::requester::MAX_OUTSTANDING;
-use stellar_wire::host::{WcStatus, Wqe, WqeOpcode};
+use stellar_wire::host::{WcStatus, Wqe, WqeOpcode, WqeSize};
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::wqe;
 use stellar_wire::hw::FromBits;
@@ -61,26 +61,27 @@ fn random_request(rng: &mut TestRng) -> MessageRequest {
     }
 }
 
-/// Generates an entry of a read of `qp`.
+/// Generates a line of a read of `qp`.
 fn random_answer(rng: &mut TestRng, qp: usize, behind: usize) -> WqeFetched {
-    let entry = any_entry(rng, rng.clone().random_range(0..6));
+    let size = [WqeSize::Bytes64, WqeSize::Bytes128][rng.random_range(0..2)];
+    let entry = any_entry(rng, rng.clone().random_range(0..6), size);
     WqeFetched {
         qp: (qp as u64).to_bits(),
         error: rng.random_bool(0.05),
         behind: (behind as u64).to_bits(),
-        entry: entry.packed(),
+        line: entry.line(0),
     }
 }
 
 #[test]
 fn verilog_agrees_with_rust_hdl() {
-    // The block assumes that no other entries come than those of its reads, and that those of a read come without a gap.
+    // The block assumes that no other lines come than those of its reads, and that those of a read come without a gap.
     let mut reads = [VecDeque::new(), VecDeque::new()];
     let mut mid_read = None;
     let drive = |block: &mut Tiny, rng: &mut TestRng| {
         if block.fetch.valid.val() & block.fetch.ready.val() {
             let fetch = block.fetch.record.val();
-            reads[fetch.qp.index()].push_back(fetch.entries.index());
+            reads[fetch.qp.index()].push_back(fetch.lines.index());
         }
         if block.fetched.valid.val() & block.fetched.ready.val() {
             let taken = block.fetched.record.val();
@@ -96,20 +97,21 @@ fn verilog_agrees_with_rust_hdl() {
         block.settings.next = SendQueueConfig {
             base: Bits::random(rng),
             log2_entries: rng.random_range(1..5_u64).to_bits(),
+            long_entries: rng.random(),
             mtu_log2: rng.random_range(8..14_u64).to_bits(),
             max_wimm: rng.random_range(0..3_u64).to_bits(),
         };
         block.fetch.ready.next = rng.random_bool(0.7);
         block.cqe.ready.next = rng.random_bool(0.7);
         let any_qp = rng.random_range(0..2);
-        let next = reads[any_qp].front().map(|&entries| (any_qp, entries));
+        let next = reads[any_qp].front().map(|&lines| (any_qp, lines));
         let next = mid_read.or(next);
-        let (qp, entries) = next.unwrap_or((any_qp, 1));
+        let (qp, lines) = next.unwrap_or((any_qp, 1));
         block.fetched.valid.next = next.is_some();
-        block.fetched.record.next = random_answer(rng, qp, entries - 1);
+        block.fetched.record.next = random_answer(rng, qp, lines - 1);
         block.pushed.valid.next = rng.random_bool(0.1);
         let pushed = random_answer(rng, any_qp, 0);
-        let behind = wqe::Wqe::from_bits(pushed.entry).slot + 1;
+        let behind = wqe::Wqe::from_bits(pushed.line).slot + 1;
         block.pushed.record.next = pushed;
         block.pushed_producer.next = if rng.random_bool(0.9) {
             behind
@@ -141,7 +143,7 @@ fn quick(log2_entries: u8) -> Server {
     let mut server = Server::large(3);
     (server.fetch_taken, server.cqe_taken, server.answered) = (1.0, 1.0, 1.0);
     let mut pair = pair::Pair::new(0, &mut server.rng);
-    pair.resize(log2_entries);
+    pair.resize(log2_entries, WqeSize::Bytes64);
     server.configure_as(0, pair);
     server
 }
@@ -215,7 +217,7 @@ fn the_message_of_a_packet_is_found_among_many() {
 fn a_packet_behind_a_message_of_half_of_all_numbers_is_found() {
     let mut server = quick(4);
     let mut pair = pair::Pair::new(0, &mut server.rng);
-    pair.resize(4);
+    pair.resize(4, WqeSize::Bytes64);
     pair.mtu = 256;
     server.configure_as(0, pair);
     let longest = |slot| {

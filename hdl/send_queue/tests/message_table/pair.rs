@@ -11,7 +11,7 @@ use stellar_transport::requester::{
     CompletionQueue, Message, Messages, SendQueue, SqRing, MAX_OUTSTANDING,
 };
 use stellar_transport::rx::{Psn, WriteTlp};
-use stellar_wire::host::{Cqe, WcStatus, Wqe};
+use stellar_wire::host::{Cqe, WcStatus, WqeSize};
 use stellar_wire::hw::messages::SendQueueConfig;
 
 use crate::entries::Posted;
@@ -31,7 +31,8 @@ impl Memory for RingMemory<'_> {
     fn read(&mut self, address: u64, translated: bool, into: &mut [u8]) -> Result<(), MemoryFault> {
         assert!(!translated, "send queues are read with AT = 00");
         let entries = 1 << self.ring.log2_entries;
-        let place = (address.wrapping_sub(self.ring.base) / Wqe::LEN as u64) as usize;
+        let bytes = self.ring.entry.bytes();
+        let place = address.wrapping_sub(self.ring.base) as usize / bytes;
         let ahead = (place + entries - self.first % entries) % entries;
         let entry = self.posted[self.first + ahead];
         if !entry.readable {
@@ -40,7 +41,7 @@ impl Memory for RingMemory<'_> {
                 length: into.len(),
             });
         }
-        into.copy_from_slice(&entry.bytes);
+        into.copy_from_slice(&entry.bytes[..bytes]);
         Ok(())
     }
 
@@ -49,12 +50,12 @@ impl Memory for RingMemory<'_> {
     }
 }
 
-/// An entry of an outstanding read.
+/// A line of an outstanding read.
 #[derive(Clone, Copy)]
 pub struct Asked {
-    /// Index of all entries ever posted. `None`: the entry was requested before the last `Configure`.
-    pub entry: Option<usize>,
-    /// Entries of the same read behind it.
+    /// Its entry, by index of all entries ever posted, and which line it is of that. `None`: it was requested before the last `Configure`.
+    pub line: Option<(usize, usize)>,
+    /// Lines of the same read behind it.
     pub behind: usize,
 }
 
@@ -71,14 +72,16 @@ pub struct Pair {
     told: usize,
     /// Number of entries that the hardware has requested.
     pub asked: usize,
-    /// Entries of the outstanding reads.
+    /// Lines of the outstanding reads.
     pub reading: VecDeque<Asked>,
-    /// Entries of the first of these reads were answered.
+    /// Lines of the first of these reads were answered.
     is_mid_read: bool,
-    /// Reads from before the last `Configure` that may still be issued: what the old rings had left.
+    /// Reads from before the last `Configure` that may still be issued: the addresses of the lines that the old rings had left.
     pub left_over: Vec<Vec<u64>>,
     /// Cycle of the last `Configure`.
     pub configured: u64,
+    /// No request was accepted since, so entries of the old ring may still enter the table, and new ones cannot.
+    pub keeps_old: bool,
     /// Number of entries that were read and have not entered the table.
     due: usize,
     /// Entries that were pushed.
@@ -98,6 +101,7 @@ impl Pair {
         let ring = SqRing {
             base: rng.random::<u64>() & !63,
             log2_entries: [1, 2, 4, 7, 15][rng.random_range(0..5)],
+            entry: [WqeSize::Bytes64, WqeSize::Bytes128][rng.random_range(0..2)],
         };
         let max_wimm = [1, 2, 5, 1024][rng.random_range(0..4)];
         let queue = SendQueue::new(Some(ring)).expect("1 to 15");
@@ -116,6 +120,7 @@ impl Pair {
             is_mid_read: false,
             left_over: vec![],
             configured: 0,
+            keeps_old: false,
             due: 0,
             pushed: vec![],
             handed: vec![],
@@ -127,8 +132,8 @@ impl Pair {
     }
 
     /// Changes the ring, before anything is posted.
-    pub fn resize(&mut self, log2_entries: u8) {
-        self.ring.log2_entries = log2_entries;
+    pub fn resize(&mut self, log2_entries: u8, entry: WqeSize) {
+        (self.ring.log2_entries, self.ring.entry) = (log2_entries, entry);
         let queue = SendQueue::new(Some(self.ring)).expect("1 to 15");
         self.messages = Messages::new(queue, self.number, self.max_wimm);
     }
@@ -137,38 +142,42 @@ impl Pair {
         SendQueueConfig {
             base: self.ring.base.to_bits(),
             log2_entries: self.ring.log2_entries.to_bits(),
+            long_entries: self.ring.entry == WqeSize::Bytes128,
             mtu_log2: self.mtu.trailing_zeros().to_bits(),
             max_wimm: self.max_wimm.to_bits(),
         }
     }
 
-    pub fn address(&self, entry: usize) -> u64 {
-        let place = (entry % (1 << self.ring.log2_entries)) * Wqe::LEN;
-        self.ring.base.wrapping_add(place as u64)
+    /// Lines of an entry.
+    fn lines(&self) -> usize {
+        self.ring.entry.bytes() / 64
     }
 
-    /// Returns the addresses of the posted entries from `first` on.
+    /// Returns the addresses of the lines of the posted entries from `first` on.
     fn readable(&self, first: usize) -> impl Iterator<Item = u64> + '_ {
-        (first..self.posted.len()).map(|entry| self.address(entry))
+        (first..self.posted.len()).flat_map(|entry| {
+            let address = self.ring.address_of(entry as u16);
+            (0..self.lines() as u64).map(move |line| address.wrapping_add(64 * line))
+        })
     }
 
     /// Processes a read of the hardware. `may_be_old`: it may be one of a ring before the last `Configure`.
-    pub fn read(&mut self, address: u64, entries: usize, may_be_old: bool) {
+    pub fn read(&mut self, address: u64, lines: usize, may_be_old: bool) {
         let number = self.number;
-        assert!((1..=BLOCK_ENTRIES as usize).contains(&entries));
-        let addresses: Vec<_> = (0..entries as u64)
-            .map(|ahead| address.wrapping_add(ahead * Wqe::LEN as u64))
+        assert!((1..=BLOCK_ENTRIES as usize).contains(&lines));
+        let addresses: Vec<_> = (0..lines as u64)
+            .map(|ahead| address.wrapping_add(64 * ahead))
             .collect();
         let first = self.asked;
-        let there: Vec<_> = self.readable(first).take(entries).collect();
+        let there: Vec<_> = self.readable(first).take(lines).collect();
         if addresses != there && may_be_old {
             let old = self
                 .left_over
                 .iter_mut()
                 .find(|there| there.starts_with(&addresses));
             if let Some(old) = old {
-                old.drain(..entries);
-                self.asks((0..entries).map(|_| None));
+                old.drain(..lines);
+                self.asks((0..lines).map(|_| None));
                 return;
             }
         }
@@ -176,28 +185,30 @@ impl Pair {
             addresses, there,
             "entries from {first} of queue pair {number}"
         );
-        self.asked = first + entries;
+        let each = self.lines();
+        assert_eq!(lines % each, 0, "a read of a part of an entry");
+        self.asked = first + lines / each;
         let last = self.asked - 1;
         let block = |entry: usize| entry / BLOCK_ENTRIES as usize;
         assert_eq!(block(first), block(last), "a read of two blocks");
-        self.asks((first..self.asked).map(Some));
+        self.asks((0..lines).map(|line| Some((first + line / each, line % each))));
     }
 
     /// Adds a read.
     fn asks(
         &mut self,
-        entries: impl DoubleEndedIterator<Item = Option<usize>> + ExactSizeIterator,
+        lines: impl DoubleEndedIterator<Item = Option<(usize, usize)>> + ExactSizeIterator,
     ) {
-        let asked = entries.rev().enumerate();
-        let asked = asked.map(|(behind, entry)| Asked { entry, behind });
+        let asked = lines.rev().enumerate();
+        let asked = asked.map(|(behind, line)| Asked { line, behind });
         self.reading.extend(asked.rev());
     }
 
-    /// Processes the answer to the oldest entry that is being read, and returns how many entries of its read are behind it. All of them arrive with the first one.
+    /// Processes the answer to the oldest line that is being read, and returns how many lines of its read are behind it. Their entries arrive together.
     pub fn answered(&mut self) -> usize {
-        let Asked { entry, behind } = self.reading.pop_front().expect("an outstanding read");
-        if !self.is_mid_read && entry.is_some() {
-            self.due += behind + 1;
+        let Asked { line, behind } = self.reading.pop_front().expect("an outstanding read");
+        if !self.is_mid_read && line.is_some() {
+            self.due += (behind + 1) / self.lines();
         }
         self.is_mid_read = behind > 0;
         behind
@@ -216,7 +227,7 @@ impl Pair {
             assert_eq!(entries, 1, "one entry is pushed at a time");
             let next = self.asked;
             assert!(self.pushed.contains(&next), "entry {next} was not read");
-            let is_next = self.reading.iter().all(|asked| asked.entry.is_none());
+            let is_next = self.reading.iter().all(|asked| asked.line.is_none());
             assert!(is_next, "a pushed entry overtakes a read");
             self.asked += 1;
         }

@@ -1,6 +1,6 @@
 //! The pool of blocks: who gets one, and that all of them return.
 
-use stellar_wire::host::Wqe;
+use stellar_wire::host::{Wqe, WqeSize};
 
 use crate::entries::Posted;
 use crate::pair::Pair;
@@ -23,7 +23,7 @@ fn execute(server: &mut Server, qp: usize) -> usize {
 /// Configures a queue pair with a ring of 128 entries.
 fn configure(server: &mut Server, qp: usize) {
     let mut pair = Pair::new(qp as u32, &mut server.rng);
-    pair.resize(7);
+    pair.resize(7, WqeSize::Bytes64);
     server.configure_as(qp, pair);
 }
 
@@ -137,7 +137,7 @@ fn messages_of_a_burst_come_in_consecutive_cycles_and_complete_as_fast() {
     let long = |slot| {
         Posted::good(Wqe {
             length: 3 * 8192,
-            ..Wqe::from_bytes(&write(slot).bytes).expect("an entry")
+            ..Wqe::from_long_bytes(&write(slot).bytes).expect("an entry")
         })
     };
     let entries = (0..40).map(|slot| if slot == 39 { long(slot) } else { write(slot) });

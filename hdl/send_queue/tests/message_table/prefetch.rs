@@ -1,7 +1,7 @@
 //! Prefetch: which entries are read, which need not be read, and what `Configure` discards.
 
 use hdl_send_queue::prefetch_state::{ALL_AHEAD, OWN_AHEAD};
-use stellar_wire::host::{WcStatus, Wqe};
+use stellar_wire::host::{WcStatus, Wqe, WqeSize};
 
 use crate::entries::Posted;
 use crate::pair::Pair;
@@ -32,7 +32,7 @@ fn several_reads_are_under_way() {
 /// Configures a queue pair with a ring of 1,024 entries.
 fn configure_long(server: &mut Server, qp: usize) {
     let mut pair = Pair::new(qp as u32, &mut server.rng);
-    pair.resize(10);
+    pair.resize(10, WqeSize::Bytes64);
     server.configure_as(qp, pair);
 }
 

@@ -6,7 +6,7 @@ use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use stellar_wire::host::Cqe;
+use stellar_wire::host::{Cqe, WqeSize};
 use stellar_wire::hw::messages::*;
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::wqe::Wqe;
@@ -15,9 +15,6 @@ use stellar_wire::hw::FromBits;
 use crate::entries::{any_entry, Posted};
 use crate::pair::Pair;
 use crate::{Large, Small};
-
-/// In this many cycles after a `Configure` was accepted, an entry of the old ring may still enter the table; a new one cannot.
-const GIVEN_UP: u64 = 5;
 
 /// In this many cycles after a `Configure` was accepted, a read of the old ring may still begin. A fence begins its epoch later.
 const OLD_READS: u64 = 10;
@@ -125,6 +122,11 @@ impl Server {
         if self.dut.is("fetch_begun") {
             self.begun.push_back((epoch, self.now));
         }
+        if self.dut.is("request_ready") {
+            for pair in &mut self.pairs {
+                pair.keeps_old = false;
+            }
+        }
         let result = look(self);
         self.take_fetch(fetch_ready);
         self.take_cqe(cqe_ready);
@@ -139,7 +141,7 @@ impl Server {
         result
     }
 
-    /// Offers the next entry of an outstanding read, until it is accepted. The others of the read follow at once.
+    /// Offers the next line of an outstanding read, until it is accepted. The others of the read follow at once.
     fn offer_answer(&mut self) {
         let answer = self.rng.random_bool(self.answered);
         let first = self.rng.random_range(0..self.pairs.len());
@@ -151,15 +153,15 @@ impl Server {
         if let Some(qp) = self.answering.filter(|_| !self.is_offered) {
             let pair = &self.pairs[qp];
             let asked = pair.reading[0];
-            let posted = match asked.entry {
-                Some(entry) => pair.posted[entry],
-                None => any_entry(&mut self.rng, 0),
+            let (posted, line) = match asked.line {
+                Some((entry, line)) => (pair.posted[entry], line),
+                None => (any_entry(&mut self.rng, 0, WqeSize::Bytes64), 0),
             };
             let fetched = WqeFetched {
                 qp: (qp as u64).to_bits(),
                 error: !posted.readable,
                 behind: (asked.behind as u64).to_bits(),
-                entry: posted.packed(),
+                line: posted.line(line),
             };
             self.dut.set_record("fetched", fetched);
             self.is_offered = true;
@@ -181,7 +183,7 @@ impl Server {
     fn take_arrival(&mut self) {
         if self.dut.is("arrived_valid") {
             let pair = &mut self.pairs[self.dut.get("arrived_qp") as usize];
-            if self.now > pair.configured + GIVEN_UP {
+            if !pair.keeps_old {
                 pair.arrived(self.dut.get("arrived_entries") as usize, self.now);
             }
         }
@@ -211,7 +213,7 @@ impl Server {
         assert_eq!(fetch.bool("epoch"), epoch, "the epoch of a read");
         let pair = &mut self.pairs[qp];
         let may_be_old = begun < pair.configured + OLD_READS;
-        pair.read(address, fetch.u64("entries") as usize, may_be_old);
+        pair.read(address, fetch.u64("lines") as usize, may_be_old);
         self.reads += 1;
         self.readers.push(qp);
     }
@@ -234,9 +236,13 @@ impl Server {
 
     /// Pushes the entry of the next doorbell.
     pub fn push(&mut self, qp: usize, entry: usize, posted: Posted) {
-        let slot = Wqe::from_bits(posted.packed()).slot;
-        // An entry that names another slot is read from memory.
-        if slot == u64::from(entry as u16) {
+        let said = Wqe::from_bits(posted.line(0));
+        let pair = &self.pairs[qp];
+        let has_rest = pair.ring.entry == WqeSize::Bytes128
+            && said.inline
+            && said.length.to_u64() > WqeSize::Bytes64.inline() as u64;
+        // An entry that names another slot, or has more than the doorbell carries, is read from memory.
+        if said.slot == u64::from(entry as u16) && !has_rest {
             self.pairs[qp].pushed.push(entry);
         }
         let producer = (entry as u16).wrapping_add(1);
@@ -245,7 +251,7 @@ impl Server {
             qp: (qp as u64).to_bits(),
             error: false,
             behind: 0_u64.to_bits(),
-            entry: posted.packed(),
+            line: posted.line(0),
         };
         self.dut.set_record("pushed", pushed);
         self.dut.set("pushed_valid", 1);

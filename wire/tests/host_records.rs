@@ -1,7 +1,9 @@
 //! WQE, CQE, EQE and doorbell: round trips of random values, fields at their documented places, refusals.
 
 use proptest::prelude::*;
-use stellar_wire::host::{Cqe, CqeOpcode, Doorbell, Eqe, EventKind, WcStatus, Wqe, WqeOpcode, WqeSize};
+use stellar_wire::host::{
+    Cqe, CqeOpcode, Doorbell, Eqe, EventKind, WcStatus, Wqe, WqeOpcode, WqeSize,
+};
 use stellar_wire::WireError;
 
 fn wqe() -> impl Strategy<Value = Wqe> {
@@ -118,7 +120,10 @@ fn an_entry_is_as_long_as_its_inline_data_need() {
     let sizes = [0, 32, 33, 64, 65].map(WqeSize::for_inline);
     let (short, long) = (Some(WqeSize::Bytes64), Some(WqeSize::Bytes128));
     assert_eq!(sizes, [short, short, long, long, None]);
-    assert_eq!((WqeSize::Bytes64.bytes(), WqeSize::Bytes128.bytes()), (64, 128));
+    assert_eq!(
+        (WqeSize::Bytes64.bytes(), WqeSize::Bytes128.bytes()),
+        (64, 128)
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use stellar_wire::config::{ImmConfig, Peer, QpConfig, SqRing, TransportConfig};
+use stellar_wire::host::{Wqe, WqeSize};
 use stellar_wire::time::Ticks;
 use stellar_wire::{mtu, Psn};
 
@@ -39,15 +40,34 @@ impl fmt::Display for Transport {
 pub struct QueuePairConfig {
     /// Entries of its send queue, a power of two from 2 to 2^15.
     pub send_entries: u32,
+    /// Bytes of inline data that a work request may have, at least: up to [`crate::Limits::inline_bytes`] (verbs: `max_inline_data`). With more than 32, each entry of the send
+    /// queue has 128 bytes in place of 64.
+    pub inline_bytes: u32,
     /// The queue pair's transport. It cannot be changed later.
     pub transport: Transport,
 }
 
+impl QueuePairConfig {
+    /// Size of the entries of its send queue.
+    ///
+    /// # Errors
+    /// [`Error::Attribute`] if no entry has so many bytes of inline data.
+    pub(super) fn entry(&self) -> Result<WqeSize, Error> {
+        WqeSize::for_inline(self.inline_bytes as usize).ok_or(Error::Attribute {
+            field: "inline_bytes",
+            value: self.inline_bytes.into(),
+            least: 0,
+            most: Wqe::INLINE as u64,
+        })
+    }
+}
+
 impl Default for QueuePairConfig {
-    /// The default has 128 entries and uses MRC.
+    /// The default has 128 entries of 64 bytes and uses MRC.
     fn default() -> Self {
         Self {
             send_entries: 128,
+            inline_bytes: WqeSize::Bytes64.inline() as u32,
             transport: Transport::default(),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
 use stellar_wire::config::{AllowedPaths, ImmConfig, QpConfig, SqRing, TransportConfig};
-use stellar_wire::host::PathCountSelect;
+use stellar_wire::host::{PathCountSelect, WqeSize};
 use stellar_wire::rows::PathUseRow;
 
 use super::attributes::{InitAttributes, Modify, Place, QueuePairConfig, Transport};
@@ -100,6 +100,11 @@ impl<C: Completions> Core<C> {
             domain,
             steps: Mutex::new(()),
         })
+    }
+
+    /// Size of the entries of its send queue.
+    pub const fn entry(&self) -> WqeSize {
+        self.ring.entry
     }
 
     /// The queue pair's parameters for the peer, if it sends from `psn` on.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stellar_wire::host::{Cqe, Wqe};
+use stellar_wire::host::{Cqe, Wqe, WqeSize};
 use stellar_wire::rows::{ConfigSelect, RingRow};
 
 use super::core::{Completions, Core};
@@ -20,7 +20,7 @@ use crate::region::Hold;
 /// Rings that the driver neither writes nor reads, by their bus addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForeignRings {
-    /// Send queue, a multiple of 64.
+    /// Send queue of entries of 64 bytes, a multiple of 64.
     pub send: u64,
     /// Its entries, a power of two from 2 to 2^15.
     pub send_entries: u32,
@@ -46,7 +46,7 @@ impl ForeignRings {
     /// # Errors
     /// [`Error::QueueSize`], [`Error::Region`].
     pub fn check(&self) -> Result<(), Error> {
-        send_ring(self.send, self.send_entries)?;
+        send_ring(self.send, self.send_entries, WqeSize::Bytes64)?;
         let entries = self.completion_entries;
         if !entries.is_power_of_two() || entries > MOST_ENTRIES {
             return Err(Error::QueueSize {
@@ -106,7 +106,7 @@ pub struct MediatedQueuePair {
 impl MediatedQueuePair {
     pub(crate) fn new(domain: Arc<Domain>, rings: ForeignRings, hold: Hold) -> Result<Self, Error> {
         rings.check()?;
-        let ring = send_ring(rings.send, rings.send_entries)?;
+        let ring = send_ring(rings.send, rings.send_entries, WqeSize::Bytes64)?;
         let row = RingRow {
             valid: true,
             log2_entries: rings.completion_entries.ilog2() as u8,
@@ -119,6 +119,7 @@ impl MediatedQueuePair {
         let config = QueuePairConfig {
             send_entries: rings.send_entries,
             transport: Transport::Mrc,
+            ..QueuePairConfig::default()
         };
         let core = Core::new(domain, completions, ring, config)?;
         Ok(Self { core, hold })

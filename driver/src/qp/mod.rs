@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use stellar_wire::config::{AllowedPaths, QpConfig, SqRing};
-use stellar_wire::host::{Cqe, Doorbell, QpCounters, WcStatus, Wqe};
+use stellar_wire::host::{Cqe, Doorbell, QpCounters, WcStatus, WqeSize};
 
 use crate::card::lock;
 use crate::connect::Connection;
@@ -132,8 +132,8 @@ impl Shared {
     }
 }
 
-/// The ring of a send queue; `entries` is the number of its entries.
-fn send_ring(base: u64, entries: u32) -> Result<SqRing, Error> {
+/// The ring of a send queue; `entries` is the number of its entries, which have this size.
+fn send_ring(base: u64, entries: u32, entry: WqeSize) -> Result<SqRing, Error> {
     let (least, most) = SEND_ENTRIES;
     if !entries.is_power_of_two() || !(least..=most).contains(&entries) {
         return Err(Error::QueueSize {
@@ -146,6 +146,7 @@ fn send_ring(base: u64, entries: u32) -> Result<SqRing, Error> {
     Ok(SqRing {
         base,
         log2_entries: entries.ilog2() as u8,
+        entry,
     })
 }
 
@@ -167,11 +168,11 @@ impl QueuePair {
                 "protection domain and completion queue",
             ));
         }
-        let entries = config.send_entries;
-        send_ring(0, entries)?;
-        let bytes = entries as usize * Wqe::LEN;
+        let (entries, entry) = (config.send_entries, config.entry()?);
+        send_ring(0, entries, entry)?;
+        let bytes = entries as usize * entry.bytes();
         let memory = DmaBuffer::new(context.device.card.function(), bytes)?;
-        let ring = send_ring(memory.address(), entries)?;
+        let ring = send_ring(memory.address(), entries, entry)?;
         let core = Core::new(domain, Arc::clone(&cq.0), ring, config)?;
         Ok(Self { core, memory })
     }
@@ -285,11 +286,14 @@ impl QueuePair {
                 state: inner.state,
             });
         }
-        let ready = request.ready(&self.core.domain, inner.work.producer())?;
+        let size = self.core.entry();
+        let ready = request.ready(&self.core.domain, inner.work.producer(), size)?;
         inner.work.check_room()?;
-        let at = inner.work.place() * Wqe::LEN;
-        let entry = ready.wqe.to_bytes();
-        self.memory.write(at, &entry)?;
+        let at = inner.work.place() * size.bytes();
+        let entry = ready.wqe.to_long_bytes();
+        self.memory.write(at, &entry[..size.bytes()])?;
+        // A doorbell carries 64 bytes. The card reads an entry that has more.
+        let pushed = (request.push && !ready.wqe.has_rest()).then(|| ready.wqe.to_bytes());
         // From here on the entry is posted: a doorbell that returned an error may have arrived.
         inner.work.push(ready);
         let doorbell = Doorbell {
@@ -298,9 +302,9 @@ impl QueuePair {
         };
         let card = &self.core.domain.context.device.card;
         let Shared { page, slot, .. } = *self.core.shared;
-        match request.push {
-            true => card.push(page, &entry, doorbell)?,
-            false => card.ring(page, slot, doorbell)?,
+        match pushed {
+            Some(entry) => card.push(page, &entry, doorbell)?,
+            None => card.ring(page, slot, doorbell)?,
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use stellar_wire::host::{CqeOpcode, WcStatus, Wqe, WqeOpcode};
+use stellar_wire::host::{CqeOpcode, WcStatus, Wqe, WqeOpcode, WqeSize};
 use thiserror::Error as ThisError;
 
 use super::state::QpState;
@@ -55,7 +55,7 @@ pub enum Source<'a> {
         /// Bytes.
         length: u32,
     },
-    /// Up to 16 bytes, which are copied when the work request is posted.
+    /// Up to 32 or 64 bytes ([`crate::QueuePairConfig::inline_bytes`]), which are copied when the work request is posted.
     Inline(&'a [u8]),
 }
 
@@ -171,8 +171,13 @@ pub enum PostError {
         entries: u32,
     },
     /// More inline bytes than an entry can hold.
-    #[error("{0} bytes inline; an entry holds at most {most}", most = Wqe::INLINE)]
-    Inline(usize),
+    #[error("{length} bytes inline; an entry of this queue pair holds at most {most} (`QueuePairConfig::inline_bytes`, up to {limit})", limit = Wqe::INLINE)]
+    Inline {
+        /// Bytes.
+        length: usize,
+        /// How many the queue pair's entries hold.
+        most: usize,
+    },
     /// The bytes are not completely inside the region.
     #[error("{length} bytes at {offset:#x} do not lie in a region of {have:#x} bytes")]
     Bounds {
@@ -295,11 +300,12 @@ impl Work {
 }
 
 impl WorkRequest<'_> {
-    /// Checks it against the protection domain `domain` and makes its entry for index `slot`.
+    /// Checks it against the protection domain `domain` and makes its entry, of `size`, for index `slot`.
     pub(super) fn ready(
         &self,
         domain: &Arc<crate::pd::Domain>,
         slot: u16,
+        size: WqeSize,
     ) -> Result<Ready, PostError> {
         let (opcode, completes) = self
             .opcode
@@ -320,11 +326,9 @@ impl WorkRequest<'_> {
         match self.source {
             Source::Nothing => {}
             Source::Inline(bytes) => {
-                let into = wqe.inline_data.get_mut(..bytes.len());
-                into.ok_or(PostError::Inline(bytes.len()))?
-                    .copy_from_slice(bytes);
-                wqe.inline = true;
-                wqe.length = bytes.len() as u32;
+                let (length, most) = (bytes.len(), size.inline());
+                let carrying = wqe.with_inline(bytes).filter(|_| length <= most);
+                wqe = carrying.ok_or(PostError::Inline { length, most })?;
             }
             Source::Region {
                 region,

@@ -26,7 +26,7 @@ fn fetch(rng: &mut TestRng) -> WqeFetch {
     WqeFetch {
         address: Bits::random(rng),
         qp: Bits::random(rng),
-        entries: rng.random_range(1..=8u64).to_bits(),
+        lines: rng.random_range(1..=8u64).to_bits(),
         epoch: rng.random(),
     }
 }
@@ -36,7 +36,7 @@ fn fetched(rng: &mut TestRng, behind: u64) -> WqeFetched {
         qp: Bits::random(rng),
         error: rng.random(),
         behind: behind.to_bits(),
-        entry: Bits::random(rng),
+        line: Bits::random(rng),
     }
 }
 
@@ -49,7 +49,7 @@ fn fetch_share_is_its_verilog() {
         Some(|u| &mut u.clock),
         |u, rng: &mut TestRng| {
             if u.fetch.valid.val() & u.fetch.ready.val() {
-                reads.push_back(u.fetch.record.val().entries.to_u64());
+                reads.push_back(u.fetch.record.val().lines.to_u64());
             }
             if u.fetched.valid.val() & u.fetched.ready.val() {
                 reads[0] -= 1;
@@ -175,8 +175,8 @@ impl Bench {
         let line = gives.map(|read| WqeFetched {
             qp: read.fetch.qp,
             error: read.fails,
-            behind: (read.fetch.entries.to_u64() - read.given - 1).to_bits(),
-            entry: Bits::random(rng),
+            behind: (read.fetch.lines.to_u64() - read.given - 1).to_bits(),
+            line: Bits::random(rng),
         });
         dut.set("fetched_valid", line.is_some().into());
         if let Some(line) = line {
@@ -234,7 +234,7 @@ impl Bench {
         if self
             .reads
             .front()
-            .is_some_and(|read| read.given == read.fetch.entries.to_u64())
+            .is_some_and(|read| read.given == read.fetch.lines.to_u64())
         {
             self.reads.pop_front();
             self.ended -= 1;

@@ -42,8 +42,7 @@ pub fn message_of(entry: Entry, rest: Rest, started: Started, slot: SqIndex) -> 
         remote_va: wqe.remote_va,
         rkey: wqe.rkey,
         immediate: wqe.immediate,
-        source: bit_cast::<512, 256>(wqe.source)
-            | (bit_cast::<512, REST_BITS>(rest) << 256),
+        source: bit_cast::<512, 256>(wqe.source) | (bit_cast::<512, REST_BITS>(rest) << 256),
         first: started.first,
         packets: entry.packets,
         msn: started.msn.get_bits::<16>(0),

@@ -12,8 +12,8 @@ use crate::block_pool::BlockPool;
 use crate::entry::decode;
 use crate::prefetch_state::{
     after_arrival, after_ask, after_drop, after_take, are_few_under_way, ends_run, is_near,
-    is_near_behind, is_next_read, is_rest, lacks_burst, needs_block, next_entries, next_read, Ahead,
-    PrefetchState, ALL_AHEAD,
+    is_near_behind, is_next_read, is_rest, lacks_burst, needs_block, next_entries, next_read,
+    Ahead, PrefetchState, ALL_AHEAD,
 };
 use crate::records::{
     Arrived, Ask, AskKind, Block, BlockCount, Entry, Look, Rest, Wake, BLOCK_BITS,

@@ -140,6 +140,11 @@ impl Wqe {
         })
     }
 
+    /// Whether it has inline data behind its first 64 bytes.
+    pub const fn has_rest(&self) -> bool {
+        self.inline && self.length as usize > WqeSize::Bytes64.inline()
+    }
+
     /// The first 64 bytes of the entry. That is all of it, unless there are more than 32 bytes of inline data.
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         let long = self.to_long_bytes();

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use stellar_wire::config::{MAX_MPR, MOST_IMMEDIATES, RECEIVE_WINDOW};
 use stellar_wire::host::registers::{Features, Immediates, FEATURES, IMMEDIATES};
 use stellar_wire::rows::{
-    self, ConfigSelect, MrRow, QpMode, QpRow, RequesterRow, ResponderRow, Row,
+    self, ConfigSelect, MrRow, QpMode, QpRow, RequesterRow, ResponderRow, Row, SendQueueRow,
 };
 
 use super::*;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stellar_wire::host::config_space::PAGE_BYTES;
-use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, Doorbell, Wqe};
+use stellar_wire::host::{ConsumerIndex, Cqe, CqeOpcode, Doorbell, Wqe, WqeSize};
 
 use super::*;
 
@@ -19,7 +19,8 @@ proptest! {
         let entries = 1 << log2_entries;
         let mut work = Work::new(entries);
         let bench = bench();
-        let ready = |slot| WorkRequest::nop(0).ready(&bench.pd.0, slot).unwrap();
+        let size = WqeSize::Bytes64;
+        let ready = |slot| WorkRequest::nop(0).ready(&bench.pd.0, slot, size).unwrap();
         for _ in 0..before {
             work.push(ready(work.producer()));
             work.free(2, work.producer()).unwrap();
@@ -67,8 +68,11 @@ fn what_the_card_cannot_do_is_refused_by_name() {
         };
         assert!(matches!(post(&request), PostError::Opcode(named) if named == opcode));
     }
-    let long = WorkRequest::write(1, Source::Inline(&[0; 17]), 0, 0);
-    assert!(matches!(post(&long), PostError::Inline(17)));
+    let long = WorkRequest::write(1, Source::Inline(&[0; 33]), 0, 0);
+    assert_eq!(
+        post(&long).to_string(),
+        "33 bytes inline; an entry of this queue pair holds at most 32 (`QueuePairConfig::inline_bytes`, up to 64)"
+    );
     let region = bench.region();
     let beyond = Source::Region {
         region: &region,
@@ -154,6 +158,42 @@ fn a_pushed_entry_goes_along_with_its_doorbell() {
     assert_eq!((entry.wr_id, entry.slot), (0x77, 0));
     let doorbell = Doorbell::from_bytes(&written[8].1.to_le_bytes());
     assert_eq!((doorbell.qp, doorbell.producer), (qp.number(), 1));
+}
+
+#[test]
+fn a_queue_pair_has_entries_that_are_long_enough_for_its_inline_data() {
+    let bench = bench();
+    let create = |inline_bytes| {
+        let config = QueuePairConfig {
+            inline_bytes,
+            ..config(2)
+        };
+        bench.pd.create_qp(&bench.cq, config)
+    };
+    let refused = create(65).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        refused.contains("inline_bytes") && refused.contains("64"),
+        "{refused}"
+    );
+    for (inline_bytes, long) in [(0, false), (32, false), (33, true), (64, true)] {
+        let qp = create(inline_bytes).unwrap();
+        to_rts(&qp);
+        let row = bench.row::<SendQueueRow>(ConfigSelect::SendQueue, qp.number());
+        assert_eq!(row.long_entries, long, "{inline_bytes} bytes");
+        let most = if long { 64 } else { 32 };
+        let posts = |bytes| {
+            let request = WorkRequest::write(1, Source::Inline(&[7; 65][..bytes]), 0, 0);
+            qp.post_send(&request.pushed())
+        };
+        assert!(matches!(posts(most + 1), Err(PostError::Inline { .. })));
+        // A doorbell carries 64 bytes of an entry, so one with more is only rung for.
+        bench.function.take_doorbells();
+        posts(32).unwrap();
+        assert_eq!(bench.function.take_doorbells().len(), 9);
+        posts(most).unwrap();
+        let writes = if long { 1 } else { 9 };
+        assert_eq!(bench.function.take_doorbells().len(), writes);
+    }
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Memory {
 
     fn ask(&mut self, rng: &mut ChaCha8Rng, words: &[u32]) {
         let fetch = Record::<WqeFetch>::new(words);
-        let (address, lines) = (fetch.u64("address"), fetch.u64("entries"));
+        let (address, lines) = (fetch.u64("address"), fetch.u64("lines"));
         assert_eq!(address % LINE, 0);
         assert!((1..=8).contains(&lines));
         let fails = self.fails_after == Some(0);
@@ -91,7 +91,7 @@ impl Memory {
         }
         self.coming.pop_front();
         let bytes = self.bytes.get(&line).expect("a line that software wrote");
-        let entry = (0..512).fold(Bits::default(), |bits, at: usize| {
+        let line = (0..512).fold(Bits::default(), |bits, at: usize| {
             bits.replace_bit(at, bytes[at / 8] >> (at % 8) & 1 == 1)
         });
         Some(WqeFetched {
@@ -99,7 +99,7 @@ impl Memory {
             error,
             // The queue knows how many lines it has asked for.
             behind: 0u64.to_bits(),
-            entry: if error { Bits::default() } else { entry },
+            line: if error { Bits::default() } else { line },
         })
     }
 }

@@ -139,7 +139,7 @@ fn admin_queue() {
                 qp: bits(rng, 1),
                 error: rng.random_ratio(1, 40),
                 behind: bits(rng, 3),
-                entry: command,
+                line: command,
             };
         },
         1000,

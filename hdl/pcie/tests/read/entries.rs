@@ -34,7 +34,7 @@ const FULL: Pace = Pace {
 };
 
 fn command_of(fetch: WqeFetch) -> ReadCommand {
-    let bytes = 64 * fetch.entries.index() as u64;
+    let bytes = 64 * fetch.lines.index() as u64;
     ReadCommand {
         length: bytes.to_bits(),
         segments: DmaSegments {
@@ -43,7 +43,7 @@ fn command_of(fetch: WqeFetch) -> ReadCommand {
             ..DmaSegments::default()
         },
         user: ((fetch.qp.index() as u64) << read_user::QP
-            | (fetch.entries.index() as u64) << read_user::ENTRIES
+            | (fetch.lines.index() as u64) << read_user::LINES
             | u64::from(fetch.epoch) << read_user::EPOCH)
             .to_bits(),
     }
@@ -116,7 +116,7 @@ impl Bench {
             self.fetches.push_back(WqeFetch {
                 address: Bits::random(&mut self.rng),
                 qp: Bits::random(&mut self.rng),
-                entries: self.rng.random_range(1..=8_u64).to_bits(),
+                lines: self.rng.random_range(1..=8_u64).to_bits(),
                 epoch: self.rng.random(),
             });
         }
@@ -188,7 +188,7 @@ impl Bench {
     /// The engine returns the entries of a read, or one beat if it fails.
     fn return_entries(&mut self, fetch: WqeFetch) {
         let error = self.rng.random_bool(0.2);
-        let entries = fetch.entries.index();
+        let lines = fetch.lines.index();
         if error {
             let fault = FailedRead {
                 kind: u64::from(EventKind::EntryReadFailed.code()).to_bits(),
@@ -197,24 +197,24 @@ impl Bench {
             };
             self.faults.push_back((fault, self.due));
         }
-        self.due += entries;
+        self.due += lines;
         let per_beat = self.width / 512;
-        let beats = if error { 1 } else { entries.div_ceil(per_beat) };
+        let beats = if error { 1 } else { lines.div_ceil(per_beat) };
         for i in 0..beats {
             let data: Vec<u32> = (0..self.width / 32).map(|_| self.rng.random()).collect();
             let halves: Vec<&[u32]> = data.chunks(16).collect();
             let here = if error {
-                entries
+                lines
             } else {
-                per_beat.min(entries - i * per_beat)
+                per_beat.min(lines - i * per_beat)
             };
             for j in 0..here {
-                let behind = entries - 1 - (i * per_beat + j);
+                let behind = lines - 1 - (i * per_beat + j);
                 self.expected.push_back(WqeFetched {
                     qp: fetch.qp,
                     error,
                     behind: (behind as u64).to_bits(),
-                    entry: packed(halves[if error { 0 } else { j }]),
+                    line: packed(halves[if error { 0 } else { j }]),
                 });
             }
             let beat = ReadBeat {

@@ -275,7 +275,7 @@ fn entry_reader<const W: usize>() {
             u.fetch.record.next = WqeFetch {
                 address: Bits::random(rng),
                 qp: Bits::random(rng),
-                entries: rng.random_range(1..=8_u64).to_bits(),
+                lines: rng.random_range(1..=8_u64).to_bits(),
                 epoch: rng.random(),
             };
             u.fetched.ready.next = rng.random_bool(0.3) || phase > ROUND - 12;

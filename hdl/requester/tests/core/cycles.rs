@@ -46,7 +46,9 @@ fn posted_to(qp: u32, registers: u64, messages: u16) -> Rig {
             lkey: LKEY,
             ..Wqe::default()
         };
-        rig.entries.0.insert(pair.ring.address_of(slot), wqe.to_bytes());
+        rig.entries
+            .0
+            .insert(pair.ring.address_of(slot), wqe.to_bytes());
     }
     rig.doorbell(qp, messages, None);
     rig.settle();

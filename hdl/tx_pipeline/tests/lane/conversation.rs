@@ -192,7 +192,7 @@ pub fn conversation(version6: bool) -> Vec<Left> {
             for (number, local) in [(0, a), (1, b)] {
                 let inline = rng.random_bool(0.2);
                 let length = if inline {
-                    rng.random_range(0..=16)
+                    rng.random_range(0..=64)
                 } else {
                     rng.random_range(0..=5000)
                 };
@@ -216,7 +216,7 @@ pub fn conversation(version6: bool) -> Vec<Left> {
                     wr_id: i,
                     local_va: rng.random_range(0..1 << 20),
                     lkey: KEY,
-                    inline_data: rng.random(),
+                    inline_data: std::array::from_fn(|_| rng.random()),
                     ..Wqe::default()
                 };
                 cards[number].post(local, wqe).expect("room");

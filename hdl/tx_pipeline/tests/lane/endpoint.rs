@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hdl_testkit::equivalence::TestRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
+use stellar_wire::host::Wqe;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::TxPacket;
 use stellar_wire::mrc::Entropy;
@@ -41,7 +42,7 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
             neth: ext.neth,
         }))
     } else {
-        let inline = frame.payload.len() <= 16 && rng.random();
+        let inline = frame.payload.len() <= Wqe::INLINE && rng.random();
         Packet::Request {
             request: Box::new(TxRequest {
                 qp,

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use hdl_testkit::equivalence::{Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
+use stellar_wire::host::Wqe;
 use stellar_wire::hw::core::DmaSegments;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::{TxExtensions, TxMeth, TxPacket, TxReflection, TxReth, TxTimestamp};
@@ -14,7 +15,7 @@ use stellar_wire::{
 };
 
 use crate::extensions;
-use crate::lane::routes::{wide, Tables, QPS};
+use crate::lane::routes::{Tables, QPS};
 
 #[derive(Clone, Debug)]
 pub enum Packet {
@@ -171,14 +172,14 @@ impl Tables {
         let inline = rng.random_bool(0.2);
         let length = match opcode {
             Opcode::MrcProbe => 0,
-            _ if inline => rng.random_range(0..=16),
+            _ if inline => rng.random_range(0..=Wqe::INLINE),
             _ if rng.random_bool(0.1) => 0,
             _ => rng.random_range(1..=longest),
         };
         self.request_of(rng, opcode, inline, length)
     }
 
-    /// A request with `length` bytes of payload, inline (at most 16) or from memory.
+    /// A request with `length` bytes of payload, inline (at most 64) or from memory.
     pub fn request_of(
         &self,
         rng: &mut TestRng,
@@ -297,9 +298,10 @@ pub fn segments(rng: &mut TestRng) -> DmaSegments {
     }
 }
 
-/// At most 16 bytes of payload, and random bytes behind them.
-pub fn inline_data(payload: &[u8], rng: &mut TestRng) -> Bits<128> {
-    let mut bytes: [u8; 16] = rng.random();
+/// At most 64 bytes of payload, and random bytes behind them.
+pub fn inline_data(payload: &[u8], rng: &mut TestRng) -> Bits<512> {
+    let mut bytes: [u8; Wqe::INLINE] = std::array::from_fn(|_| rng.random());
     bytes[..payload.len()].copy_from_slice(payload);
-    wide(u128::from_le_bytes(bytes))
+    let byte = |at: usize| u64::from(bytes[at]).to_bits::<512>() << (8 * at as u64);
+    (0..bytes.len()).fold(Bits::default(), |data, at| data | byte(at))
 }

@@ -44,7 +44,7 @@ pub fn verb(error: Error) -> PyErr {
 pub fn post(error: PostError) -> PyErr {
     match error {
         PostError::Opcode(_)
-        | PostError::Inline(_)
+        | PostError::Inline { .. }
         | PostError::Bounds { .. }
         | PostError::Domain
         | PostError::NoReceiveQueue { .. } => PyValueError::new_err(error.to_string()),

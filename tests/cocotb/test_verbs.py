@@ -93,6 +93,21 @@ def test_inline_bytes_unsignaled_work_and_fences(hosts: list[Host]) -> None:
     assert first.outstanding == 0
 
 
+def test_entries_of_128_bytes_carry_64_inline(hosts: list[Host]) -> None:
+    a, b = hosts
+    first, second = a.qp(send_entries=4, inline_bytes=64), b.qp()
+    verbs.connect(first, second)
+    target = b.pd.register(65 * 64)
+    for length in range(65):
+        first.post_write(bytes(range(length, 2 * length)), target, remote_offset=64 * length)
+        (done,) = a.cq.wait()
+        assert done.status == "Success"
+    sent = b"".join(bytes(range(length, 2 * length)).ljust(64, b"\0") for length in range(65))
+    assert target.load() == sent
+    with pytest.raises(ValueError, match="65 bytes inline; an entry of this queue pair holds at most 64"):
+        first.post_write(bytes(65), target)
+
+
 def test_events_and_errors_reach_python(hosts: list[Host]) -> None:
     """A threshold of immediates; a wrong key, which fails the queue pair; the same queue pair after that."""
     a, b = hosts
@@ -178,6 +193,7 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
         (lambda: card.receive(b"x", 2), "no port 2"),
         (lambda: a.context.create_cq(48), "power of two"),
         (lambda: a.qp(send_entries=1), "send queue of 1 entries"),
+        (lambda: a.qp(inline_bytes=65), "inline_bytes is 65"),
         (lambda: a.pd.create_qp(b.cq), "belong to different contexts"),
         (lambda: a.pd.register(0), "at least one byte"),
         (lambda: a.pd.register(1, memory="disk"), 'unknown memory "disk"'),

@@ -89,6 +89,7 @@ impl Tenant {
         let config = QueuePairConfig {
             send_entries: ENTRIES,
             transport: Transport::Mrc,
+            ..QueuePairConfig::default()
         };
         let qps = [
             domains[0].create_qp(&queues[0], config)?,

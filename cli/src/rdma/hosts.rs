@@ -11,6 +11,7 @@ use stellar_driver::{
     QueuePair, QueuePairConfig, RcRtrAttributes, RcRtsAttributes, RemoteRegion, RtrAttributes,
     RtsAttributes, Source, Transport, WcStatus, WorkRequest,
 };
+use stellar_wire::host::Wqe;
 
 use super::Options;
 
@@ -89,6 +90,7 @@ impl Host {
         let send_entries = plan.depth.next_power_of_two().max(2);
         let config = QueuePairConfig {
             send_entries,
+            inline_bytes: options.inline_size,
             transport: options.transport(),
         };
         let qps = (0..plan.queue_pairs)
@@ -172,7 +174,7 @@ impl Host {
     /// Posts a WRITE from an offset of the source to the same offset of a peer's target.
     pub fn write(&self, to: &RemoteRegion, write: &Write) -> anyhow::Result<()> {
         let at = u64::from(write.stride) * write.index as u64;
-        let mut inline = [0; 16];
+        let mut inline = [0; Wqe::INLINE];
         let source = if write.bytes <= self.inline_size {
             let inline = &mut inline[..write.bytes as usize];
             memory(&self.source)?.read(at as usize, inline)?;

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use sim_nic::CardPair;
 use stellar_driver::{PciFunction, Transport, Vfio, VfioUser};
+use stellar_wire::host::Wqe;
 
 use crate::path_mtu::PathMtu;
 use crate::pcie_options::PcieOptions;
@@ -175,8 +176,8 @@ pub struct Options {
     /// Path MTU in bytes: 256, 512, 1024, 2048, 4096 or 8192
     #[arg(short, long, value_name = "BYTES", default_value = "4096", value_parser = PathMtu::parse)]
     mtu: PathMtu,
-    /// Longest inline payload of a work request
-    #[arg(short = 'I', long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=16))]
+    /// Longest inline payload of a work request, up to 64 bytes; above 32, send queue entries have 128 bytes
+    #[arg(short = 'I', long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=Wqe::INLINE as i64))]
     inline_size: u32,
     /// Seed of the choice of paths
     #[arg(long, default_value_t = 1)]

@@ -157,6 +157,8 @@ pub struct Plan {
     pub first_psn: u32,
     /// log2 of the entries of every send queue.
     pub sq_log2: u8,
+    /// WRITEs of up to so many bytes have them as inline data, 0 to 64. With more than 32, entries have 128 bytes.
+    pub inline_bytes: u32,
     /// PCIe of both NICs.
     pub pcie: PcieSettings,
     /// Keep every frame for captures.
@@ -197,6 +199,7 @@ impl Plan {
             mtu_log2: 12,
             first_psn: 0,
             sq_log2: 6,
+            inline_bytes: 0,
             pcie: PcieSettings::default(),
             capture: false,
             clock: None,

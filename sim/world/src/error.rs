@@ -6,6 +6,7 @@ use sim_net::{FabricError, TopologyError};
 use stellar_transport::congestion::ParamError;
 use stellar_transport::endpoint::{ConfigError, DoorbellError, TableWriteError};
 use stellar_transport::spray::ProfileError;
+use stellar_wire::host::Wqe;
 use thiserror::Error;
 
 use crate::config::{MAX_BYTES, MAX_PATHS, MAX_QPS};
@@ -149,6 +150,9 @@ pub enum WorldError {
         /// Entries of its ring.
         entries: u32,
     },
+    /// More inline data than a send queue entry holds.
+    #[error("{0} bytes inline; a send queue entry holds at most {most}", most = Wqe::INLINE)]
+    InlineBytes(u32),
     /// A queue pair that was not made.
     #[error("host {host:?} has no queue pair {qp}: connect it first")]
     UnknownQp {

@@ -10,10 +10,10 @@ use sim_net::{HostId, Time};
 use stellar_transport::requester::SqRing;
 use stellar_transport::rx::{EmttRow, Owner, TableWrite, Tables};
 use stellar_transport::time::Ticks;
-use stellar_wire::host::{Cqe, Doorbell, Eqe, Wqe};
+use stellar_wire::host::{Cqe, Doorbell, Eqe, Wqe, WqeSize};
 
 use crate::region::region_write;
-use crate::{Nic, Region, RegionId, RegionSpec, WorldError};
+use crate::{Nic, Plan, Region, RegionId, RegionSpec, WorldError};
 
 /// First bus address of host pages (IO virtual addresses) and of the GPU's memory window.
 const FIRST_ADDRESS: [u64; 2] = [0x0001_0000_0000, 0x0020_0000_0000];
@@ -37,6 +37,8 @@ pub struct Completed {
 struct SendRing {
     page: u32,
     ring: SqRing,
+    /// WRITEs of up to so many bytes have them as inline data.
+    inline_bytes: u32,
     /// Next entry to write, modulo 2^16.
     producer: u16,
     /// Entries without completion.
@@ -219,8 +221,17 @@ impl<N: Nic> Host<N> {
     }
 
     /// Puts a send queue in host memory for queue pair `qp`, which `page` owns.
-    pub(crate) fn add_ring(&mut self, qp: u32, page: u32, log2_entries: u8) -> SqRing {
-        let bytes = (Wqe::LEN as u64) << log2_entries;
+    pub(crate) fn add_ring(
+        &mut self,
+        qp: u32,
+        page: u32,
+        plan: &Plan,
+    ) -> Result<SqRing, WorldError> {
+        let inline_bytes = plan.inline_bytes;
+        let entry = WqeSize::for_inline(inline_bytes as usize);
+        let entry = entry.ok_or(WorldError::InlineBytes(inline_bytes))?;
+        let log2_entries = plan.sq_log2;
+        let bytes = (entry.bytes() as u64) << log2_entries;
         let mut space = self.ring_space.clone();
         let base = space.take(bytes, |pages| {
             let first = self.take_addresses(Owner::Host, RING_PAGE, pages);
@@ -229,15 +240,43 @@ impl<N: Nic> Host<N> {
             first
         });
         self.ring_space = space;
-        let ring = SqRing { base, log2_entries };
+        let ring = SqRing {
+            base,
+            log2_entries,
+            entry,
+        };
         let state = SendRing {
             page,
             ring,
+            inline_bytes,
             producer: 0,
             pending: 0,
         };
         self.rings.insert(qp, state);
-        ring
+        Ok(ring)
+    }
+
+    /// Bytes of a region that a WRITE of queue pair `qp` has as inline data; `None` if it is longer than those that have.
+    pub(crate) fn inline_data(
+        &self,
+        qp: u32,
+        (region, offset): (RegionId, u64),
+        length: u32,
+    ) -> Option<Vec<u8>> {
+        let most = self.rings.get(&qp)?.inline_bytes;
+        if length > most {
+            return None;
+        }
+        let region = self.region(region);
+        let mut data = Vec::new();
+        while data.len() < length as usize {
+            let (address, left) = region.locate(offset + data.len() as u64);
+            let count = left.min(u64::from(length) - data.len() as u64);
+            let mut part = vec![0; count as usize];
+            self.nic.memory().load(region.owner, address, &mut part);
+            data.extend(part);
+        }
+        Some(data)
     }
 
     /// Writes a work queue entry, as a driver does. It is not posted before the doorbell rings.
@@ -251,10 +290,13 @@ impl<N: Nic> Host<N> {
             return Err(WorldError::SendQueueFull { qp, entries });
         }
         wqe.slot = queue.producer;
-        let entry = u64::from(u32::from(queue.producer) % entries);
-        let address = queue.ring.base + entry * Wqe::LEN as u64;
+        let address = queue.ring.address_of(queue.producer);
         let memory = self.nic.memory_mut();
-        memory.store(Owner::Host, address, &wqe.to_bytes());
+        memory.store(
+            Owner::Host,
+            address,
+            &wqe.to_long_bytes()[..queue.ring.entry.bytes()],
+        );
         queue.producer = queue.producer.wrapping_add(1);
         queue.pending += 1;
         Ok(())

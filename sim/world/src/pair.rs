@@ -66,7 +66,7 @@ pub fn connect<N: NicKind>(plan: &Plan) -> Result<PairWorld<N>, WorldError> {
             (RECEIVER, plan.sender, back),
         ] {
             let host = world.host_mut(host);
-            let sq = host.add_ring(number, number, plan.sq_log2);
+            let sq = host.add_ring(number, number, plan)?;
             let end = End {
                 number,
                 peer,

@@ -299,7 +299,7 @@ impl<N: Nic> World<N> {
         let wr_id = self.posted.len() as u64;
         let local = self.hosts[write.from].region(write.local.0);
         let remote = self.hosts[write.to].region(write.remote.0);
-        let wqe = Wqe {
+        let mut wqe = Wqe {
             opcode: match write.immediate {
                 Some(_) => WqeOpcode::WriteImm,
                 None => WqeOpcode::Write,
@@ -313,6 +313,10 @@ impl<N: Nic> World<N> {
             lkey: local.key,
             ..Wqe::default()
         };
+        let host = &self.hosts[write.from];
+        if let Some(data) = host.inline_data(write.qp, write.local, write.length) {
+            wqe = wqe.with_inline(&data).unwrap_or(wqe);
+        }
         self.hosts[write.from].write_entry(write.qp, wqe)?;
         let time = self.now;
         self.posted.push(Posted { write, time });

@@ -15,7 +15,7 @@ QP, MTU_LOG2, LOG2_ENTRIES, MAX_WIMM = 2, 10, 3, 2
 BASE, FIRST = 0x50_0000_0000, 0xFF_FFFA
 NOP, WRITE, WRITE_IMM = 0, 1, 2
 SUCCESS, LOC_QP_OP_ERR, WR_FLUSH_ERR, RETRY_EXC_ERR = 0, 2, 5, 12
-ENTRY_BYTES = 64
+LINE_BYTES = 64
 
 
 @dataclass
@@ -55,16 +55,16 @@ class SendQueue(Server):
             fetch = await self.fetches.recv()
             self.reads += 1
             await ClockCycles(self.dut.clock, random.randrange(1, 20))
-            addresses = range(fetch["address"], fetch["address"] + fetch["entries"] * ENTRY_BYTES, ENTRY_BYTES)
+            addresses = range(fetch["address"], fetch["address"] + fetch["lines"] * LINE_BYTES, LINE_BYTES)
             error = int(not all(address in self.memory for address in addresses))
-            for behind, address in zip(reversed(range(fetch["entries"])), addresses):
-                entry = self.memory.get(address, 0)
-                await self.entries.send({"qp": fetch["qp"], "error": error, "behind": behind, "entry": entry})
+            for behind, address in zip(reversed(range(fetch["lines"])), addresses):
+                line = self.memory.get(address, 0)
+                await self.entries.send({"qp": fetch["qp"], "error": error, "behind": behind, "line": line})
 
     async def push(self, entry: Entry) -> None:
         """The latest entry is pushed with the doorbell that follows."""
         packed = Record("Wqe").pack(entry.fields)
-        self.dut.pushed.value = Record("WqeFetched").pack(qp=QP, error=0, entry=packed)
+        self.dut.pushed.value = Record("WqeFetched").pack(qp=QP, error=0, line=packed)
         self.dut.pushed_producer.value = len(self.posted) % (1 << 16)
         self.dut.pushed_valid.value = 1
         await ClockCycles(self.dut.clock, 1)
@@ -75,7 +75,7 @@ class SendQueue(Server):
         slot = len(self.posted)
         defaults = {"opcode": WRITE, "signaled": 1, "length": 100, "wr_id": 0x1000 + slot, "slot": slot}
         entry = Entry({**defaults, **fields})
-        self.memory[BASE + slot % (1 << LOG2_ENTRIES) * ENTRY_BYTES] = Record("Wqe").pack(entry.fields)
+        self.memory[BASE + slot % (1 << LOG2_ENTRIES) * LINE_BYTES] = Record("Wqe").pack(entry.fields)
         self.posted.append(entry)
         if pushed:
             await self.push(entry)
@@ -124,8 +124,7 @@ def any_entry() -> dict[str, int]:
         "remote_va": random.getrandbits(64),
         "rkey": random.getrandbits(32),
         "immediate": random.getrandbits(32),
-        "local_va": random.getrandbits(64),
-        "lkey": random.getrandbits(32),
+        "source": random.getrandbits(64 + 32),
     }
 
 
@@ -144,8 +143,10 @@ async def messages_start_and_complete_in_order_round_after_round(dut):
             found = await queue.current((FIRST + psn) % (1 << 24))
             assert found["found"], entry
             message = {name.removeprefix("message."): value for name, value in found.items()}
-            for name in ("slot", "length", "remote_va", "rkey", "local_va", "lkey"):
+            for name in ("slot", "length", "remote_va", "rkey"):
                 assert message[name] == entry.fields[name], name
+            # Local address and L_Key; what lies behind them has no meaning.
+            assert message["source"] % (1 << 96) == entry.fields["source"]
             immediate = entry.fields["opcode"] == WRITE_IMM
             assert (message["first"], message["packets"]) == ((FIRST + psn) % (1 << 24), entry.packets)
             assert (message["msn"], message["rqmsn"]) == (msn, rqmsn if immediate else 0)

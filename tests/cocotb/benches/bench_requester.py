@@ -17,7 +17,7 @@ RING, FIRST = 0x50_0000_0000, 0xFF_FFE8
 PATHS, ENTROPY = 16, 0xC000
 TICK_NS = 8
 TIMEOUT_TICKS, RETRIES, EARLY_LOSS = 1000, 2, 8
-WRITE, ENTRY_BYTES = 1, 64
+WRITE, LINE_BYTES = 1, 64
 SUCCESS, WR_FLUSH_ERR, RETRY_EXC_ERR = 0, 5, 12
 WINDOW_BITS = 64
 
@@ -101,9 +101,9 @@ class Requester:
         while True:
             fetch = await self.fetches.recv()
             await ClockCycles(self.dut.clock, random.randrange(1, 30))
-            for number in range(fetch["entries"]):
-                entry = self.memory[fetch["address"] + number * ENTRY_BYTES]
-                await self.entries.send({"qp": fetch["qp"], "behind": fetch["entries"] - 1 - number, "entry": entry})
+            for number in range(fetch["lines"]):
+                line = self.memory[fetch["address"] + number * LINE_BYTES]
+                await self.entries.send({"qp": fetch["qp"], "behind": fetch["lines"] - 1 - number, "line": line})
 
     async def answer_locates(self) -> None:
         while True:
@@ -116,9 +116,10 @@ class Requester:
         """Writes an entry and rings the doorbell."""
         slot = self.posted
         self.posted += 1
-        entry = {"opcode": WRITE, "signaled": 1, "slot": slot, "length": length, "wr_id": 0x1000 + slot, "lkey": LKEY}
-        entry |= {"remote_va": random.getrandbits(40), "rkey": random.getrandbits(32), "local_va": random.getrandbits(40)}
-        self.memory[RING + slot % (1 << LOG2_ENTRIES) * ENTRY_BYTES] = Record("Wqe").pack(entry)
+        entry = {"opcode": WRITE, "signaled": 1, "slot": slot, "length": length, "wr_id": 0x1000 + slot}
+        local = random.getrandbits(40)
+        entry |= {"remote_va": random.getrandbits(40), "rkey": random.getrandbits(32), "source": local | LKEY << 64}
+        self.memory[RING + slot % (1 << LOG2_ENTRIES) * LINE_BYTES] = Record("Wqe").pack(entry)
         await offer(self.dut, self.dut.clock, "doorbell", doorbell_qp=QP, doorbell_producer=slot + 1)
         return entry
 
@@ -164,7 +165,7 @@ async def messages_leave_as_packets_over_all_paths_and_complete_in_order(dut):
         assert (packet["psn"], packet["qp"], packet["retransmission"]) == (psn(number), QP, 0)
         assert packet["length"] == min(MTU, entry["length"] - offset)
         assert (packet["reth.va"], packet["reth.rkey"], packet["reth.dma_length"]) == (entry["remote_va"] + offset, entry["rkey"], entry["length"])
-        assert (packet["segments.first_address"], packet["segments.first_length"]) == (entry["local_va"] + offset, packet["length"])
+        assert (packet["segments.first_address"], packet["segments.first_length"]) == (entry["source"] % (1 << 64) + offset, packet["length"])
     # Each rotation uses every path of a plane once.
     for plane in range(2):
         loads = [sum(packet["entropy"] == path for packet in packets) for path in range(ENTROPY + plane, ENTROPY + PATHS, 2)]

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-use stellar_wire::host::{ConsumerIndex, Cqe, Doorbell, Wqe};
+use stellar_wire::host::{ConsumerIndex, Cqe, Doorbell, Wqe, WqeSize};
 use stellar_wire::WireError;
 use thiserror::Error;
 use vm_memory::{Bytes, GuestAddress, GuestMemoryError, GuestMemoryMmap};
@@ -28,6 +28,9 @@ pub enum SendError {
     /// Every entry is in use.
     #[error("the send queue of {0} entries is full; poll completions")]
     Full(u32),
+    /// More inline data than an entry holds, of 64 bytes.
+    #[error("{0} bytes inline; an entry holds at most {most}", most = WqeSize::Bytes64.inline())]
+    Inline(u32),
     /// The ring is not in guest memory.
     #[error("the ring lies outside of guest memory: {0}")]
     Memory(#[from] GuestMemoryError),
@@ -87,6 +90,9 @@ impl GuestQueuePair {
         let entries = self.send.entries;
         if u32::from(self.producer.wrapping_sub(self.head)) >= entries {
             return Err(SendError::Full(entries));
+        }
+        if request.has_rest() {
+            return Err(SendError::Inline(request.length));
         }
         let slot = self.producer;
         let at = self.send.address + u64::from(u32::from(slot) % entries) * Wqe::LEN as u64;

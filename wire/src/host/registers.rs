@@ -73,7 +73,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0002_0008;
+    VERSION[1] at 0x0008: ReadOnly = 0x0003_0000;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
     /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.

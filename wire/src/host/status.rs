@@ -8,7 +8,7 @@ code_enum! {
     pub enum WcStatus {
         /// Done: for a write, the responder has acknowledged every packet.
         Success = 0,
-        /// The work request's length does not fit its kind (inline data beyond 16 bytes).
+        /// The work request's length does not fit its kind (more inline data than the entry holds).
         LocLenErr = 1,
         /// The work request cannot be executed: undefined opcode, stale slot.
         LocQpOpErr = 2,

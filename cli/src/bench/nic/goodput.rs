@@ -15,13 +15,28 @@ use crate::progress;
 const MTUS: [u8; 3] = [12, 10, 8];
 /// Packets of a message of the goodput rows.
 const MESSAGE_PACKETS: u32 = 32;
-/// Length of a message of the message rate rows, and of its packet's payload with padding, in bytes.
-const SMALL: u32 = 2;
-const SMALL_PADDED: u64 = 4;
 /// log2 of the payload and number of queue pairs of the rows whose messages have one packet.
 const MESSAGE_GOODPUT: [(u8, u32); 3] = [(12, 1), (10, 16), (8, 64)];
-/// Queue pairs of the message rate rows, and whether their WRITEs have immediates.
-const RATE_QPS: [(u32, bool); 4] = [(1, false), (16, false), (64, false), (64, true)];
+/// Messages of a message rate row.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Write,
+    /// The payload is in the send queue entry, and is not read.
+    Inline,
+    WriteImm,
+}
+
+/// Kind, length in bytes and queue pairs of the message rate rows.
+const RATES: [(Kind, u32, u32); 8] = [
+    (Kind::Write, 2, 1),
+    (Kind::Write, 2, 16),
+    (Kind::Write, 2, 64),
+    (Kind::Inline, 2, 1),
+    (Kind::Inline, 2, 64),
+    (Kind::Inline, 64, 1),
+    (Kind::Inline, 64, 64),
+    (Kind::WriteImm, 2, 64),
+];
 /// Time limit of a run: 1 s.
 pub const LIMIT: Time = 1_000_000_000_000;
 
@@ -79,18 +94,24 @@ fn placing(run: &Run<RtlNic>) -> Time {
     times.payload_written.last - times.payload_writes.first
 }
 
-/// Two-byte WRITEs per second that reach the receiver's memory, all posted at once. Those with immediate have a completion each at the receiver, in order.
+/// Short WRITEs per second that reach the receiver's memory, all posted at once. Those with immediate have a completion each at the receiver, in order.
 pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
     let mut rows = vec![];
-    for (qps, immediates) in RATE_QPS {
-        let kind = if immediates { "WRITE_IMM " } else { "" };
-        let name = format!("message rate {kind}{SMALL}, {}", queue_pairs(qps));
+    for (kind, bytes, qps) in RATES {
+        let immediates = kind == Kind::WriteImm;
+        let words = match kind {
+            Kind::Write => "",
+            Kind::Inline => "inline ",
+            Kind::WriteImm => "WRITE_IMM ",
+        };
+        let name = format!("message rate {words}{bytes}, {}", queue_pairs(qps));
         if !effort.wants(&name) {
             continue;
         }
-        let plan = plan(effort, qps, 12)?;
+        let mut plan = plan(effort, qps, 12)?;
+        plan.inline_bytes = if kind == Kind::Inline { bytes } else { 0 };
         let transfer = Transfer {
-            bytes: SMALL,
+            bytes,
             messages: effort.packets / qps,
             immediates,
             interval: 0,
@@ -113,12 +134,12 @@ pub fn message_rate(effort: Effort) -> anyhow::Result<Vec<Row>> {
         );
         let Span { first, last, count } = run.world.host(RECEIVER).nic().times().payload_written;
         let rate = (count - 1) as f64 * 1e6 / (last - first) as f64;
-        let packet = (MRC_OVERHEAD + SMALL_PADDED) as f64;
+        let packet = (MRC_OVERHEAD + u64::from(bytes.next_multiple_of(4))) as f64;
         let mtu = f64::from(run.report.mtu);
         let line_gbps = run.report.wire_limit_gbps * (mtu + MRC_OVERHEAD as f64) / mtu;
         let limit = line_gbps * 1e3 / 8.0 / packet;
         rows.push(Row::new(name, rate, "M/s", Some(limit)));
-        if !immediates {
+        if kind == Kind::Write {
             let name = format!("completions in a TLP, {}", queue_pairs(qps));
             rows.push(Row::new(name, completions_in_tlp(&run), "", None));
         }

@@ -9,7 +9,7 @@ use stellar_wire::host::WcStatus;
 
 use crate::core::lockstep::Bench;
 
-const HISTORIES: u64 = 64;
+const HISTORIES: u64 = 128;
 const EVENTS: usize = 300;
 
 #[test]

@@ -45,9 +45,8 @@ impl Pair {
         if self.config.page != page || doorbell.producer != self.producer.wrapping_add(1) {
             return None;
         }
-        let place = u64::from(self.producer) % (1 << ring.log2_entries);
         let mut entry = [0; Wqe::LEN];
-        let address = ring.base.wrapping_add(place * Wqe::LEN as u64);
+        let address = ring.address_of(self.producer);
         memory.read(address, false, &mut entry).ok()?;
         Some(entry)
     }

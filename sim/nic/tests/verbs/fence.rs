@@ -106,6 +106,7 @@ fn a_late_completion_holds_up_a_fence_and_nothing_else() {
         let config = QueuePairConfig {
             send_entries: 8,
             transport: Transport::Rc,
+            ..QueuePairConfig::default()
         };
         let slow = a.pd.create_qp(&slow_cq, config).unwrap();
         let peer = rc(&b);
@@ -216,6 +217,7 @@ fn no_completion_is_written_after_its_ring_is_gone() {
     let config = QueuePairConfig {
         send_entries: 8,
         transport: Transport::Rc,
+        ..QueuePairConfig::default()
     };
     // A few entries pass the arbiter, and more wait before it.
     for requests in 1..=8 {

@@ -53,6 +53,7 @@ impl Host {
         let config = QueuePairConfig {
             send_entries: 8,
             transport,
+            ..QueuePairConfig::default()
         };
         self.pd.create_qp(&self.cq, config).unwrap()
     }

@@ -73,6 +73,7 @@ fn no_message_follows_a_mask_that_was_read_back() {
     let config = QueuePairConfig {
         send_entries: 8,
         transport: Transport::Rc,
+        ..QueuePairConfig::default()
     };
     let quiet = [a.qp_over(Transport::Rc), b.qp_over(Transport::Rc)];
     let loud = [

@@ -7,6 +7,7 @@ mod counters;
 mod fence;
 mod functions;
 mod hosts;
+mod inline;
 mod interrupts;
 mod invalidations;
 mod on_demand;

@@ -117,6 +117,7 @@ fn an_overrun_wakes_a_reader_that_waits() {
     let config = QueuePairConfig {
         send_entries: 8,
         transport: Transport::Mrc,
+        ..QueuePairConfig::default()
     };
     let (qa, qb) = (a.pd.create_qp(&cq, config).unwrap(), b.qp());
     connect([&qa, &qb], 7);

@@ -149,7 +149,7 @@ class QueuePair:
     ) -> int:
         """Posts an RDMA WRITE, with immediate if `immediate` is given (`ibv_post_send`). Returns the number its completion has.
 
-        `local` is a region, of which `length` bytes from `local_offset` on are sent (all that is left, by default), or up to 16 inline bytes.
+        `local` is a region, of which `length` bytes from `local_offset` on are sent (all that is left, by default), or inline bytes, as many as an entry of the queue pair holds.
         `remote` is the peer's region or its description; the card there checks whether the bytes lie in it. Raises ValueError for an invalid work
         request, RuntimeError if the send queue is full or the state is not RTS.
         """
@@ -189,9 +189,12 @@ class ProtectionDomain:
         """
         return MemoryRegion(self._native.register(length, memory, page, remote_write))
 
-    def create_qp(self, cq: CompletionQueue, *, send_entries: int = 128) -> QueuePair:
-        """A queue pair whose completions go to `cq`; its send queue has `send_entries` places, a power of two from 2 to 2^15."""
-        return QueuePair(self._native.create_qp(cq._native, send_entries))
+    def create_qp(self, cq: CompletionQueue, *, send_entries: int = 128, inline_bytes: int = 32) -> QueuePair:
+        """A queue pair whose completions go to `cq`; its send queue has `send_entries` places, a power of two from 2 to 2^15.
+
+        A work request may have `inline_bytes` bytes of inline data, up to 64; with more than 32, places have 128 bytes in place of 64.
+        """
+        return QueuePair(self._native.create_qp(cq._native, send_entries, inline_bytes))
 
 
 class Context:

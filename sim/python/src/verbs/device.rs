@@ -215,9 +215,11 @@ impl ProtectionDomain {
         py: Python<'_>,
         cq: &CompletionQueue,
         send_entries: u32,
+        inline_bytes: u32,
     ) -> PyResult<QueuePair> {
         let config = QueuePairConfig {
             send_entries,
+            inline_bytes,
             ..QueuePairConfig::default()
         };
         let qp = py.detach(|| self.pd.create_qp(&cq.0, config));

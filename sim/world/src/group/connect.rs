@@ -178,7 +178,7 @@ fn connect_pair<N: GroupNic>(
         let srv6 = base.addressing.source_route(&base.topology, hosts[other])?;
         let host = world.host_mut(world.by_id[&hosts[end]]);
         let number = connection.qp;
-        let sq = host.add_ring(number, number, base.sq_log2);
+        let sq = host.add_ring(number, number, &base)?;
         let end = End {
             number,
             peer: hosts[other],

@@ -2,6 +2,7 @@
 
 mod block_pool;
 mod entries;
+mod long_entries;
 mod operations;
 mod pair;
 mod pool;

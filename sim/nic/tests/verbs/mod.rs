@@ -9,6 +9,7 @@ mod functions;
 mod hosts;
 mod interrupts;
 mod invalidations;
+mod old_answers;
 mod on_demand;
 mod one_port;
 mod order;

@@ -2,6 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{FenceSnk, FenceSrc};
+use hdl_rx_pipeline::rx_control::OLD_PEER_CYCLES;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::fence::EpochEnd;
 
@@ -10,6 +11,7 @@ use crate::fence_epochs::{FenceEpochs, BEGINS, ENDS};
 /// Cycles from a fence to its new epoch. A table write is done a few cycles before the last block applies it: the prefetch of send queue entries takes up to
 /// 9 cycles to begin no more reads of an old ring.
 pub const SETTLE: u64 = 15;
+const _: () = assert!(OLD_PEER_CYCLES as u64 <= SETTLE);
 
 /// The progress of a fence.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -25,8 +27,8 @@ enum FenceStep {
 }
 
 /// Executes one fence at a time. A fence is done when the receive direction is done with it, and when everything of the transmit direction that began
-/// before it has ended: every location of a payload given to the requester is read or dropped, every queued packet is with its lane, and every read of send
-/// queue entries is complete. A read that is complete has its data or its timeout.
+/// before it has ended: every location of a payload given to the requester is read or dropped, every queued packet is with its lane, every read of send
+/// queue entries is complete, and the requester has taken every control packet that was queued for it. A read that is complete has its data or its timeout.
 ///
 /// A fence stops nothing: what begins behind it is of the new epoch, and is not waited for. So a read that hangs delays the fence, and nothing else. A port that
 /// does not send delays it until [`StuckPort`](crate::stuck_port::StuckPort) has its frames dropped. LUT levels: those of [`FenceEpochs`].

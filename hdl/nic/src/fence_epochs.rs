@@ -4,23 +4,24 @@ use hdl_macros::{clock, hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::fence::EpochEnd;
 
-/// Sources of uses that begin: locations of payloads, packets without payload in memory of two engines, and reads of send queue entries of two engines.
-pub const BEGINS: usize = 5;
-/// Sources of uses that end: locations that are refused, or dropped by two engines; reads of payload by two ports, packets without one by two ports, and
-/// reads of send queue entries by two endpoints.
-pub const ENDS: usize = 9;
+/// Sources of uses that begin: locations of payloads, packets without payload in memory of two engines, reads of send queue entries of two engines, and control
+/// packets of two ports.
+pub const BEGINS: usize = 7;
+/// Sources of uses that end: locations that are refused, or dropped by two engines; reads of payload by two ports, packets without one by two ports, reads of
+/// send queue entries by two endpoints, and control packets by two engines.
+pub const ENDS: usize = 11;
 /// Bits of a count. At most one read of entries for each of 1,024 queue pairs is under way, 64 packets in each of four queues, a burst of 32 packets in each
-/// engine, and 128 packets behind them in each lane: 1,600 with what is in registers.
+/// engine, and 128 packets behind them in each lane: 1,600 with what is in registers. Control packets are 512 for each port and 16 for each engine: 2,700 in all.
 const COUNT_BITS: usize = 12;
 
-/// Returns how many of ten are set. Levels: 2.
+/// Returns how many of twelve are set. Levels: 2.
 #[hdl_fn]
-fn ones(set: Bits<10>) -> Bits<4> {
+fn ones(set: Bits<12>) -> Bits<4> {
     let mut low = bits::<4>(0);
     let mut high = bits::<4>(0);
-    for bit in 0..5 {
+    for bit in 0..6 {
         low = low + bit_cast::<4, 1>(set.get_bit(bit).into());
-        high = high + bit_cast::<4, 1>(set.get_bit(bit + 5).into());
+        high = high + bit_cast::<4, 1>(set.get_bit(bit + 6).into());
     }
     low + high
 }
@@ -28,7 +29,7 @@ fn ones(set: Bits<10>) -> Bits<4> {
 /// Counts the uses of two epochs. What begins belongs to the current one, what ends says to which one it belongs.
 ///
 /// That a use has begun or ended is known late in a cycle, so it is noted first. A use is in the count three cycles after it began, and out of it three cycles after it
-/// ended; its epoch is open from two cycles after it began. LUT levels: 3 (sum of ten; count, behind a carry chain).
+/// ended; its epoch is open from two cycles after it began. LUT levels: 3 (sum of twelve; count, behind a carry chain).
 #[derive(LogicBlock, Default)]
 pub struct FenceEpochs {
     pub clock: Signal<In, Clock>,
@@ -71,7 +72,7 @@ impl Logic for FenceEpochs {
             self.noted_ended[s].d.next = self.ended[s].val();
         }
         let epoch = self.noted_epoch.q.val();
-        let begun = ones(bit_cast::<10, BEGINS>(self.noted_begun.q.val()));
+        let begun = ones(bit_cast::<12, BEGINS>(self.noted_begun.q.val()));
         let mut open = bits::<2>(0);
         for e in 0..2 {
             // sum
@@ -80,7 +81,7 @@ impl Logic for FenceEpochs {
             } else {
                 bits::<4>(0)
             };
-            let mut of_epoch = bits::<10>(0);
+            let mut of_epoch = bits::<12>(0);
             for s in 0..ENDS {
                 let end = self.noted_ended[s].q.val();
                 of_epoch = of_epoch.replace_bit(s, end.valid & (end.epoch == (e == 1)));

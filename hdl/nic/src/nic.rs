@@ -433,6 +433,8 @@ impl<
             receive.fence_done => transmit.receive_fence_done,
             receive.outcome => responder.outcome,
             receive.control => transmit.control,
+            receive.control_begun => transmit.control_begun,
+            transmit.epoch => receive.epoch,
             receive.verdict => verdict,
             receive.fault => queues.page_fault,
         );

@@ -75,6 +75,9 @@ pub struct RxLanes<
     pub outcome: Src<RxOutcome>,
     /// Control packets for the requester: RC ACK, SACK, NACK, in order per port.
     pub control: Src<ControlPacket>,
+    /// Bit i: lane i queues one in this cycle. The current epoch, to which it belongs.
+    pub control_begun: Signal<Out, Bits<2>>,
+    pub epoch: Signal<In, Bit>,
 
     /// Memory writes of each lane.
     pub tlp: [TlpSrc<W>; P],
@@ -152,6 +155,8 @@ impl<
             fence_done: Default::default(),
             outcome: Default::default(),
             control: Default::default(),
+            control_begun: Default::default(),
+            epoch: Default::default(),
             tlp: std::array::from_fn(|_| Default::default()),
             placement: std::array::from_fn(|_| Default::default()),
             verdict: Default::default(),
@@ -196,6 +201,7 @@ impl<
             counters
         );
 
+        let mut control_begun = bits::<2>(0);
         for i in 0..P {
             self.port[i].port.next = i == 1;
             join!(
@@ -217,8 +223,11 @@ impl<
                 placement[i].flushed => outcomes.flushed[i].record,
                 outcomes.flushed[i].ready => placement[i].flushed_ready,
                 port[i].control => control_merge.in_[i],
+                epoch => port[i].epoch,
             );
+            control_begun = control_begun.replace_bit(i, self.port[i].control_begun.val());
         }
+        self.control_begun.next = control_begun;
         self.fences.passed0.next = self.placement[0].fence_done.val();
         // With one lane, both have always passed the same fences.
         self.fences.passed1.next = self.placement[P - 1].fence_done.val();

@@ -15,7 +15,7 @@ use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::read::ReadCommand;
-use stellar_wire::hw::requester::{ControlKind, ControlPacket, TxAnswer};
+use stellar_wire::hw::requester::{ControlPacket, TxAnswer};
 use stellar_wire::hw::tables::TableWrite;
 use stellar_wire::hw::Qpn;
 
@@ -62,8 +62,11 @@ pub struct TransmitSide<
 
     // What there is to do.
     pub doorbell: DoorbellSnk,
-    /// Control packets that were received. Probes are dropped: they come as outcomes too, which the responder answers.
+    /// Control packets that were received. Probes are not among them: the responder answers those.
     pub control: Snk<ControlPacket>,
+    /// Bit i: lane i has queued one in this cycle. It belongs to the epoch `epoch`.
+    pub control_begun: Signal<In, Bits<2>>,
+    pub epoch: Signal<Out, Bit>,
     /// Queue pairs that have to move to the error state: because of what they received, and because their completion queue was overrun.
     pub flush: [QpSnk; 2],
     pub answer: Snk<TxAnswer>,
@@ -150,6 +153,8 @@ impl<
             address: std::array::from_fn(|_| Default::default()),
             doorbell: Default::default(),
             control: Default::default(),
+            control_begun: Default::default(),
+            epoch: Default::default(),
             flush: Default::default(),
             answer: Default::default(),
             fetch: std::array::from_fn(|_| Default::default()),
@@ -242,13 +247,9 @@ impl<
                 flushes.in_[i].ready => flush[i].ready,
             );
         }
-        let control = self.control.record.val();
-        let for_requester = control.kind != ControlKind::Probe;
-        self.requester.control.valid.next = self.control.valid.val() & for_requester;
-        self.requester.control.record.next = control;
-        self.control.ready.next = self.requester.control.ready.val() | !for_requester;
         join!(
             self,
+            control => requester.control,
             port_up => requester.plane_up,
             doorbell => requester.doorbell,
             flushes.out.valid => requester.flush.valid,
@@ -320,10 +321,12 @@ impl<
         for i in 0..2 {
             begun = begun.replace_bit(1 + i, self.requester.uses[i].packet.val());
             begun = begun.replace_bit(3 + i, self.requester.uses[i].fetch.val());
+            begun = begun.replace_bit(5 + i, self.control_begun.val().get_bit(i));
             join!(
                 self,
                 fences.epoch => requester.uses[i].epoch,
                 requester.uses[i].dropped => fences.ended[1 + i],
+                requester.uses[i].control => fences.ended[9 + i],
             );
         }
         for p in 0..P {
@@ -347,6 +350,7 @@ impl<
             fences.receive => receive_fence,
             receive_fence_done => fences.receive_done,
             fences.epoch => locate.epoch,
+            fences.epoch => epoch,
             locate.refused => fences.ended[0],
         );
 

@@ -29,7 +29,7 @@ struct Report {
     by_receive: u64,
 }
 
-/// Runs fences beside uses; one use in `hanging` hangs until 500 cycles have passed since its fence.
+/// Runs fences beside uses, of which all sources together begin 5/16 * `busy` in a cycle; one use in `hanging` hangs until 500 cycles have passed since its fence.
 fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut dut = Dut::new::<FenceControl>();
@@ -53,7 +53,7 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
         // uses begin and end
         let mut begun = 0;
         for source in 0..BEGINS {
-            if uses.len() < MOST && rng.random_ratio(busy, 16) {
+            if uses.len() < MOST && rng.random_ratio(5 * busy, 16 * BEGINS as u32) {
                 begun |= 1 << source;
             }
         }

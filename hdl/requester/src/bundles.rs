@@ -88,7 +88,7 @@ pub struct CallSrc<R: Synth> {
     pub busy: Signal<In, Bit>,
 }
 
-/// The driving end of what a requester engine tells a fence: uses of memory that begin in its current epoch, and locations that it drops.
+/// The driving end of what a requester engine tells a fence: uses of memory that begin in its current epoch, locations that it drops, and control packets that it takes.
 #[bundle]
 pub struct EpochUseSrc {
     /// Epoch of what begins in this cycle.
@@ -99,6 +99,8 @@ pub struct EpochUseSrc {
     pub fetch: Signal<Out, Bit>,
     /// The location of a payload is dropped: its packet is not sent.
     pub dropped: Signal<Out, EpochEnd>,
+    /// A control packet is taken: its operation comes before those that start later.
+    pub control: Signal<Out, EpochEnd>,
 }
 
 /// The driving end of a stream of shares of tenants.

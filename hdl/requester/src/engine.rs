@@ -6,6 +6,7 @@ use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, StreamSkid, SyncFifo};
 use hdl_spray_engine::profile::{ExplicitSnk, ProfileSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::tenant::COST_BITS;
@@ -248,6 +249,10 @@ impl<
 
         // queue control packets
         join!(self, control => controls.in_, controls.out => core.control);
+        self.uses.control.next = EpochEnd {
+            valid: self.controls.out.valid.val() & self.core.control.ready.val(),
+            epoch: self.controls.out.data.val().epoch,
+        };
         self.core.control_almost_full.next = self.controls.count.val() >= CONTROLS_ALMOST_FULL;
 
         // schedule

@@ -265,6 +265,7 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
                 probe_id,
             },
             timestamp,
+            epoch: false,
         };
         let compared = self.compared.q.val();
         let address0 = compared.address0;

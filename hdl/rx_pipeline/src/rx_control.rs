@@ -16,6 +16,8 @@ const FINDING_WAIT: usize =
     icrc_check::LATENCY - header_window::LATENCY - parse_ip::LATENCY - control_check::LATENCY;
 /// Cycles by which the packet is delayed, to meet the verdict.
 const PACKET_WAIT: usize = FINDING_WAIT + frame_verdict::LATENCY;
+/// Cycles from the write of a peer until no packet is queued that was compared with the one before: a fence has to begin its epoch later than that.
+pub const OLD_PEER_CYCLES: usize = control_check::LATENCY + PACKET_WAIT + 1;
 
 /// log2 of the entries of the FIFO: 512, the depth of one block RAM. A requester engine takes less than 64 cycles for a control packet, and a port
 /// delivers at most one per cycle. So bursts of about 500 fit; the transport recovers packets lost beyond that.
@@ -45,8 +47,10 @@ pub struct RxControl<const Q: usize = 10> {
     pub out_finding: Signal<Out, ControlCheckResult>,
     /// The FIFO has space.
     pub room: Signal<Out, Bit>,
-    /// The verdict, one cycle later: the packet is queued.
+    /// The verdict, one cycle later: the packet is queued. A fence waits until the requester has it, so `taken` is the beginning of a use.
     pub taken: Signal<In, Bit>,
+    /// Epoch of what begins in this cycle.
+    pub epoch: Signal<In, Bit>,
 
     /// To the requester.
     pub control: Src<ControlPacket>,
@@ -84,12 +88,11 @@ impl<const Q: usize> Logic for RxControl<Q> {
         let limit = ((1 << DEPTH_BITS) - MARGIN) as u64;
         self.has_room.d.next = self.queue.count.val() < limit;
         self.room.next = self.has_room.q.val();
-        join!(
-            self,
-            taken => queue.in_.valid,
-            packet_wait.delayed => queue.in_.data,
-            queue.out => control,
-        );
+        self.queue.in_.data.next = ControlPacket {
+            epoch: self.epoch.val(),
+            ..self.packet_wait.delayed.val()
+        };
+        join!(self, taken => queue.in_.valid, queue.out => control);
         if self.reset.val() {
             self.has_room.d.next = false;
         }

@@ -36,6 +36,9 @@ pub struct RxPort<const W: usize, const A: usize = 8, const Q: usize = 10> {
 
     /// To the requester.
     pub control: Src<ControlPacket>,
+    /// A packet for the requester is queued in this cycle, in the current epoch.
+    pub control_begun: Signal<Out, Bit>,
+    pub epoch: Signal<In, Bit>,
 
     front: RxFront<W, A>,
     control_path: RxControl<Q>,
@@ -62,6 +65,8 @@ impl<const W: usize, const A: usize, const Q: usize> Logic for RxPort<W, A, Q> {
             control_path.out_finding => front.in_finding,
             control_path.room => front.control_room,
             front.control_taken => control_path.taken,
+            front.control_taken => control_begun,
+            epoch => control_path.epoch,
             control_path.control => control,
         );
     }

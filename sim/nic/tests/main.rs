@@ -8,6 +8,7 @@ mod large_mtu;
 mod mixed;
 mod model_spec;
 mod one_path;
+mod own_queue;
 mod queue_pairs;
 mod scenarios;
 mod times;

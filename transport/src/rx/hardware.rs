@@ -147,7 +147,7 @@ impl ControlPeer {
 }
 
 impl ControlFrame {
-    /// The record the requester takes. Fields of headers the packet does not have are zero.
+    /// The record the requester takes, in epoch 0. Fields of headers the packet does not have are zero.
     ///
     /// # Errors
     /// The errors of [`TxPacket::from_frame`]; not for a frame of [`super::parse_control`].
@@ -183,6 +183,7 @@ impl ControlFrame {
             aeth: ext.aeth,
             peth: ext.peth,
             timestamp: ext.timestamp.value,
+            epoch: false,
         })
     }
 }

@@ -110,7 +110,8 @@ registers! {
     /// marked in bits 23:12, lost in bits 35:24 (`PathCount`). Read: bit 1, the value is not there yet.
     QP_COUNTER_SELECT[1] at 0x0078: Command = 0;
     /// Write of any value: starts a fence, which is done when nothing is under way that used a table entry from before: memory writes of packets and of the
-    /// host's queues have reached memory, memory reads are complete or timed out, and packets that waited for a port are with it.
+    /// host's queues have reached memory, memory reads are complete or timed out, packets that waited for a port are with it, and control packets
+    /// that were received are with the requester.
     /// Read: bit 0, the last fence is done; bit 1, a fence is in progress.
     FENCE[1] at 0x0080: Command = 0;
     /// Write: arms one event for the time when the count of WRITEs with immediate of a queue pair (bits 15:0) is a threshold (bits 63:32).

@@ -90,6 +90,8 @@ pub struct ControlPacket {
     pub peth: TxPeth,
     /// PETH: time stamp.
     pub timestamp: Bits<16>,
+    /// The epoch in which it was queued (see [`EpochEnd`](super::fence::EpochEnd)).
+    pub epoch: Bit,
 }
 
 /// Request for the location of a packet's payload. Key, protection domain and bounds are checked for the whole message.

@@ -10,6 +10,7 @@ mod hosts;
 mod inline;
 mod interrupts;
 mod invalidations;
+mod old_answers;
 mod on_demand;
 mod one_port;
 mod order;

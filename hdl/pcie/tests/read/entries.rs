@@ -268,7 +268,7 @@ fn no_more_entries_are_requested_than_there_is_space_for() {
 }
 
 #[test]
-#[should_panic(expected = "a beat has one or two send queue entries, use 512 or 1024")]
+#[should_panic(expected = "a beat has one or two lines of send queue entries, use 512 or 1024")]
 fn a_lane_narrower_than_an_entry() {
     let _ = EntryReader::<256>::default();
 }

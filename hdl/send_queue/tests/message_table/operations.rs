@@ -242,10 +242,10 @@ impl Server {
         }
         let wqe = &expected.wqe;
         // What lies behind a local buffer, or behind the inline data, has no meaning.
-        let bytes = match (expected.fault, wqe.inline) {
-            (Some(_), _) => 0,
-            (None, false) => 12,
-            (None, true) => wqe.length as usize,
+        let bytes = match (expected.packets, wqe.inline) {
+            (0, _) => 0,
+            (_, false) => 12,
+            (_, true) => wqe.length as usize,
         };
         let source: Vec<u8> = (response.words("message.source").iter())
             .flat_map(|word| word.to_le_bytes())

@@ -264,7 +264,7 @@ impl<N: Nic> Host<N> {
         length: u32,
     ) -> Option<Vec<u8>> {
         let most = self.rings.get(&qp)?.inline_bytes;
-        if length > most {
+        if most == 0 || length > most {
             return None;
         }
         let region = self.region(region);

@@ -314,8 +314,9 @@ impl<N: Nic> World<N> {
             ..Wqe::default()
         };
         let host = &self.hosts[write.from];
-        if let Some(data) = host.inline_data(write.qp, write.local, write.length) {
-            wqe = wqe.with_inline(&data).unwrap_or(wqe);
+        let data = host.inline_data(write.qp, write.local, write.length);
+        if let Some(inline) = data.and_then(|data| wqe.with_inline(&data)) {
+            wqe = inline;
         }
         self.hosts[write.from].write_entry(write.qp, wqe)?;
         let time = self.now;

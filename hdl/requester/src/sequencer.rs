@@ -225,13 +225,9 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             head0_qp => pick.head0_qp,
             head1_qp => pick.head1_qp,
             transmit.unreadable => pick.unreadable,
-            transmit.bg_burst_active => pick.burst_active,
-            transmit.ends_soon => pick.burst_ends_soon,
-            transmit.bg_burst_qp => pick.burst_qp,
-            transmit.bg_burst_port => pick.burst_port,
-            transmit.bg_burst_first_psn => pick.burst_first_psn,
+            transmit.background => pick.burst,
         );
-        let bg_burst_active = self.transmit.bg_burst_active.val();
+        let bg_burst_active = self.transmit.background.active.val();
         let control = self.control.record.val();
         let pick = self.pick.pick.val();
         let step = self.step.q.val();
@@ -269,9 +265,9 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.serving.heads.next = served;
         join!(
             self,
-            transmit.bg_burst_active => serving.burst_active,
-            transmit.bg_burst_qp => serving.burst_qp,
-            transmit.bg_burst_port => serving.burst_port,
+            transmit.background.active => serving.burst_active,
+            transmit.background.qp => serving.burst_qp,
+            transmit.background.port => serving.burst_port,
         );
 
         // Rows are read while an operation is chosen.
@@ -289,8 +285,8 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.sack.chains_next.next = chains;
         self.sack.next_control.next = control;
         self.sack.burst_active.next =
-            bg_burst_active & (self.transmit.bg_burst_qp.val() == current.qp);
-        self.sack.burst_first_psn.next = self.transmit.bg_burst_first_psn.val();
+            bg_burst_active & (self.transmit.background.qp.val() == current.qp);
+        self.sack.burst_first_psn.next = self.transmit.background.first_psn.val();
         self.transmit.op.next = op;
         self.sack.op.next = op;
         self.loss.op.next = op;
@@ -596,7 +592,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             & !self.spray_feedback_fifo.pending.val();
         self.loss.spray.busy.next = spray_busy;
         self.admin.spray.busy.next = spray_busy;
-        self.transmit.spray_response.next = self.spray.response.val();
+        self.transmit.spray.response.next = self.spray.response.val();
         join!(
             self,
             spray.unit_request => spray_request,
@@ -629,7 +625,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.sack.plane_up.next = self.plane_up.val();
         self.loss.nscc.busy.next = self.nscc.busy.val();
         self.admin.nscc.busy.next = self.nscc.busy.val();
-        self.transmit.nscc_response.next = self.nscc.response.val();
+        self.transmit.nscc.response.next = self.nscc.response.val();
         join!(
             self,
             nscc.unit_request => nscc_request,
@@ -652,7 +648,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.sack.window.busy.next = self.window.busy.val();
         self.loss.window.busy.next = self.window.busy.val();
         self.admin.window.busy.next = self.window.busy.val();
-        self.transmit.window_response.next = self.window.response.val();
+        self.transmit.window.response.next = self.window.response.val();
         self.sack.window_response.next = self.window.response.val();
         self.loss.window_response.next = self.window.response.val();
         join!(
@@ -676,7 +672,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         self.sack.messages_response.next = self.messages.response.val();
         self.transmit.messages.busy.next = self.messages.busy.val();
         self.admin.messages.busy.next = self.messages.busy.val();
-        self.transmit.messages_response.next = self.messages.response.val();
+        self.transmit.messages.response.next = self.messages.response.val();
         self.admin.messages_response.next = self.messages.response.val();
         join!(
             self,

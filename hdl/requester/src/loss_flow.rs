@@ -11,7 +11,7 @@ use stellar_wire::hw::Psn;
 use stellar_wire::mrc::NackReason;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::bundles::CallSrc;
+use crate::bundles::{CallSrc, UnitSrc};
 use crate::deadline::{earlier, longest_tail, reached, timeout};
 use crate::ports::of_port;
 use crate::records::{NextAction, Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
@@ -65,11 +65,9 @@ pub struct LossFlow {
     pub plane_up: Signal<In, Bits<2>>,
 
     // Functional units.
-    pub spray: CallSrc<SprayRequest>,
-    pub spray_response: Signal<In, SprayResponse>,
+    pub spray: UnitSrc<SprayRequest, SprayResponse>,
     pub nscc: CallSrc<NsccRequest>,
-    pub window: CallSrc<WindowRequest>,
-    pub window_response: Signal<In, WindowResponse>,
+    pub window: UnitSrc<WindowRequest, WindowResponse>,
 
     step: DFF<Step>,
     state: DFF<RequesterState>,
@@ -128,7 +126,7 @@ impl Logic for LossFlow {
         let step = self.step.q.val();
         let state = self.state.q.val();
         let sent = self.sent.q.val();
-        let window = self.window_response.val();
+        let window = self.window.response.val();
         let timer = op.kind == OpKind::Timer;
 
         // classify the NACK
@@ -186,7 +184,7 @@ impl Logic for LossFlow {
         let here = sent.ev.get_bit(0);
         let plane_up = self.plane_up.val();
         let other_up = of_port(plane_up, !here) & !avoids(state, plane_up, !here);
-        let path = self.spray_response.val();
+        let path = self.spray.response.val();
         let next_check = if delays.spent {
             expires_at
         } else {

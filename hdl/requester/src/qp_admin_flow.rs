@@ -10,7 +10,7 @@ use stellar_wire::hw::spray::{PathUse, SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::{Psn, SqIndex};
 
-use crate::bundles::CallSrc;
+use crate::bundles::{CallSrc, UnitSrc};
 use crate::deadline::longest_tail;
 use crate::records::{
     ConfigureKind, DelayState, NextAction, Op, OpKind, OpResult, PathPolicy, RcPathState, RcState,
@@ -70,12 +70,10 @@ pub struct QpAdminFlow {
     pub failed_status: Signal<Out, Bits<8>>,
 
     // Functional units.
-    pub spray: CallSrc<SprayRequest>,
-    pub spray_response: Signal<In, SprayResponse>,
+    pub spray: UnitSrc<SprayRequest, SprayResponse>,
     pub nscc: CallSrc<NsccRequest>,
     pub window: CallSrc<WindowRequest>,
-    pub messages: CallSrc<MessageRequest>,
-    pub messages_response: Signal<In, MessageResponse>,
+    pub messages: UnitSrc<MessageRequest, MessageResponse>,
     /// Responses as they arrive.
     pub answer: FlowSnk<MessageResponse>,
 
@@ -113,7 +111,7 @@ impl Logic for QpAdminFlow {
         } else {
             self.state_after.q.val()
         };
-        let messages = self.messages_response.val();
+        let messages = self.messages.response.val();
         let free = !self.spray.busy.val()
             & !self.nscc.busy.val()
             & !self.window.busy.val()
@@ -291,7 +289,7 @@ impl Logic for QpAdminFlow {
                     if changes_path {
                         // A plane may have lost its last path, so that no burst may count on one.
                         self.state.next.path_policy.keeps_all_paths =
-                            state_after.path_policy.spreads & !self.spray_response.val().denies;
+                            state_after.path_policy.spreads & !self.spray.response.val().denies;
                         // A probe that waits for its port does not leave on a path that is denied.
                         let is_of_probe = state_after.probe_index == path_use.index;
                         self.state.next.probe =

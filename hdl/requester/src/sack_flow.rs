@@ -17,7 +17,7 @@ use stellar_wire::hw::Psn;
 use stellar_wire::mrc::PathHint;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::bundles::CallSrc;
+use crate::bundles::{CallSrc, UnitSrc};
 use crate::deadline::reached;
 use crate::delay_estimate::{DelayEstimate, REORDERING_BITS};
 use crate::probe_answer::probe_answer;
@@ -95,11 +95,9 @@ pub struct SackFlow {
 
     // Functional units.
     pub nscc: CallSrc<NsccRequest>,
-    pub window: CallSrc<WindowRequest>,
-    pub window_response: Signal<In, WindowResponse>,
+    pub window: UnitSrc<WindowRequest, WindowResponse>,
     /// The flow does not wait for the response.
-    pub messages: CallSrc<MessageRequest>,
-    pub messages_response: Signal<In, MessageResponse>,
+    pub messages: UnitSrc<MessageRequest, MessageResponse>,
     /// The message table still processes the previous SACK. If that moves the queue pair to the error state, this SACK changes nothing.
     pub completing: Signal<In, Bit>,
 
@@ -192,7 +190,7 @@ impl Logic for SackFlow {
         let op = self.op.val();
         let seth = op.control.seth;
         let step = self.step.q.val();
-        let window = self.window_response.val();
+        let window = self.window.response.val();
         let candidate = self.candidate.q.val();
         let una = self.una.q.val();
 
@@ -376,8 +374,8 @@ impl Logic for SackFlow {
             },
             una,
             failed_slot_valid: true,
-            slot: self.messages_response.val().slot,
-            status: self.messages_response.val().status,
+            slot: self.messages.response.val().slot,
+            status: self.messages.response.val().status,
         };
         self.stats.next = StatPulses::default();
         self.stats.next.lost_index = if step == Step::CheckEarlyLoss {
@@ -427,7 +425,7 @@ impl Logic for SackFlow {
                 self.rtt.d.next = op.now - window.sent.at;
                 if self.window.busy.val() | self.messages.busy.val() | !self.estimate.valid.val() {
                     self.step.d.next = Step::ApplyToWindow;
-                } else if self.completing.val() & self.messages_response.val().found {
+                } else if self.completing.val() & self.messages.response.val().found {
                     self.step.d.next = Step::Fail;
                 } else {
                     self.completes.d.next = moves;

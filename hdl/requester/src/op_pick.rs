@@ -13,7 +13,7 @@ use crate::burst_send::UnreadableMessage;
 use crate::op_arbiter::OpArbiter;
 use crate::ports::{of_port, pair};
 use crate::records::{ConfigureKind, OpKind, Pick};
-use crate::sack_flow::offset;
+use crate::sack_fields::offset;
 
 /// Returns whether the SACK covers only PSNs before `psn`. Levels: two carry chains and 2.
 #[hdl_fn]

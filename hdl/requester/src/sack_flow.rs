@@ -133,9 +133,9 @@ impl Logic for SackFlow {
             probed_at,
             is_retransmit,
             is_ahead,
-            una,
-            in_flight
+            una
         );
+        dff_setup!(self, clock, in_flight);
         dff_setup!(self, clock, next_psn, packets, sample, bytes, rtt, reordering);
         clock_reset!(self, estimate, search);
         let op = self.op.val();

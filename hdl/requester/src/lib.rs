@@ -11,6 +11,7 @@ mod burst_state;
 mod burst_step;
 mod bursts;
 pub mod choice;
+mod configured_state;
 mod cwnd_query;
 mod deadline;
 mod delay_estimate;

@@ -8,7 +8,7 @@ use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
 use stellar_wire::hw::spray::{PathUse, SprayConfig};
 use stellar_wire::hw::tenant::{TenantCharge, TenantEntry};
-use stellar_wire::hw::{Qpn, SqIndex};
+use stellar_wire::hw::{Psn, Qpn, SqIndex};
 use stellar_wire::rows::TENANT_BITS;
 
 use crate::records::ConfigureKind;
@@ -86,6 +86,40 @@ pub struct CallSrc<R: Synth> {
     /// Valid with `start`.
     pub request: Signal<Out, R>,
     pub busy: Signal<In, Bit>,
+}
+
+/// A flow's end of the client of a functional unit, with the response. It stays until the next request.
+#[bundle]
+pub struct UnitSrc<R: Synth, S: Synth> {
+    pub start: Signal<Out, Bit>,
+    /// Valid with `start`.
+    pub request: Signal<Out, R>,
+    pub busy: Signal<In, Bit>,
+    /// Response to the last request. Valid while `busy` is low.
+    pub response: Signal<In, S>,
+}
+
+/// The driving end of what is known of the burst that is sent in the background.
+#[bundle]
+pub struct BackgroundBurstSrc {
+    pub active: Signal<Out, Bit>,
+    /// The next burst of the other port may be prepared.
+    pub ends_soon: Signal<Out, Bit>,
+    // Valid with `active`.
+    pub qp: Signal<Out, Qpn>,
+    pub port: Signal<Out, Bit>,
+    pub first_psn: Signal<Out, Psn>,
+}
+
+/// The driving end of the space in a transmit window.
+#[bundle]
+pub struct WindowSpaceSrc {
+    /// One cycle: `packets` and `blocks` are valid.
+    pub known: Signal<Out, Bit>,
+    /// Packets that the PSN window allows, 63 if more.
+    pub packets: Signal<Out, Bits<6>>,
+    /// Packets that the pool of blocks allows, 63 if more.
+    pub blocks: Signal<Out, Bits<6>>,
 }
 
 /// The driving end of what a requester engine tells a fence: uses of memory that begin in its current epoch, locations that it drops, and control packets that it takes.

@@ -10,8 +10,9 @@ use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{SentPacket, WindowRequest};
 use stellar_wire::hw::{Psn, Qpn};
 
-use crate::bundles::CallSrc;
+use crate::bundles::{BackgroundBurstSrc, CallSrc};
 use crate::burst_collect::{BurstCollect, BurstHead};
+use crate::burst_kind::BurstKind;
 use crate::burst_send::{Burst, BurstSend, UnreadableMessage};
 use crate::records::Op;
 
@@ -19,22 +20,6 @@ use crate::records::Op;
 const NEAR_END: u64 = 16;
 /// A burst with more messages than this takes longer to collect than to send, so the next one is prepared at once.
 const FEW_MESSAGES: u64 = 4;
-
-/// Properties of the packets of a burst.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct BurstKind {
-    /// New packets over MRC, which are sent in the background.
-    pub is_new: Bit,
-    /// Every packet requests an acknowledgement.
-    pub ack_req_all: Bit,
-    /// RC: a packet that fills the window requests an acknowledgement, and this number of packets fills it.
-    pub fills_window: Bit,
-    pub window_space: Bits<6>,
-    /// MRC: the number of retries of the packet that is retransmitted.
-    pub retries: Bits<8>,
-    /// RC: entropy value of the path.
-    pub rc_entropy: Bits<32>,
-}
 
 /// Collects and sends bursts. A burst of new packets over MRC is sent in the background: the transmit window has all of its packets when it begins. Other bursts
 /// are waited for.
@@ -69,14 +54,7 @@ pub struct Bursts {
     pub asks: Signal<Out, Bit>,
     pub asking_psn: Signal<Out, Psn>,
 
-    // The burst in the background.
-    pub active: Signal<Out, Bit>,
-    /// The next burst of the other port may be prepared.
-    pub ends_soon: Signal<Out, Bit>,
-    /// Valid with `active`.
-    pub qp: Signal<Out, Qpn>,
-    pub port: Signal<Out, Bit>,
-    pub first_psn: Signal<Out, Psn>,
+    pub background: BackgroundBurstSrc,
     // As they were a cycle before, because much follows from them in this one.
     /// A message of `op.qp` cannot be read, so it sends nothing; all payloads of its burst in the background have been located.
     pub is_stopped: Signal<Out, Bit>,
@@ -229,11 +207,11 @@ impl Logic for Bursts {
         }
         let few_left = self.send.left.val() <= NEAR_END;
         self.near_end.d.next = active & !starts & (few_left | (added > FEW_MESSAGES));
-        self.active.next = active;
-        self.ends_soon.next = self.near_end.q.val();
-        self.qp.next = self.qp_held.q.val();
-        self.port.next = self.port_held.q.val();
-        self.first_psn.next = self.first_psn_held.q.val();
+        self.background.active.next = active;
+        self.background.ends_soon.next = self.near_end.q.val();
+        self.background.qp.next = self.qp_held.q.val();
+        self.background.port.next = self.port_held.q.val();
+        self.background.first_psn.next = self.first_psn_held.q.val();
 
         // A message that cannot be read stops its queue pair. Both registers load at once: when all payloads have been located, it is known whether one cannot be read.
         let follows_own = active & (self.qp_held.q.val() == op.qp);

@@ -1,48 +1,22 @@
 //! Processes a NACK or an expired timer of an MRC queue pair (reference: `MrcRequester::on_nack`, `on_timer`).
 
 use hdl_macros::hdl;
-use hdl_tx_window::result::stamp_matches;
 use rust_hdl::prelude::*;
-use stellar_wire::host::WcStatus;
-use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
-use stellar_wire::hw::spray::{SprayFeedback, SprayOp, SprayRequest, SprayResponse};
-use stellar_wire::hw::window::{PacketState, SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::congestion::NsccRequest;
+use stellar_wire::hw::spray::{SprayFeedback, SprayRequest, SprayResponse};
+use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
 use stellar_wire::hw::Psn;
-use stellar_wire::mrc::NackReason;
-use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::bundles::CallSrc;
-use crate::deadline::{earlier, longest_tail, reached, timeout};
+use crate::bundles::{CallSrc, UnitSrc};
+use crate::deadline::{earlier, reached, timeout};
+use crate::loss_requests::{loss_report, packet_request, path_request, ProbePath};
+use crate::loss_result::loss_result;
+use crate::loss_step::LossStep;
+use crate::nack_verdict::nack_verdict;
 use crate::ports::of_port;
-use crate::records::{NextAction, Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
-use crate::silent_plane::{avoids, lost};
-
-/// Step of the flow.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum Step {
-    Idle,
-    /// Waits for the window: the state of the packet that the NACK names, or the position of the window.
-    ReadState,
-    /// Requests the next packet in flight.
-    FindInFlight,
-    /// Receives it, and computes when it expires.
-    ComputeExpiry,
-    /// Checks whether it has expired.
-    CheckExpiry,
-    /// Reports the loss to the spray engine, once that is free, and to the window.
-    MarkLost,
-    /// Reports the loss to congestion control, once that is free.
-    ReportLossToCc,
-    /// A tail probe is due, or a silent plane is asked: requests a path for the probe, once the spray engine is free.
-    RequestPath,
-    /// The probe waits for the port of its path.
-    TakePath,
-    /// The operation is done, but that of a timer with nothing late, which ends when that is known. A step of its own, because much depends on the end in the same cycle.
-    End,
-}
-
-/// Largest log2 of the factor of the time before a tail probe.
-const MOST_SHIFT: u64 = 4;
+use crate::records::{Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
+use crate::silent_plane::{avoids, lost, silent_planes};
+use crate::tail_probe::{after_tail_probe, is_lost_without_probe, with_probe_on};
 
 /// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
 /// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due, or whether it is lost without a probe.
@@ -65,13 +39,11 @@ pub struct LossFlow {
     pub plane_up: Signal<In, Bits<2>>,
 
     // Functional units.
-    pub spray: CallSrc<SprayRequest>,
-    pub spray_response: Signal<In, SprayResponse>,
+    pub spray: UnitSrc<SprayRequest, SprayResponse>,
     pub nscc: CallSrc<NsccRequest>,
-    pub window: CallSrc<WindowRequest>,
-    pub window_response: Signal<In, WindowResponse>,
+    pub window: UnitSrc<WindowRequest, WindowResponse>,
 
-    step: DFF<Step>,
+    step: DFF<LossStep>,
     state: DFF<RequesterState>,
     from: DFF<Psn>,
     psn: DFF<Psn>,
@@ -110,41 +82,30 @@ impl Logic for LossFlow {
             from,
             psn,
             sent,
-            expires_at,
             refused,
             exhausted,
-            reports_path,
+            reports_path
+        );
+        dff_setup!(
+            self,
+            clock,
             feedback,
             timed_out,
+            expires_at,
             spends_retry,
-            next_retry,
-            asks,
-            may_probe,
-            probe_at,
-            next_probe_at
+            next_retry
         );
+        dff_setup!(self, clock, asks);
+        dff_setup!(self, clock, may_probe, probe_at, next_probe_at);
         let op = self.op.val();
         let neth = op.control.neth;
         let step = self.step.q.val();
         let state = self.state.q.val();
         let sent = self.sent.q.val();
-        let window = self.window_response.val();
+        let window = self.window.response.val();
         let timer = op.kind == OpKind::Timer;
 
-        // classify the NACK
-        let known = window.state != PacketState::Free;
-        let current =
-            (window.state == PacketState::InFlight) & stamp_matches(window.sent, neth.timestamp);
-        let fatal = known & (neth.reason == (NackReason::UnexpectedEvent.to_byte() as u64));
-        // At the last hop every path ends in the same queue, so the path is not to blame.
-        let trimmed_on_path = current & (neth.reason == (NackReason::Trimmed.to_byte() as u64));
-        let trimmed = trimmed_on_path
-            | (current & (neth.reason == (NackReason::TrimmedLastHop.to_byte() as u64)));
-        let recoverable = current
-            & ((neth.reason == (NackReason::NoBitmap.to_byte() as u64))
-                | (neth.reason == (NackReason::NoPktBuffer.to_byte() as u64))
-                | (neth.reason == (NackReason::NoResource.to_byte() as u64))
-                | (neth.reason == (NackReason::PsnOutOfWindow.to_byte() as u64)));
+        let nack = nack_verdict(neth, window);
 
         // check the timer
         let expires_at = self.expires_at.q.val();
@@ -153,13 +114,6 @@ impl Logic for LossFlow {
         let may_probe = self.may_probe.q.val() & !delays.spent;
         let probe_at = self.probe_at.q.val();
         let probes = may_probe & reached(op.now, probe_at);
-        // The packet is lost, and no probe asks for it: the policy keeps all paths, no probe was in vain of late, and nothing was ever taken for lost too early.
-        let trusts_tail = state.path_policy.keeps_all_paths
-            & delays.known
-            & !delays.wary
-            & !delays.spurious
-            & !delays.shift.any()
-            & !sent.is_retransmit;
         // A tail probe is due before the packet expires. Whether one is comes later than both times.
         let or_probe = earlier(state.armed, state.deadline, probe_at);
         let or_expiry = earlier(state.armed, state.deadline, expires_at);
@@ -169,60 +123,29 @@ impl Logic for LossFlow {
             ..state
         };
 
-        // send a tail probe: the next one waits twice as long
-        let longest = longest_tail(op.settings.rto);
-        let doubled = bit_cast::<21, TAIL_BITS>(delays.tail) << 1;
-        let is_last = delays.tail >= longest;
-        let tail = if doubled < bit_cast::<21, TAIL_BITS>(longest) {
-            doubled.get_bits::<TAIL_BITS>(0)
-        } else {
-            longest
-        };
-        let shift = if delays.shift < MOST_SHIFT {
-            delays.shift + 1
-        } else {
-            delays.shift
-        };
+        // send a tail probe. One that waits already serves as the tail probe.
         let here = sent.ev.get_bit(0);
         let plane_up = self.plane_up.val();
         let other_up = of_port(plane_up, !here) & !avoids(state, plane_up, !here);
-        let path = self.spray_response.val();
+        let path = self.spray.response.val();
         let next_check = if delays.spent {
             expires_at
         } else {
             earlier(true, self.next_probe_at.q.val(), expires_at)
         };
         let takes_path = !state.probe;
+        let mut awaited = state;
+        awaited.armed = true;
+        awaited.deadline = next_check;
+        let mut rechecked = awaited;
+        rechecked.probe_is_tail = true;
+        let tail_probe = with_probe_on(awaited, path, true);
 
         // ask a silent plane, if no probe waits
         let asks = self.asks.q.val();
-        let asks_plane_1 = avoids(state, plane_up, true) & plane_up.get_bit(1);
-        let asks_plane_0 = avoids(state, plane_up, false) & plane_up.get_bit(0);
-        let may_ask = (asks_plane_0 | asks_plane_1) & takes_path;
-        let asked = RequesterState {
-            probe: path.found,
-            probe_index: path.index,
-            probe_entropy: path.entropy,
-            probe_is_tail: false,
-            ..state
-        };
-        let awaited = RequesterState {
-            armed: true,
-            deadline: next_check,
-            ..state
-        };
-        // A probe that waits already serves as the tail probe.
-        let rechecked = RequesterState {
-            probe_is_tail: true,
-            ..awaited
-        };
-        let with_path = RequesterState {
-            probe: path.found,
-            probe_index: path.index,
-            probe_entropy: path.entropy,
-            ..rechecked
-        };
-        let probed = if takes_path { with_path } else { rechecked };
+        let silent = silent_planes(state, plane_up);
+        let may_ask = silent.any() & takes_path;
+        let question = with_probe_on(state, path, false);
 
         // Spend a retry, except for a packet that was not late. It covers what is lost until the next one is due. State and time have been stable for a cycle when a packet is
         // marked lost.
@@ -237,84 +160,53 @@ impl Logic for LossFlow {
             sent.retries
         };
 
+        // Requests. Whether they are issued is decided below.
         self.spray.start.next = false;
-        self.spray.request.next = SprayRequest {
-            op: if step == Step::RequestPath {
-                SprayOp::Choose
+        let probe_path = ProbePath {
+            chooses: step == LossStep::RequestPath,
+            plane: if asks {
+                silent.get_bit(1)
             } else {
-                SprayOp::Feedback
+                here ^ other_up
             },
-            qp: op.qp,
-            plane: if asks { asks_plane_1 } else { here ^ other_up },
-            count: bits::<6>(1),
-            avoid_valid: !asks,
-            avoid: sent.ev,
-            index: sent.ev,
-            feedback: self.feedback.q.val(),
-            now: op.now,
-            ..SprayRequest::default()
+            avoids_last: !asks,
         };
+        self.spray.request.next = path_request(op, probe_path, sent, self.feedback.q.val());
         self.nscc.start.next = false;
-        self.nscc.request.next = NsccRequest {
-            op: NsccOp::Loss,
-            qp: op.qp,
-            now: op.now,
-            bytes: bit_cast::<24, LENGTH_BITS>(sent.length),
-            ..NsccRequest::default()
-        };
+        self.nscc.request.next = loss_report(op, sent);
         self.window.start.next = false;
-        self.window.request.next = WindowRequest {
-            op: match step {
-                Step::Idle => {
-                    if timer {
-                        WindowOp::Query
-                    } else {
-                        WindowOp::Read
-                    }
+        let window_op = match step {
+            LossStep::Idle => {
+                if timer {
+                    WindowOp::Query
+                } else {
+                    WindowOp::Read
                 }
-                Step::FindInFlight => WindowOp::NextInFlight,
-                _ => WindowOp::MarkLost,
-            },
-            qp: op.qp,
-            psn: match step {
-                Step::Idle => neth.nack_psn,
-                Step::FindInFlight => self.from.q.val(),
-                _ => self.psn.q.val(),
-            },
-            sent: SentPacket { retries, ..sent },
-            ..WindowRequest::default()
+            }
+            LossStep::FindInFlight => WindowOp::NextInFlight,
+            _ => WindowOp::MarkLost,
         };
+        let asked_psn = match step {
+            LossStep::Idle => neth.nack_psn,
+            LossStep::FindInFlight => self.from.q.val(),
+            _ => self.psn.q.val(),
+        };
+        self.window.request.next = packet_request(op, window_op, asked_psn, sent, retries);
 
         let fails = self.refused.q.val() | self.exhausted.q.val();
         self.done.next = false;
-        self.fails.next = (step == Step::End) & fails;
-        self.result.next = OpResult {
-            state,
-            packet_sent: false,
-            tried_again: false,
-            next_action: if fails {
-                NextAction::Fail
-            } else {
-                NextAction::Nothing
-            },
-            una: bits(0),
-            failed_slot_valid: true,
-            slot: sent.slot,
-            status: if self.refused.q.val() {
-                bits::<8>(WcStatus::RemOpErr.code() as u64)
-            } else {
-                bits::<8>(WcStatus::RetryExcErr.code() as u64)
-            },
-        };
+        self.fails.next = (step == LossStep::End) & fails;
+        self.result.next = loss_result(state, sent, self.refused.q.val(), fails);
         self.stats.next = StatPulses::default();
         self.stats.next.lost_index = match step {
-            Step::ReadState => window.sent.ev,
-            Step::CheckExpiry => sent.ev,
+            LossStep::ReadState => window.sent.ev,
+            LossStep::CheckExpiry => sent.ev,
             _ => bits::<8>(0),
         };
 
+        let delays_after_probe = after_tail_probe(delays, op.settings.rto);
         match step {
-            Step::Idle => {
+            LossStep::Idle => {
                 if self.start.val() {
                     self.state.d.next = op.state;
                     self.refused.d.next = false;
@@ -325,39 +217,40 @@ impl Logic for LossFlow {
                         self.state.d.next.armed = false;
                     }
                     self.window.start.next = true;
-                    self.step.d.next = Step::ReadState;
+                    self.step.d.next = LossStep::ReadState;
                 }
             }
-            Step::ReadState => {
+            LossStep::ReadState => {
                 self.from.d.next = window.una;
                 self.psn.d.next = window.psn;
                 self.sent.d.next = window.sent;
-                self.reports_path.d.next = trimmed_on_path;
+                self.reports_path.d.next = nack.trimmed_on_path;
                 self.feedback.d.next = SprayFeedback::Trimmed;
                 self.timed_out.d.next = false;
                 if !self.window.busy.val() {
                     if timer {
-                        self.step.d.next = Step::FindInFlight;
+                        self.step.d.next = LossStep::FindInFlight;
                     } else {
-                        self.stats.next.nack_fatal = fatal;
-                        self.stats.next.nack_trimmed = trimmed;
-                        self.stats.next.lost_on_path = trimmed_on_path;
-                        self.stats.next.nack_recoverable = recoverable;
-                        self.stats.next.nack_ignored = !fatal & !trimmed & !recoverable;
-                        if trimmed | recoverable {
-                            self.step.d.next = Step::MarkLost;
+                        let lost = nack.trimmed | nack.recoverable;
+                        self.stats.next.nack_fatal = nack.fatal;
+                        self.stats.next.nack_trimmed = nack.trimmed;
+                        self.stats.next.lost_on_path = nack.trimmed_on_path;
+                        self.stats.next.nack_recoverable = nack.recoverable;
+                        self.stats.next.nack_ignored = !nack.fatal & !lost;
+                        if lost {
+                            self.step.d.next = LossStep::MarkLost;
                         } else {
-                            self.refused.d.next = fatal;
-                            self.step.d.next = Step::End;
+                            self.refused.d.next = nack.fatal;
+                            self.step.d.next = LossStep::End;
                         }
                     }
                 }
             }
-            Step::FindInFlight => {
+            LossStep::FindInFlight => {
                 self.window.start.next = true;
-                self.step.d.next = Step::ComputeExpiry;
+                self.step.d.next = LossStep::ComputeExpiry;
             }
-            Step::ComputeExpiry => {
+            LossStep::ComputeExpiry => {
                 self.psn.d.next = window.psn;
                 self.from.d.next = window.psn + 1;
                 self.sent.d.next = window.sent;
@@ -369,20 +262,20 @@ impl Logic for LossFlow {
                 self.timed_out.d.next = true;
                 if !self.window.busy.val() {
                     if window.found {
-                        self.step.d.next = Step::CheckExpiry;
+                        self.step.d.next = LossStep::CheckExpiry;
                     } else {
-                        self.step.d.next = Step::End;
+                        self.step.d.next = LossStep::End;
                     }
                 }
             }
-            Step::CheckExpiry => {
+            LossStep::CheckExpiry => {
                 if late {
                     self.stats.next.timeout = true;
                     self.stats.next.lost_on_path = true;
-                    self.step.d.next = Step::MarkLost;
+                    self.step.d.next = LossStep::MarkLost;
                 } else if probes & sent.is_retransmit & exhausts {
                     self.exhausted.d.next = true;
-                    self.step.d.next = Step::End;
+                    self.step.d.next = LossStep::End;
                 } else if probes {
                     // Something may find a packet lost each time before its timeout. That must end, too.
                     if sent.is_retransmit & spends_retry {
@@ -390,38 +283,36 @@ impl Logic for LossFlow {
                         self.state.d.next.next_retry = self.next_retry.q.val();
                     }
                     self.may_probe.d.next = false;
-                    self.state.d.next.delays.spent = is_last;
-                    self.state.d.next.delays.tail = tail;
-                    self.state.d.next.delays.shift = shift;
-                    if trusts_tail {
+                    self.state.d.next.delays = delays_after_probe;
+                    if is_lost_without_probe(state, sent) {
                         self.stats.next.early_loss = true;
                         self.stats.next.lost_on_path = true;
                         self.reports_path.d.next = false;
                         self.timed_out.d.next = false;
-                        self.step.d.next = Step::MarkLost;
+                        self.step.d.next = LossStep::MarkLost;
                     } else {
-                        self.step.d.next = Step::RequestPath;
+                        self.step.d.next = LossStep::RequestPath;
                     }
                 } else if sent.is_retransmit {
                     self.may_probe.d.next = false;
                     self.state.d.next = rearmed;
-                    self.step.d.next = Step::FindInFlight;
+                    self.step.d.next = LossStep::FindInFlight;
                 } else if may_ask {
                     self.asks.d.next = true;
                     self.state.d.next = rearmed;
-                    self.step.d.next = Step::RequestPath;
+                    self.step.d.next = LossStep::RequestPath;
                 } else {
                     self.done.next = true;
                     self.result.next.state = rearmed;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = LossStep::Idle;
                 }
             }
-            Step::MarkLost => {
+            LossStep::MarkLost => {
                 if !self.spray.busy.val() {
                     self.spray.start.next = self.reports_path.q.val();
                     if exhausts {
                         self.exhausted.d.next = true;
-                        self.step.d.next = Step::End;
+                        self.step.d.next = LossStep::End;
                     } else {
                         if spends_retry {
                             self.state.d.next.retries = state.retries + 1;
@@ -431,50 +322,50 @@ impl Logic for LossFlow {
                             self.state.d.next.losses = lost(state.losses, plane_up, here);
                         }
                         self.window.start.next = true;
-                        self.step.d.next = Step::ReportLossToCc;
+                        self.step.d.next = LossStep::ReportLossToCc;
                     }
                 }
             }
-            Step::RequestPath => {
+            LossStep::RequestPath => {
                 if !self.spray.busy.val() {
                     self.spray.start.next = takes_path;
-                    self.step.d.next = Step::TakePath;
+                    self.step.d.next = LossStep::TakePath;
                 }
             }
-            Step::TakePath => {
+            LossStep::TakePath => {
                 if !self.spray.busy.val() & asks {
-                    self.state.d.next = asked;
-                    self.step.d.next = Step::End;
+                    self.state.d.next = question;
+                    self.step.d.next = LossStep::End;
                 } else if !self.spray.busy.val() {
-                    self.state.d.next = probed;
+                    self.state.d.next = if takes_path { tail_probe } else { rechecked };
                     self.step.d.next = if sent.is_retransmit {
-                        Step::FindInFlight
+                        LossStep::FindInFlight
                     } else {
-                        Step::End
+                        LossStep::End
                     };
                 }
             }
-            Step::ReportLossToCc => {
+            LossStep::ReportLossToCc => {
                 if !self.window.busy.val() & !self.nscc.busy.val() {
                     self.nscc.start.next = true;
                     if is_tail {
                         self.state.d.next = awaited;
                     }
                     if timer {
-                        self.step.d.next = Step::FindInFlight;
+                        self.step.d.next = LossStep::FindInFlight;
                     } else {
-                        self.step.d.next = Step::End;
+                        self.step.d.next = LossStep::End;
                     }
                 }
             }
-            Step::End => {
+            LossStep::End => {
                 self.done.next = true;
-                self.step.d.next = Step::Idle;
+                self.step.d.next = LossStep::Idle;
             }
         }
         self.next_probe_at.d.next = op.now + bit_cast::<32, TAIL_BITS>(delays.tail);
         if self.reset.val() {
-            self.step.d.next = Step::Idle;
+            self.step.d.next = LossStep::Idle;
         }
     }
 }

@@ -8,12 +8,12 @@ use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::TxSeth;
 use stellar_wire::hw::{Psn, Qpn};
 
-use crate::bundles::{DueSnk, ProducerSnk};
+use crate::bundles::{BackgroundBurstSnk, DueSnk, ProducerSnk};
 use crate::burst_send::UnreadableMessage;
 use crate::op_arbiter::OpArbiter;
 use crate::ports::{of_port, pair};
 use crate::records::{ConfigureKind, OpKind, Pick};
-use crate::sack_flow::offset;
+use crate::sack_fields::offset;
 
 /// Returns whether the SACK covers only PSNs before `psn`. Levels: two carry chains and 2.
 #[hdl_fn]
@@ -70,11 +70,7 @@ pub struct OpPick {
 
     // The burst that is sent in the background. Beside it only SACKs that cannot cover its PSNs, doorbells and wake-ups start. Near its end the next burst of
     // the other port may start too, if nothing else is pending.
-    pub burst_active: Signal<In, Bit>,
-    pub burst_ends_soon: Signal<In, Bit>,
-    pub burst_qp: Signal<In, Qpn>,
-    pub burst_port: Signal<In, Bit>,
-    pub burst_first_psn: Signal<In, Psn>,
+    pub burst: BackgroundBurstSnk,
 
     /// The operation may start in this cycle.
     pub valid: Signal<Out, Bit>,
@@ -119,7 +115,7 @@ impl Logic for OpPick {
         let is_sack = control.kind == ControlKind::Sack;
 
         // what may start beside the burst
-        let burst_active = self.burst_active.val();
+        let burst_active = self.burst.active.val();
         let free = !burst_active;
         let is_before_burst = self.control_checked.q.val() & self.control_before_burst.q.val();
         let may_pass = is_before_burst & is_sack;
@@ -128,11 +124,11 @@ impl Logic for OpPick {
             | self.due.valid.val()
             | self.fault.valid.val()
             | self.flush.valid.val();
-        let ends_soon = self.burst_ends_soon.val();
+        let ends_soon = self.burst.ends_soon.val();
         let next_may_start = ends_soon & !higher_prio_pending;
         let ready_heads = self.head_valid.val() & self.tx_space.val() & !self.turns.val();
         let unserved_heads = ready_heads & !self.served.val();
-        let burst_port = self.burst_port.val();
+        let burst_port = self.burst.port.val();
         let other_port = pair(burst_port, !burst_port);
         let other_head = unserved_heads & other_port;
         let due = self.due.valid.val() & free & !self.arms.val();
@@ -227,9 +223,9 @@ impl Logic for OpPick {
 
         // compare the control packet with the burst
         self.control_checked.d.next = self.control.valid.val() & burst_active & !takes_control;
-        let other_qp = control.qp != self.burst_qp.val();
+        let other_qp = control.qp != self.burst.qp.val();
         self.control_before_burst.d.next =
-            other_qp | names_only_before(control.seth, self.burst_first_psn.val());
+            other_qp | names_only_before(control.seth, self.burst.first_psn.val());
 
         if self.reset.val() {
             self.chosen.d.next = false;

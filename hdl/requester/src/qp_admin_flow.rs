@@ -6,17 +6,13 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
 use stellar_wire::hw::congestion::{NsccOp, NsccRequest};
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
-use stellar_wire::hw::spray::{PathUse, SprayOp, SprayRequest, SprayResponse};
+use stellar_wire::hw::spray::{PathUse, SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::{Psn, SqIndex};
 
-use crate::bundles::CallSrc;
-use crate::deadline::longest_tail;
-use crate::records::{
-    ConfigureKind, DelayState, NextAction, Op, OpKind, OpResult, PathPolicy, RcPathState, RcState,
-    RequesterState,
-};
-use crate::silent_plane::PlaneLosses;
+use crate::bundles::{CallSrc, UnitSrc};
+use crate::configured_state::{after_path_use, configured_state, path_use_request};
+use crate::records::{ConfigureKind, NextAction, Op, OpKind, OpResult, PathPolicy, RequesterState};
 
 /// Step of the flow. A step that issues a request is followed by one that waits for the response.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -70,12 +66,10 @@ pub struct QpAdminFlow {
     pub failed_status: Signal<Out, Bits<8>>,
 
     // Functional units.
-    pub spray: CallSrc<SprayRequest>,
-    pub spray_response: Signal<In, SprayResponse>,
+    pub spray: UnitSrc<SprayRequest, SprayResponse>,
     pub nscc: CallSrc<NsccRequest>,
     pub window: CallSrc<WindowRequest>,
-    pub messages: CallSrc<MessageRequest>,
-    pub messages_response: Signal<In, MessageResponse>,
+    pub messages: UnitSrc<MessageRequest, MessageResponse>,
     /// Responses as they arrive.
     pub answer: FlowSnk<MessageResponse>,
 
@@ -93,18 +87,8 @@ pub struct QpAdminFlow {
 impl Logic for QpAdminFlow {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            step,
-            begins,
-            state_after,
-            una,
-            fails_oldest,
-            failed_slot_valid,
-            slot,
-            status
-        );
+        dff_setup!(self, clock, step, begins, state_after, una, fails_oldest);
+        dff_setup!(self, clock, failed_slot_valid, slot, status);
         let op = self.op.val();
         let op_result = self.op_result.val();
         let step = self.step.q.val();
@@ -113,7 +97,7 @@ impl Logic for QpAdminFlow {
         } else {
             self.state_after.q.val()
         };
-        let messages = self.messages_response.val();
+        let messages = self.messages.response.val();
         let free = !self.spray.busy.val()
             & !self.nscc.busy.val()
             & !self.window.busy.val()
@@ -127,22 +111,7 @@ impl Logic for QpAdminFlow {
         self.spray.start.next = false;
         let path_use = self.path_use.val();
         let changes_path = op.configure == ConfigureKind::PathUse;
-        self.spray.request.next = SprayRequest {
-            op: match op.configure {
-                ConfigureKind::PathUse => {
-                    if path_use.denied {
-                        SprayOp::Deny
-                    } else {
-                        SprayOp::Allow
-                    }
-                }
-                _ => SprayOp::Configure,
-            },
-            qp: op.qp,
-            index: path_use.index,
-            now: op.now,
-            ..SprayRequest::default()
-        };
+        self.spray.request.next = path_use_request(op, path_use);
         self.nscc.start.next = false;
         self.nscc.request.next = NsccRequest {
             op: NsccOp::Configure,
@@ -240,33 +209,8 @@ impl Logic for QpAdminFlow {
                     match op.configure {
                         ConfigureKind::Requester => {
                             self.window.start.next = true;
-                            self.state_after.d.next = RequesterState {
-                                failed: false,
-                                una: op.settings.first_psn,
-                                mpr: op.settings.mpr,
-                                armed: false,
-                                deadline: bits(0),
-                                retries: bits(0),
-                                next_retry: bits(0),
-                                losses: PlaneLosses::default(),
-                                probe: false,
-                                probe_index: bits(0),
-                                probe_is_tail: false,
-                                probe_entropy: bits(0),
-                                path_policy: state_after.path_policy,
-                                delays: DelayState {
-                                    tail: longest_tail(op.settings.rto),
-                                    ..DelayState::default()
-                                },
-                                rc: RcState {
-                                    to_send: op.settings.first_psn,
-                                    sent: op.settings.first_psn,
-                                    rnr_retries: bits(0),
-                                    waits: false,
-                                    pkts_since_ack_req: bits(0),
-                                    paths: RcPathState::default(),
-                                },
-                            };
+                            self.state_after.d.next =
+                                configured_state(op.settings, state_after.path_policy);
                         }
                         ConfigureKind::SendQueue => {
                             self.messages.start.next = true;
@@ -289,13 +233,8 @@ impl Logic for QpAdminFlow {
                 if free {
                     self.done.next = true;
                     if changes_path {
-                        // A plane may have lost its last path, so that no burst may count on one.
-                        self.state.next.path_policy.keeps_all_paths =
-                            state_after.path_policy.spreads & !self.spray_response.val().denies;
-                        // A probe that waits for its port does not leave on a path that is denied.
-                        let is_of_probe = state_after.probe_index == path_use.index;
-                        self.state.next.probe =
-                            state_after.probe & !(path_use.denied & is_of_probe);
+                        self.state.next =
+                            after_path_use(state_after, path_use, self.spray.response.val());
                         self.reschedule.next = !state_after.failed;
                     }
                     self.step.d.next = Step::Idle;

@@ -3,7 +3,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-use crate::ports::of_port;
+use crate::ports::{of_port, pair};
 use crate::records::RequesterState;
 
 /// Bit of a count of losses that is set when the plane is silent: from 16 losses on.
@@ -62,4 +62,13 @@ pub fn avoids(state: RequesterState, plane_up: Bits<2>, plane: Bit) -> Bit {
     let here = if plane { silent1 } else { silent0 };
     let other = if plane { silent0 } else { silent1 };
     state.path_policy.keeps_all_paths & here & !other & of_port(plane_up, !plane)
+}
+
+/// Returns the planes that are up and that data packets keep away from: bit p belongs to plane p. Levels: 3.
+#[hdl_fn]
+pub fn silent_planes(state: RequesterState, plane_up: Bits<2>) -> Bits<2> {
+    pair(
+        avoids(state, plane_up, false) & plane_up.get_bit(0),
+        avoids(state, plane_up, true) & plane_up.get_bit(1),
+    )
 }

@@ -9,7 +9,7 @@ use stellar_wire::hw::messages::MessageResponse;
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::window::{WindowOp, WindowResponse};
 
-/// Steps of a burst, in the order of `TransmitFlow`.
+/// Steps of a burst, in the order of `BurstFlow`.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 enum Phase {
     Idle,

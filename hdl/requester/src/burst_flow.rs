@@ -1,0 +1,345 @@
+//! Sends a burst: measures it, admits it, and has it collected and sent (reference: the end of `MrcRequester::transmit_each` and of `RcRequester::transmit_each`).
+
+use hdl_macros::{clock, clock_reset, hdl, join};
+use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::fence::EpochEnd;
+use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
+use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
+use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
+use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest};
+
+use crate::bundles::{BackgroundBurstSrc, CallSrc, UnitSrc, WindowSpaceSnk};
+use crate::burst_collect::BurstHead;
+use crate::burst_kind::burst_kind;
+use crate::burst_measure::BurstMeasure;
+use crate::burst_send::UnreadableMessage;
+use crate::burst_state::{after_sending, armed, SentBurst};
+use crate::burst_step::BurstStep;
+use crate::bursts::Bursts;
+use crate::packet_queue::Run;
+use crate::ports::of_port;
+use crate::records::{NextAction, Op, OpResult};
+use crate::segment::bytes_of;
+use crate::selected::{retries_before, Selected};
+
+/// Sends the burst that `TransmitSelect` has selected, or nothing. A burst of new MRC packets is sent in the background: the window allocates all of its packets, and the flow is done.
+///
+/// Paths and translations are requested whatever comes of each other, so packets whose local buffer cannot be read have consumed paths, as in the reference.
+#[derive(LogicBlock, Default)]
+pub struct BurstFlow {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // Selection.
+    /// The message of the first packet is requested in this cycle; or nothing is sent.
+    pub start: Signal<In, Bit>,
+    pub sends_nothing: Signal<In, Bit>,
+    /// Both are stable from `start` to `done`.
+    pub op: Signal<In, Op>,
+    pub selected: Signal<In, Selected>,
+    pub space: WindowSpaceSnk,
+    /// The congestion window, once it is known.
+    pub cwnd: Signal<In, Bits<24>>,
+    pub cwnd_known: Signal<In, Bit>,
+    /// Bit p: port p can send.
+    pub plane_up: Signal<In, Bits<2>>,
+    pub in_progress: Signal<Out, Bit>,
+    pub done: Signal<Out, Bit>,
+    pub result: Signal<Out, OpResult>,
+    /// High for one cycle: the queue pair has a new packet to send, and finds no block for its window.
+    pub starved: Signal<Out, Bit>,
+    /// High for one cycle: the burst begins, with this number of packets and of payload bytes.
+    pub begins: Signal<Out, Bit>,
+    pub count: Signal<Out, Bits<6>>,
+    pub payload: Signal<Out, Bits<24>>,
+
+    // The burst in the background: see `Bursts`.
+    pub background: BackgroundBurstSrc,
+    pub is_stopped: Signal<Out, Bit>,
+    pub may_follow: Signal<Out, Bit>,
+    pub unreadable: Src<UnreadableMessage>,
+
+    // Functional units.
+    pub spray: UnitSrc<SprayRequest, SprayResponse>,
+    /// The spray engine is free in the next cycle, if this flow does not use it in this one.
+    pub spray_frees: Signal<In, Bit>,
+    /// Responses as they arrive: a burst has many.
+    pub path: FlowSnk<SprayResponse>,
+    pub paths_pending: Signal<Out, Bit>,
+    pub paths_follow: Signal<Out, Bit>,
+    pub window: CallSrc<WindowRequest>,
+    pub messages: UnitSrc<MessageRequest, MessageResponse>,
+    /// Responses as they arrive: a burst has many.
+    pub taken: FlowSnk<MessageResponse>,
+    pub sent_packet: FlowSrc<SentPacket>,
+    pub xlate_req: OfferSrc<TranslateRequest>,
+    pub xlate_rsp: FlowSnk<TranslateResponse>,
+    pub dropped: Signal<Out, EpochEnd>,
+
+    /// High for one cycle per packet sent, with its record.
+    pub tx: FlowSrc<TxRequest>,
+    pub sent: Signal<Out, SentPacket>,
+
+    bursts: Bursts,
+    measure: BurstMeasure,
+    step: DFF<BurstStep>,
+    /// `Admit`: the burst is collected from now on. Decided a cycle before, because much follows from it in this one.
+    collects: DFF<Bit>,
+    /// The burst has NOPs, which may be complete.
+    nops: DFF<Bit>,
+}
+
+impl Logic for BurstFlow {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(self, clock, step, collects, nops);
+        clock_reset!(self, bursts);
+        clock!(self, clock, measure);
+        let op = self.op.val();
+        let rc = op.settings.rc;
+        let step = self.step.q.val();
+        let selected = self.selected.val();
+        let state = selected.state;
+        let is_retransmit = selected.is_retransmit;
+        let spray = self.spray.response.val();
+
+        // measure. The response is not waited for in the client of the message table, which would cost a cycle.
+        let arrives = self.taken.valid.val();
+        let fetched = if arrives {
+            self.taken.record.val()
+        } else {
+            self.messages.response.val()
+        };
+        let counts = step == BurstStep::CountPackets;
+        self.measure.is_retransmit.next = is_retransmit;
+        self.measure.psn.next = selected.psn;
+        self.measure.retries.next = retries_before(selected);
+        self.measure.tail.next = state.delays.tail;
+        self.measure.looks_up.next = step == BurstStep::LookupMessage;
+        self.measure.fetched.next = fetched;
+        self.measure.measures.next = step == BurstStep::MeasureSpace;
+        self.measure.in_flight.next = selected.in_flight;
+        self.measure.counts.next = counts;
+        join!(
+            self,
+            op => measure.op,
+            cwnd => measure.cwnd,
+            space.known => measure.sets_space,
+            space.packets => measure.psn_space,
+            space.blocks => measure.pool_space,
+        );
+
+        // admit
+        let admitted = self.measure.admitted.val();
+        let collects = self.collects.q.val();
+        let admits = if counts {
+            self.measure.admits.val()
+        } else {
+            admitted
+        };
+        let waits_for_spray = counts | ((step == BurstStep::Admit) & !collects);
+        self.collects.d.next = waits_for_spray & admits & (rc | self.spray_frees.val());
+        assert!(
+            (step != BurstStep::Admit) | (collects == (admitted & (rc | !self.spray.busy.val()))),
+            "whether the spray engine is free was not known a cycle before"
+        );
+
+        // collect and send
+        let is_new = !is_retransmit & !rc;
+        let segment = self.measure.segment.val();
+        let packets = self.measure.count.val();
+        let port_up = of_port(self.plane_up.val(), op.port);
+        self.bursts.start.next = collects;
+        self.bursts.head.next = BurstHead {
+            message: self.measure.message.val(),
+            run: Run { segment, packets },
+            bytes: bytes_of(segment, packets, op.settings.mtu_log2),
+            more: self.measure.more.val(),
+            only_short: self.measure.only_short.val(),
+            has_path: rc | (is_new & op.state.path_policy.keeps_all_paths & port_up),
+            is_retransmit: is_retransmit & !rc,
+            avoid: selected.last_sent.ev,
+        };
+        self.bursts.kind.next = burst_kind(
+            op,
+            selected,
+            self.measure.window_space.val(),
+            self.measure.ack_req_all.val(),
+            spray.entropy,
+        );
+        self.bursts.spray.busy.next = self.spray.busy.val();
+        self.bursts.window.busy.next = self.window.busy.val();
+        join!(
+            self,
+            op => bursts.op,
+            bursts.count => count,
+            bursts.payload => payload,
+            bursts.is_stopped => is_stopped,
+            bursts.may_follow => may_follow,
+            bursts.background => background,
+            bursts.unreadable => unreadable,
+            path => bursts.path,
+            bursts.paths_pending => paths_pending,
+            bursts.paths_follow => paths_follow,
+            taken => bursts.taken,
+            bursts.sent_packet => sent_packet,
+            bursts.xlate_req => xlate_req,
+            xlate_rsp => bursts.xlate_rsp,
+            bursts.dropped => dropped,
+            bursts.tx => tx,
+            bursts.sent => sent,
+        );
+        let begins = self.bursts.begins.val();
+        let any = self.bursts.any.val();
+        let leaves = self.bursts.tx.valid.val();
+        self.begins.next = begins;
+
+        // Requests: those of the burst, and what becomes of the packet that was sent again. If no packet is sent, messages may complete. Whose request it is does not depend on whether there is
+        // one, which comes late.
+        let is_of_burst = (step == BurstStep::Collect) | ((step == BurstStep::Admit) & collects);
+        assert!(
+            is_of_burst | !self.bursts.messages.valid.val(),
+            "a burst takes messages before it is collected"
+        );
+        self.spray.start.next = self.bursts.spray.start.val();
+        self.spray.request.next = self.bursts.spray.request.val();
+        self.window.start.next = self.bursts.window.start.val();
+        self.window.request.next = if step == BurstStep::Send {
+            WindowRequest {
+                op: WindowOp::MarkRetransmitted,
+                qp: op.qp,
+                psn: selected.psn,
+                sent: self.bursts.sent.val(),
+                ..WindowRequest::default()
+            }
+        } else {
+            self.bursts.window.request.val()
+        };
+        self.messages.start.next = self.bursts.messages.valid.val();
+        self.messages.request.next = if is_of_burst {
+            self.bursts.messages.record.val()
+        } else {
+            MessageRequest {
+                op: MessageOp::Complete,
+                qp: op.qp,
+                psn: selected.una,
+                ..MessageRequest::default()
+            }
+        };
+
+        // Result. When it is valid is decided below. The state depends on the step alone: only an operation that is done has a result, and whether it is done comes late.
+        let armed_state = armed(op, state, self.measure.timeout.val());
+        let timed_state = if any { armed_state } else { state };
+        let sent = SentBurst {
+            is_retransmit,
+            next_psn: self.bursts.next_psn.val(),
+            pkts_since_ack_req: self.bursts.pkts_since_ack_req.val(),
+            asks: self.bursts.asks.val(),
+            asking_psn: self.bursts.asking_psn.val(),
+            path: spray.index,
+        };
+        let sent_state = after_sending(op, timed_state, sent);
+        self.in_progress.next = step != BurstStep::Idle;
+        self.starved.next = false;
+        self.done.next = false;
+        self.result.next = OpResult {
+            state: if is_of_burst {
+                armed_state
+            } else if step == BurstStep::Send {
+                sent_state
+            } else {
+                state
+            },
+            packet_sent: false,
+            tried_again: false,
+            next_action: NextAction::Completing,
+            una: selected.una,
+            failed_slot_valid: false,
+            slot: bits(0),
+            status: bits(0),
+        };
+
+        match step {
+            BurstStep::Idle => {
+                if self.start.val() {
+                    self.step.d.next = BurstStep::LookupMessage;
+                } else if self.sends_nothing.val() {
+                    self.step.d.next = BurstStep::SendNothing;
+                }
+            }
+            BurstStep::LookupMessage => {
+                let is_usable = fetched.found & !(is_retransmit & fetched.message.fault);
+                if arrives & is_usable {
+                    self.step.d.next = BurstStep::MeasureSpace;
+                } else if !self.messages.busy.val() {
+                    self.messages.start.next = true;
+                    self.done.next = true;
+                    self.step.d.next = BurstStep::Idle;
+                }
+            }
+            BurstStep::MeasureSpace => {
+                if self.cwnd_known.val() {
+                    self.step.d.next = BurstStep::CountPackets;
+                }
+            }
+            BurstStep::CountPackets => self.step.d.next = BurstStep::Admit,
+            BurstStep::Admit => {
+                if collects {
+                    self.step.d.next = BurstStep::Collect;
+                } else if !admitted {
+                    self.starved.next = selected.starves;
+                    self.messages.start.next = true;
+                    self.done.next = true;
+                    self.step.d.next = BurstStep::Idle;
+                }
+            }
+            BurstStep::SendNothing => {
+                self.messages.start.next = true;
+                self.done.next = true;
+                self.step.d.next = BurstStep::Idle;
+            }
+            BurstStep::Collect => {
+                if self.bursts.no_path.val() {
+                    self.step.d.next = BurstStep::SendNothing;
+                }
+            }
+            BurstStep::Send => {
+                self.window.start.next = leaves & is_retransmit & !rc;
+                if self.bursts.ends.val() {
+                    self.done.next = true;
+                    self.result.next.packet_sent = any;
+                    // If a packet was sent, no message completes or fails.
+                    self.result.next.next_action = if any & !self.nops.q.val() {
+                        NextAction::Nothing
+                    } else {
+                        NextAction::Complete
+                    };
+                    self.step.d.next = BurstStep::Idle;
+                }
+            }
+        }
+        // The burst begins: with `Admit`, if nothing has to be waited for.
+        if begins {
+            self.nops.d.next = self.bursts.nops.val();
+            self.step.d.next = if is_new {
+                BurstStep::Idle
+            } else {
+                BurstStep::Send
+            };
+        }
+        if begins & is_new {
+            self.done.next = true;
+            self.result.next.packet_sent = true;
+            self.result.next.next_action = if self.bursts.nops.val() {
+                NextAction::Complete
+            } else {
+                NextAction::Nothing
+            };
+        }
+        if self.reset.val() {
+            self.step.d.next = BurstStep::Idle;
+            self.collects.d.next = false;
+        }
+    }
+}

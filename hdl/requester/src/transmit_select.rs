@@ -1,0 +1,345 @@
+//! Selects what a port sends for a queue pair (reference: the beginning of `MrcRequester::transmit_each` and of `RcRequester::transmit_each`).
+
+use hdl_macros::hdl;
+use hdl_primitives::FlowSrc;
+use rust_hdl::prelude::*;
+use stellar_wire::hw::congestion::WindowChange;
+use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
+use stellar_wire::hw::requester::TxRequest;
+use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
+use stellar_wire::hw::window::{WindowRequest, WindowResponse};
+
+use crate::bundles::{UnitSrc, WindowSpaceSrc};
+use crate::choice::{choose, probe_packet, with_due_probe};
+use crate::deadline::earlier;
+use crate::mrc_action::{mrc_action, Hindrances, MrcAction};
+use crate::ports::of_port;
+use crate::rc_space::rc_space;
+use crate::rc_turn::{has_paths, rc_turn};
+use crate::records::{NextAction, Op, OpResult, RequesterState};
+use crate::select_requests::{message_question, spray_question, window_question};
+use crate::select_step::{first_step, SelectStep};
+use crate::selected::{selected_at_start, Selected};
+
+/// Sends a probe, or selects a lost packet or new packets for `BurstFlow`, and requests the message of the first one. RC uses no transmit window, and the spray engine only with a
+/// path policy. Then the spray engine gives the path of the whole burst before the message is looked up, and its response stays until the burst has left.
+///
+/// Only a policy that probes has a probe due or holds the queue pair, and only lost packets need to know which planes are usable. Otherwise the spray engine is not queried.
+#[derive(LogicBlock, Default)]
+pub struct TransmitSelect {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    // Sequencer.
+    pub start: Signal<In, Bit>,
+    pub op: Signal<In, Op>,
+    /// Bit p: port p can send.
+    pub plane_up: Signal<In, Bits<2>>,
+    /// The message table still processes the previous SACK. If that moves the queue pair to the error state, nothing is sent.
+    pub completing: Signal<In, Bit>,
+    /// An operation is in progress.
+    pub in_progress: Signal<Out, Bit>,
+    /// High for one cycle: the operation is done without a burst, with this result.
+    pub done: Signal<Out, Bit>,
+    pub result: Signal<Out, OpResult>,
+    pub probe: FlowSrc<TxRequest>,
+    /// A probe may leave in this step, and no packet of a burst does.
+    pub may_probe: Signal<Out, Bit>,
+
+    // The burst in the background: see `Bursts`.
+    pub burst_active: Signal<In, Bit>,
+    pub is_stopped: Signal<In, Bit>,
+    pub may_follow: Signal<In, Bit>,
+
+    // The burst to send.
+    pub selected: Signal<Out, Selected>,
+    pub space: WindowSpaceSrc,
+    /// High for one cycle: the first message is requested; or nothing is sent, so messages complete.
+    pub launches: Signal<Out, Bit>,
+    pub sends_nothing: Signal<Out, Bit>,
+    pub burst_done: Signal<In, Bit>,
+
+    // Functional units.
+    pub spray: UnitSrc<SprayRequest, SprayResponse>,
+    /// The spray engine has not answered the query of this flow. Other than its `busy`, this does not depend on paths of a burst that it has to return.
+    pub spray_asked: Signal<In, Bit>,
+    pub window: UnitSrc<WindowRequest, WindowResponse>,
+    pub messages: UnitSrc<MessageRequest, MessageResponse>,
+    /// Congestion control is free to change the window as `spray` tells.
+    pub cwnd_known: Signal<In, Bit>,
+    pub changes_cwnd: Signal<Out, Bit>,
+
+    /// MRC: what is done, once all units have answered.
+    action: Signal<Local, MrcAction>,
+    step: DFF<SelectStep>,
+    held: DFF<Selected>,
+    /// The spray engine was queried.
+    spray_requested: DFF<Bit>,
+    /// The window was changed as the last response of the spray engine tells; the spray engine knows that nothing is in flight.
+    cwnd_changed: DFF<Bit>,
+    told_empty: DFF<Bit>,
+}
+
+impl Logic for TransmitSelect {
+    #[hdl]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            step,
+            held,
+            spray_requested,
+            cwnd_changed,
+            told_empty
+        );
+        let op = self.op.val();
+        let port = op.port;
+        let rc = op.settings.rc;
+        let step = self.step.q.val();
+        let held = self.held.q.val();
+        let state = held.state;
+        let spray = self.spray.response.val();
+        let window = self.window.response.val();
+        let messages = self.messages.response.val();
+        let burst_active = self.burst_active.val();
+        let spray_busy = self.spray.busy.val();
+        let spray_requested = self.spray_requested.q.val();
+        let told_empty = self.told_empty.q.val();
+        let asks_policy = step == SelectStep::AskPolicy;
+        let selects = step == SelectStep::Select;
+
+        // RC: what may be sent
+        let rc_space = rc_space(op.settings, op.state);
+        let first_step = first_step(op, burst_active, spray_busy);
+        let is_other_port = (op.settings.plane != port) & !has_paths(op.settings);
+        let sends_nothing = rc & (is_other_port | op.state.rc.waits);
+        let turn = rc_turn(state, spray, held.is_retransmit, told_empty, port);
+
+        // MRC: what is sent
+        let mut query_response = spray;
+        query_response.found = spray.found & spray_requested;
+        let due = with_due_probe(state, query_response);
+        let choice = choose(due, self.plane_up.val(), port, spray, window);
+        let held_back = op.state.path_policy.probes & spray.held;
+        let empty = window.una == window.next_psn;
+        let needs_spray_query = !spray_requested & window.lost.any();
+        let units_ready = !self.window.busy.val()
+            & !needs_spray_query
+            & !(spray_requested & self.spray_asked.val())
+            & !self.messages.busy.val();
+        assert!(
+            !selects | !spray_requested | (spray_busy == self.spray_asked.val()),
+            "the spray engine has paths to return while it is queried"
+        );
+        let hindrances = Hindrances {
+            fails: self.completing.val() & messages.found,
+            changes_cwnd: spray_requested
+                & (spray.window != WindowChange::Keep)
+                & !self.cwnd_changed.q.val(),
+            tells_empty: held_back & spray.drains & empty & !told_empty,
+            is_stopped: self.is_stopped.val(),
+            held: held_back,
+            drains: spray.drains,
+        };
+        self.action.next = mrc_action(choice, hindrances);
+        // The timer schedules a queue pair again that the policy holds back.
+        let until_policy_allows = RequesterState {
+            armed: true,
+            deadline: earlier(state.armed, state.deadline, spray.until),
+            ..due
+        };
+
+        // A probe whose plane went down is dropped, so that it does not keep the values of the other plane from being probed.
+        let may_leave =
+            op.state.probe & of_port(self.plane_up.val(), op.state.probe_index.get_bit(0));
+        let probe_waits = if step == SelectStep::Idle {
+            may_leave
+        } else {
+            state.probe
+        };
+
+        let at_start = selected_at_start(op, rc_space, may_leave);
+
+        // Requests. Whether they are issued is decided below.
+        self.spray.start.next = false;
+        self.spray.request.next = spray_question(step, op, turn, probe_waits, empty);
+        self.window.start.next = false;
+        self.window.request.next = window_question(step, op, choice.lost_psn);
+        self.messages.start.next = false;
+        self.messages.request.next = message_question(step, op, rc_space.is_retransmit, window);
+        self.changes_cwnd.next = false;
+
+        // What the burst gets.
+        self.launches.next = false;
+        self.sends_nothing.next = false;
+        self.selected.next = held;
+        self.space.known.next = selects | self.start.val();
+        self.space.packets.next = if selects {
+            choice.window_space
+        } else {
+            rc_space.packets
+        };
+        self.space.blocks.next = if selects { window.room } else { bits::<6>(63) };
+
+        // Result. When it is valid is decided below.
+        self.in_progress.next = step != SelectStep::Idle;
+        self.may_probe.next = (selects & !burst_active) | asks_policy;
+        self.probe.valid.next = false;
+        let probe_after = if rc { state.rc.sent } else { window.next_psn };
+        let probing = if rc { turn.state } else { due };
+        self.probe.record.next = probe_packet(op, probe_after, probing);
+        self.done.next = false;
+        self.result.next = OpResult {
+            state: match step {
+                SelectStep::Idle => op.state,
+                SelectStep::AskPolicy => turn.state,
+                SelectStep::Select => due,
+                _ => state,
+            },
+            packet_sent: false,
+            tried_again: false,
+            next_action: NextAction::Nothing,
+            una: if selects { window.una } else { held.una },
+            failed_slot_valid: true,
+            slot: messages.slot,
+            status: messages.status,
+        };
+
+        match step {
+            SelectStep::Idle | SelectStep::WaitForUnits => {
+                if self.start.val() {
+                    self.held.d.next = at_start;
+                    self.spray_requested.d.next = op.state.path_policy.probes;
+                    self.cwnd_changed.d.next = false;
+                    self.told_empty.d.next = false;
+                }
+                if self.start.val() & (op.state.failed | !op.settings.valid | sends_nothing) {
+                    self.done.next = true;
+                } else if self.start.val() | (step == SelectStep::WaitForUnits) {
+                    self.launches.next = first_step == SelectStep::Burst;
+                    self.messages.start.next = first_step == SelectStep::Burst;
+                    self.window.start.next = first_step == SelectStep::Select;
+                    self.spray.start.next = (first_step == SelectStep::AskPolicy)
+                        | ((first_step == SelectStep::Select) & op.state.path_policy.probes);
+                    self.step.d.next = first_step;
+                }
+            }
+            SelectStep::AskPolicy => {
+                if !spray_busy {
+                    self.held.d.next.state = turn.state;
+                    if turn.tells_empty {
+                        self.spray.start.next = true;
+                        self.told_empty.d.next = true;
+                    } else if turn.probes {
+                        self.probe.valid.next = true;
+                        self.result.next.state.probe = false;
+                        self.result.next.packet_sent = true;
+                        self.done.next = true;
+                        self.step.d.next = SelectStep::Idle;
+                    } else if turn.held_back {
+                        // The timer schedules the queue pair again.
+                        self.done.next = true;
+                        self.step.d.next = SelectStep::Idle;
+                    } else {
+                        self.spray.start.next = true;
+                        self.step.d.next = SelectStep::AwaitPath;
+                    }
+                }
+            }
+            SelectStep::AwaitPath => {
+                if !spray_busy & spray.found {
+                    self.launches.next = true;
+                    self.messages.start.next = true;
+                    self.step.d.next = SelectStep::Burst;
+                } else if !spray_busy {
+                    self.done.next = true;
+                    self.step.d.next = SelectStep::Idle;
+                }
+            }
+            SelectStep::Select => {
+                self.held.d.next.una = window.una;
+                self.held.d.next.starves = choice.starves;
+                self.held.d.next.in_flight = window.in_flight;
+                if needs_spray_query & !self.window.busy.val() & !spray_busy {
+                    self.spray.start.next = true;
+                    self.spray_requested.d.next = true;
+                }
+                if units_ready {
+                    self.held.d.next.state = due;
+                    match self.action.val() {
+                        MrcAction::Fail => {
+                            self.result.next.next_action = NextAction::Fail;
+                            self.done.next = true;
+                            self.step.d.next = SelectStep::Idle;
+                        }
+                        MrcAction::ChangeCwnd => {
+                            self.changes_cwnd.next = self.cwnd_known.val();
+                            self.cwnd_changed.d.next = self.cwnd_known.val();
+                        }
+                        MrcAction::TellEmpty => {
+                            self.spray.start.next = true;
+                            self.told_empty.d.next = true;
+                            self.cwnd_changed.d.next = false;
+                        }
+                        MrcAction::TryAgain => {
+                            self.result.next.tried_again = true;
+                            self.done.next = true;
+                            self.step.d.next = SelectStep::Idle;
+                        }
+                        MrcAction::HoldBack => {
+                            self.held.d.next.state = until_policy_allows;
+                            self.sends_nothing.next = true;
+                            self.step.d.next = SelectStep::Burst;
+                        }
+                        MrcAction::SendNew => {
+                            self.held.d.next.psn = window.next_psn;
+                            if self.may_follow.val() {
+                                self.launches.next = true;
+                                self.messages.start.next = true;
+                                self.step.d.next = SelectStep::Burst;
+                            }
+                        }
+                        // Neither a probe nor a lost packet is sent beside a burst.
+                        MrcAction::SendProbe => {
+                            if !burst_active {
+                                self.probe.valid.next = true;
+                                self.result.next.state.probe = false;
+                                self.result.next.packet_sent = true;
+                                self.result.next.next_action = NextAction::Complete;
+                                self.done.next = true;
+                                self.step.d.next = SelectStep::Idle;
+                            }
+                        }
+                        MrcAction::Retransmit => {
+                            if !burst_active {
+                                if held_back {
+                                    self.held.d.next.state = until_policy_allows;
+                                }
+                                self.held.d.next.is_retransmit = true;
+                                self.held.d.next.psn = choice.lost_psn;
+                                self.window.start.next = true;
+                                self.step.d.next = SelectStep::ReadSentPacket;
+                            }
+                        }
+                    }
+                }
+            }
+            SelectStep::ReadSentPacket => {
+                self.held.d.next.last_sent = window.sent;
+                if !self.window.busy.val() {
+                    self.launches.next = true;
+                    self.messages.start.next = true;
+                    self.step.d.next = SelectStep::Burst;
+                }
+            }
+            SelectStep::Burst => {
+                if self.burst_done.val() {
+                    self.step.d.next = SelectStep::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.step.d.next = SelectStep::Idle;
+        }
+    }
+}

@@ -8,6 +8,7 @@ use hdl_testkit::Dut;
 use stellar_transport::rx::ControlPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::pack::Record;
+use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::rows::{PeerAddressRow, PortRow};
 
 use crate::control::packets::OWN;
@@ -23,7 +24,7 @@ fn dut(width: usize) -> Dut {
     }
 }
 
-/// A port on UDP port 4791; its buffer is freed as tokens leave.
+/// A port on UDP port 4791; its buffer is freed as tokens leave. The epoch changes every few cycles, and every control packet has the one in which it was reported.
 pub struct Bench {
     dut: Dut,
     beat_bytes: usize,
@@ -31,6 +32,8 @@ pub struct Bench {
     sent: usize,
     pub tokens: Vec<Vec<u32>>,
     pub controls: Vec<Vec<u32>>,
+    /// Epochs of the control packets that have begun and not left.
+    epochs: VecDeque<bool>,
     pub clocks: u64,
 }
 
@@ -43,6 +46,7 @@ impl Bench {
             sent: 0,
             tokens: vec![],
             controls: vec![],
+            epochs: VecDeque::new(),
             clocks: 0,
         };
         bench.dut.set("udp_port", 4791);
@@ -82,7 +86,12 @@ impl Bench {
         self.dut.set("out_ready", token_ready.into());
         self.dut.set("control_ready", control_ready.into());
         self.dut.set("free_valid", 0);
+        let epoch = self.clocks / 7 % 2 == 1;
+        self.dut.set("epoch", epoch.into());
         self.dut.eval();
+        if self.dut.is("control_begun") {
+            self.epochs.push_back(epoch);
+        }
         if token_ready && self.dut.get("out_valid") == 1 {
             let token = self.dut.words("out_token");
             let beats = Record::<CoreToken>::new(&token).u64("span.beats");
@@ -91,7 +100,10 @@ impl Bench {
             self.tokens.push(token);
         }
         if control_ready && self.dut.get("control_valid") == 1 {
-            self.controls.push(self.dut.words("control"));
+            let packet = self.dut.words("control");
+            let epoch = Record::<ControlPacket>::new(&packet).bool("epoch");
+            assert_eq!(Some(epoch), self.epochs.pop_front(), "epoch");
+            self.controls.push(packet);
         }
         self.dut.clock();
         self.clocks += 1;

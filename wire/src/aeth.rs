@@ -2,6 +2,7 @@
 
 use crate::code_enum::code_enum;
 use crate::header::{be24, fit, put24, split};
+use crate::host::WcStatus;
 use crate::time::Ticks;
 use crate::{Header, WireError};
 
@@ -48,6 +49,19 @@ impl Syndrome {
                 None => Self::Reserved(byte),
             },
             _ => Self::Reserved(byte),
+        }
+    }
+
+    /// Status of a message of which the responder refused a packet with this syndrome for good; `None` if it is no such NAK.
+    pub const fn refusal(self) -> Option<WcStatus> {
+        match self {
+            Self::Nak(NakCode::PsnSequenceError) => None,
+            Self::Nak(NakCode::RemoteAccessError) => Some(WcStatus::RemAccessErr),
+            Self::Nak(NakCode::InvalidRequest) => Some(WcStatus::RemInvReqErr),
+            Self::Nak(NakCode::RemoteOperationalError | NakCode::InvalidRdRequest) => {
+                Some(WcStatus::RemOpErr)
+            }
+            Self::Ack { .. } | Self::RnrNak { .. } | Self::Reserved(_) => None,
         }
     }
 

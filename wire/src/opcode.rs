@@ -156,6 +156,14 @@ impl Opcode {
             )
     }
 
+    /// Tells of packets, or asks for them, and carries no data: RC ACK; MRC Transport ACK, SACK, NACK and probe.
+    pub const fn is_control(self) -> bool {
+        matches!(
+            self,
+            Self::RcAck | Self::MrcAck | Self::MrcSack | Self::MrcNack | Self::MrcProbe
+        )
+    }
+
     /// MRC data packet, which has METH and RETH and may have TSETH.
     pub const fn is_mrc_data(self) -> bool {
         self.is_mrc() && self.is_write()

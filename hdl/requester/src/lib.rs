@@ -26,6 +26,7 @@ mod loss_result;
 mod loss_step;
 mod mrc_action;
 mod nack_verdict;
+mod nak;
 mod op_arbiter;
 mod op_control;
 mod op_pick;

@@ -1,4 +1,4 @@
-//! Processes a NACK or an expired timer of an MRC queue pair (reference: `MrcRequester::on_nack`, `on_timer`).
+//! Processes a NACK, a Transport ACK or an expired timer of an MRC queue pair (reference: `MrcRequester::on_nack`, `on_timer`).
 
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
@@ -12,13 +12,13 @@ use crate::deadline::{earlier, reached, timeout};
 use crate::loss_requests::{loss_report, packet_request, path_request, ProbePath};
 use crate::loss_result::loss_result;
 use crate::loss_step::LossStep;
-use crate::nack_verdict::nack_verdict;
+use crate::nack_verdict::{nack_verdict, named_psn};
 use crate::ports::of_port;
 use crate::records::{Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
 use crate::silent_plane::{avoids, lost, silent_planes};
 use crate::tail_probe::{after_tail_probe, is_lost_without_probe, with_probe_on};
 
-/// Processes the NACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
+/// Processes the NACK or Transport ACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
 /// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due, or whether it is lost without a probe.
 /// If none is, a plane that is silent is asked for a sign of life.
 #[derive(LogicBlock, Default)]
@@ -98,14 +98,13 @@ impl Logic for LossFlow {
         dff_setup!(self, clock, asks);
         dff_setup!(self, clock, may_probe, probe_at, next_probe_at);
         let op = self.op.val();
-        let neth = op.control.neth;
         let step = self.step.q.val();
         let state = self.state.q.val();
         let sent = self.sent.q.val();
         let window = self.window.response.val();
         let timer = op.kind == OpKind::Timer;
 
-        let nack = nack_verdict(neth, window);
+        let nack = nack_verdict(op.control, window);
 
         // check the timer
         let expires_at = self.expires_at.q.val();
@@ -187,7 +186,7 @@ impl Logic for LossFlow {
             _ => WindowOp::MarkLost,
         };
         let asked_psn = match step {
-            LossStep::Idle => neth.nack_psn,
+            LossStep::Idle => named_psn(op.control),
             LossStep::FindInFlight => self.from.q.val(),
             _ => self.psn.q.val(),
         };
@@ -196,7 +195,7 @@ impl Logic for LossFlow {
         let fails = self.refused.q.val() | self.exhausted.q.val();
         self.done.next = false;
         self.fails.next = (step == LossStep::End) & fails;
-        self.result.next = loss_result(state, sent, self.refused.q.val(), fails);
+        self.result.next = loss_result(state, sent, op.control, self.refused.q.val(), fails);
         self.stats.next = StatPulses::default();
         self.stats.next.lost_index = match step {
             LossStep::ReadState => window.sent.ev,

@@ -3,13 +3,21 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::host::WcStatus;
+use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::hw::window::SentPacket;
 
+use crate::nack_verdict::refusal_of;
 use crate::records::{NextAction, OpResult, RequesterState};
 
-/// Returns the result. If the queue pair `fails`, the message of the packet `sent` has caused it: the peer `refused` the packet, or no retry is left. Levels: 1.
+/// Returns the result. If the queue pair `fails`, the message of the packet `sent` has caused it: the peer `refused` the packet by `control`, or no retry is left. Levels: 3.
 #[hdl_fn]
-pub fn loss_result(state: RequesterState, sent: SentPacket, refused: Bit, fails: Bit) -> OpResult {
+pub fn loss_result(
+    state: RequesterState,
+    sent: SentPacket,
+    control: ControlPacket,
+    refused: Bit,
+    fails: Bit,
+) -> OpResult {
     OpResult {
         state,
         packet_sent: false,
@@ -23,7 +31,7 @@ pub fn loss_result(state: RequesterState, sent: SentPacket, refused: Bit, fails:
         failed_slot_valid: true,
         slot: sent.slot,
         status: if refused {
-            bits::<8>(WcStatus::RemOpErr.code() as u64)
+            refusal_of(control)
         } else {
             bits::<8>(WcStatus::RetryExcErr.code() as u64)
         },

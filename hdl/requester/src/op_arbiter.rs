@@ -102,6 +102,7 @@ impl Logic for OpArbiter {
             } else if control.kind == ControlKind::Ack {
                 OpKind::Ack
             } else {
+                // A NACK, or a Transport ACK. Probes do not come here.
                 OpKind::Nack
             }
         } else if self.due_valid.val() {

@@ -29,7 +29,7 @@ pub struct ActiveFlow {
     pub loss: Bit,
 }
 
-/// Selects the flow. A queue pair ignores acknowledgements of the other transport. In the error state it ignores all of them; its message table still accepts doorbells, to flush their entries. A queue pair
+/// Selects the flow. A Transport ACK is an operation of the kind `Nack`. A queue pair ignores acknowledgements of the other transport. In the error state it ignores all of them; its message table still accepts doorbells, to flush their entries. A queue pair
 /// of RC with paths also gets answers to its probes. Levels: 4.
 #[hdl_fn]
 pub fn op_route(op: Op) -> OpRoute {

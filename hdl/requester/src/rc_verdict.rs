@@ -5,18 +5,11 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::aeth::RNR_UNIT;
 use stellar_wire::config::RNR_RETRY_FOREVER;
-use stellar_wire::host::WcStatus;
 use stellar_wire::NakCode;
 
 use crate::deadline::reached;
+use crate::nak::{refusal, ACK, LAST_CODE, NAK, RNR_NAK};
 use crate::records::{Op, OpKind, StatPulses};
-
-/// AETH syndromes: bits 7:5 of an ACK, of an RNR NAK and of a NAK. Bits 4:0 of a NAK are its code, those of an RNR NAK the code of a time.
-const ACK: u64 = 0b000;
-const RNR_NAK: u64 = 0b001;
-const NAK: u64 = 0b011;
-/// Highest NAK code that is defined.
-const LAST_CODE: u64 = NakCode::InvalidRdRequest.code() as u64;
 
 /// Distances from `una`, and times, which are computed before the meaning.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -67,18 +60,6 @@ pub struct AckVerdict {
     pub is_slow: Bit,
     /// The packet that is timed is among those acknowledged.
     pub ends_timing: Bit,
-}
-
-/// Returns the completion status of a message that was refused with a NAK. Levels: 1.
-#[hdl_fn]
-fn refusal(code: Bits<5>) -> Bits<8> {
-    if code == (NakCode::RemoteAccessError.code() as u64) {
-        bits::<8>(WcStatus::RemAccessErr.code() as u64)
-    } else if code == (NakCode::InvalidRequest.code() as u64) {
-        bits::<8>(WcStatus::RemInvReqErr.code() as u64)
-    } else {
-        bits::<8>(WcStatus::RemOpErr.code() as u64)
-    }
 }
 
 /// Returns the time that an RNR NAK names (reference: `rnr_wait`). Levels: 1 and a shift by 0 to 16.

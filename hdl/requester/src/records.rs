@@ -16,6 +16,7 @@ pub enum OpKind {
     /// Transmit a packet or a burst on a port, if there is one.
     Transmit,
     Sack,
+    /// Process a NACK, or a Transport ACK.
     Nack,
     /// Process an RC ACK or NAK.
     Ack,

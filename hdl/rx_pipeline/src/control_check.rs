@@ -1,4 +1,4 @@
-//! Compares frames with the configured peer of their queue pair, and decodes control packets (ACK, SACK, NACK, probe).
+//! Compares frames with the configured peer of their queue pair, and decodes control packets (ACK, Transport ACK, SACK, NACK, probe).
 
 use hdl_macros::{hdl, hdl_fn};
 use hdl_primitives::{QpRowFlowSnk, RowRam};
@@ -25,6 +25,7 @@ const SACK: u64 = Opcode::MrcSack.code() as u64;
 const NACK: u64 = Opcode::MrcNack.code() as u64;
 const PROBE: u64 = Opcode::MrcProbe.code() as u64;
 const ACK: u64 = Opcode::RcAck.code() as u64;
+const TRANSPORT_ACK: u64 = Opcode::MrcAck.code() as u64;
 /// Where extension headers begin, in bytes from the start of UDP.
 const EXTENSIONS: usize = Udp::LEN + Bth::LEN;
 const EXTENSION_BITS: usize = TRANSPORT_BITS - 8 * EXTENSIONS;
@@ -152,6 +153,7 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
         let is_nack = opcode == NACK;
         let is_ack = opcode == ACK;
         let is_probe = opcode == PROBE;
+        let is_transport_ack = opcode == TRANSPORT_ACK;
         let foreign_version = byte(arriving, Udp::LEN + bth::FLAGS)
             .get_bits::<{ bth::VERSION_BITS }>(bth::VERSION_BIT)
             .any();
@@ -166,13 +168,15 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
         };
         self.peers.read_address.next = be24(arriving, Udp::LEN + bth::DEST_QP).get_bits::<Q>(0);
         self.decoded.d.next = Decoded {
-            control: (is_sack | is_nack | is_ack | is_probe) & !foreign_version,
+            control: (is_sack | is_nack | is_ack | is_probe | is_transport_ack) & !foreign_version,
             kind: if is_sack {
                 ControlKind::Sack
             } else if is_nack {
                 ControlKind::Nack
             } else if is_probe {
                 ControlKind::Probe
+            } else if is_transport_ack {
+                ControlKind::TransportAck
             } else {
                 ControlKind::Ack
             },
@@ -206,8 +210,10 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
         let probe_response = seth_flags.get_bit(seth::PROBE_RESPONSE_BIT);
         let concerns_probe = is_probe | (is_sack & probe_response);
         let of_mode = (peer.mrc ^ is_ack) | (peer.probes & concerns_probe);
+        // An AETH has no contexts.
+        let has_aeth = is_ack | (decoded.kind == ControlKind::TransportAck);
         let matches =
-            of_mode & pkeys_match(be16(base, bth::PKEY), peer.pkey) & (contexts_match | is_ack);
+            of_mode & pkeys_match(be16(base, bth::PKEY), peer.pkey) & (contexts_match | has_aeth);
         let known = peer.valid & !(dest_qp >> (Q as u64)).any();
         let timestamp = be16(ext, peth::TSETH + tseth::TIMESTAMP);
         let probe_id = be16(ext, peth::PROBE_ID);

@@ -4,15 +4,10 @@ use stellar_wire::ethernet::{ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPE_VLAN};
 use stellar_wire::ip::{PROTO_IPV4, PROTO_IPV6};
 use stellar_wire::{Ethernet, Header, Ipv4, Ipv6, Opcode, Udp, Vlan};
 
-/// Whether a frame has the opcode of a control packet (RC ACK, MRC SACK, NACK, probe) at the place of the BTH. The transmit side and the responder
+/// Whether a frame has the opcode of a control packet (RC ACK; MRC Transport ACK, SACK, NACK, probe) at the place of the BTH. The transmit side and the responder
 /// process control packets; all other frames go to the receive lane. Only the opcode is read here, and the frame is parsed and checked later.
 pub(super) fn looks_like_control(frame: &[u8]) -> bool {
-    opcode_of(frame).is_some_and(|opcode| {
-        matches!(
-            opcode,
-            Opcode::RcAck | Opcode::MrcSack | Opcode::MrcNack | Opcode::MrcProbe
-        )
-    })
+    opcode_of(frame).is_some_and(Opcode::is_control)
 }
 
 fn opcode_of(frame: &[u8]) -> Option<Opcode> {

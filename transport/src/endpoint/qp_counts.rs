@@ -125,7 +125,8 @@ impl<M: Memory> Endpoint<M> {
                 QpCounter::NacksUnexpected
             }
             ControlBody::Nack(_) => QpCounter::NacksOutsideWindow,
-            ControlBody::Probe(_) => return,
+            // It is not the answer to a packet, and the card sends no Transport ACK.
+            ControlBody::Probe(_) | ControlBody::TransportAck(_) => return,
         };
         qp.received.add(counter, 1);
     }

@@ -208,6 +208,13 @@ impl<M: Memory> Endpoint<M> {
                     }
                 });
             }
+            ControlBody::TransportAck(aeth) => {
+                self.with_requester(number, |requester, card| {
+                    if let Requester::Mrc(mrc) = requester {
+                        mrc.on_transport_ack(packet.psn, aeth, card);
+                    }
+                });
+            }
             ControlBody::Ack(aeth) => {
                 self.with_requester(number, |requester, card| {
                     if let Requester::Rc(rc) = requester {

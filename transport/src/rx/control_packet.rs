@@ -7,7 +7,7 @@ use stellar_wire::{Aeth, Ecn, ExtHeaders, Ip, Opcode, RoceFrame};
 
 use super::Psn;
 
-/// An RC ACK or an MRC SACK, NACK or probe, as far as the card that it reaches uses it.
+/// An RC ACK or an MRC Transport ACK, SACK, NACK or probe, as far as the card that it reaches uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlPacket {
     pub body: ControlBody,
@@ -34,6 +34,8 @@ pub enum ControlBody {
     },
     Nack(Neth),
     Probe(Peth),
+    /// MRC Transport ACK or NAK.
+    TransportAck(Aeth),
 }
 
 impl ControlBody {
@@ -44,6 +46,7 @@ impl ControlBody {
             Self::Sack { .. } => Opcode::MrcSack,
             Self::Nack(_) => Opcode::MrcNack,
             Self::Probe(_) => Opcode::MrcProbe,
+            Self::TransportAck(_) => Opcode::MrcAck,
         }
     }
 
@@ -51,7 +54,7 @@ impl ControlBody {
     pub fn headers(&self) -> ExtHeaders {
         let mut ext = ExtHeaders::default();
         match *self {
-            Self::Ack(aeth) => ext.aeth = Some(aeth),
+            Self::Ack(aeth) | Self::TransportAck(aeth) => ext.aeth = Some(aeth),
             Self::Sack { seth, cc } => (ext.seth, ext.cc_state) = (Some(seth), Some(cc)),
             Self::Nack(neth) => ext.neth = Some(neth),
             Self::Probe(peth) => ext.peth = Some(peth),
@@ -64,14 +67,14 @@ impl ControlBody {
         match self {
             Self::Probe(_) => true,
             Self::Sack { seth, .. } => seth.probe_response,
-            Self::Ack(_) | Self::Nack(_) => false,
+            Self::Ack(_) | Self::Nack(_) | Self::TransportAck(_) => false,
         }
     }
 
-    /// Source and destination context of an MRC packet.
+    /// Source and destination context. Acknowledgements with an AETH have none.
     pub const fn contexts(&self) -> Option<(u16, u16)> {
         match self {
-            Self::Ack(_) => None,
+            Self::Ack(_) | Self::TransportAck(_) => None,
             Self::Sack { seth, .. } => Some((seth.src_context, seth.dst_context)),
             Self::Nack(neth) => Some((neth.src_context, neth.dst_context)),
             Self::Probe(peth) => Some((peth.src_context, peth.dst_context)),
@@ -91,6 +94,7 @@ impl ControlPacket {
             },
             Opcode::MrcNack => ControlBody::Nack(ext.neth?),
             Opcode::MrcProbe => ControlBody::Probe(ext.peth?),
+            Opcode::MrcAck => ControlBody::TransportAck(ext.aeth?),
             _ => return None,
         };
         let outer = frame.srv6.map(|outer| outer.ecn);

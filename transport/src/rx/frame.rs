@@ -86,7 +86,7 @@ pub struct ControlFrame {
     pub ecn_ce: bool,
 }
 
-/// The RC ACK or the MRC SACK, NACK or probe that a frame is, if it is good: what [`classify_frame`] calls `UnsupportedOpcode`, for lanes with a
+/// The RC ACK or the MRC Transport ACK, SACK, NACK or probe that a frame is, if it is good: what [`classify_frame`] calls `UnsupportedOpcode`, for lanes with a
 /// control path.
 pub fn parse_control(bytes: &[u8], config: &RxConfig) -> Option<ControlFrame> {
     if classify_frame(bytes, false, config).reason != DropReason::UnsupportedOpcode {
@@ -101,11 +101,7 @@ pub fn parse_control(bytes: &[u8], config: &RxConfig) -> Option<ControlFrame> {
     eth.emit(&mut plain);
     plain.extend_from_slice(inner.packet);
     let roce = RoceFrame::parse_on_port(&plain, config.udp_port).ok()?;
-    let is_control = matches!(
-        roce.bth.opcode,
-        Opcode::RcAck | Opcode::MrcSack | Opcode::MrcNack | Opcode::MrcProbe
-    );
-    is_control.then(|| ControlFrame {
+    roce.bth.opcode.is_control().then(|| ControlFrame {
         ecn_ce: inner.outer_ce || roce.ip.ecn() == Ecn::CongestionExperienced,
         roce,
     })

@@ -169,6 +169,7 @@ impl ControlFrame {
                 Opcode::MrcSack => ControlKind::Sack,
                 Opcode::MrcNack => ControlKind::Nack,
                 Opcode::MrcProbe => ControlKind::Probe,
+                Opcode::MrcAck => ControlKind::TransportAck,
                 _ => ControlKind::Ack,
             },
             qp: u64::from(roce.bth.dest_qp % 1024).to_bits(),

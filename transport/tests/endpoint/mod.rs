@@ -22,4 +22,5 @@ mod rnr;
 mod sack_contents;
 mod sharing;
 mod silent_plane;
+mod transport_acks;
 mod work_requests;

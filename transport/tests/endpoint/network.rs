@@ -55,7 +55,7 @@ impl Fate {
 /// How a receiver refuses a data packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Refusal {
-    /// RC: by a NAK with this syndrome.
+    /// By an AETH with this syndrome: RC ACK, MRC Transport ACK.
     Nak(Syndrome),
     /// MRC: by a NACK for this reason.
     Nack(NackReason),
@@ -176,7 +176,11 @@ pub fn refusal(packet: &RoceFrame, why: Refusal) -> RoceFrame {
     frame.ext = ExtHeaders::default();
     match why {
         Refusal::Nak(syndrome) => {
-            frame.bth.opcode = Opcode::RcAck;
+            frame.bth.opcode = match packet.bth.opcode.is_mrc() {
+                true => Opcode::MrcAck,
+                false => Opcode::RcAck,
+            };
+            frame.bth.tseth_present = false;
             frame.ext.aeth = Some(Aeth { syndrome, msn: 0 });
         }
         Refusal::Nack(reason) => {

@@ -57,9 +57,9 @@ qp_counters! {
         NacksTrimmed,
         /// NACKs received because the receiver lacked a resource or window.
         NacksRecoverable,
-        /// NACKs received because the receiver's queue pair failed.
+        /// NACKs received because the receiver's queue pair failed, and Transport ACKs that refuse a request.
         NacksFatal,
-        /// NACKs ignored: not about the last transmission of a packet in flight, or of an unknown reason.
+        /// NACKs ignored: not about the last transmission of a packet in flight, or of an unknown reason; and all other Transport ACKs.
         NacksIgnored,
         /// Probes sent.
         ProbesSent,

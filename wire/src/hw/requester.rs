@@ -66,6 +66,8 @@ pub enum ControlKind {
     /// RC ACK or NAK.
     Ack,
     Probe,
+    /// MRC Transport ACK or NAK.
+    TransportAck,
 }
 
 /// A received control packet. It was checked to come from the peer of the queue pair.

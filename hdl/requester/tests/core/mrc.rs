@@ -2,12 +2,15 @@
 
 use rust_hdl::prelude::*;
 use stellar_transport::requester::{MrcRequester, Requester, Sack};
+use stellar_transport::rx::Psn;
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::{TxCcState, TxNeth, TxSeth};
 use stellar_wire::mrc::{CcState, Entropy, NackReason, Neth, PathHint, Peth, Seth};
+use stellar_wire::{Aeth, Syndrome};
 
 use crate::core::lockstep::Bench;
 use crate::core::peer::{InFlight, Receiver};
+use crate::core::rc::acknowledgement;
 use crate::core::rig::{Observed, Totals};
 
 impl Bench {
@@ -120,6 +123,10 @@ impl Bench {
     }
 
     pub fn refuse_mrc(&mut self, qp: usize, dice: u64) {
+        if dice >> 30 & 15 == 15 {
+            self.transport_ack(qp, dice);
+            return;
+        }
         let was_failed = self.pairs[qp].reference.error().is_some();
         let Some(packet) = self.pairs[qp].flying.first().copied() else {
             return;
@@ -151,6 +158,37 @@ impl Bench {
         let mut observed = self.rig.control(control, self.now.0);
         self.reference(qp, |reference, card| match reference {
             Requester::Mrc(mrc) => mrc.on_nack(&neth, now, card),
+            Requester::Rc(_) => {}
+        });
+        self.compare(qp, &mut observed, was_failed);
+    }
+}
+
+/// Transport ACKs.
+impl Bench {
+    /// Processes a Transport ACK with any syndrome about a packet in flight, or about any PSN.
+    fn transport_ack(&mut self, qp: usize, dice: u64) {
+        let was_failed = self.pairs[qp].reference.error().is_some();
+        let flying = self.pairs[qp].flying.first().map(|packet| packet.psn);
+        let psn = flying
+            .filter(|_| dice >> 34 & 3 != 0)
+            .unwrap_or(Psn::new(dice as u32 & 0xff_ffff));
+        // Few refuse, because the queue pair fails.
+        let syndrome = match dice >> 36 & 7 {
+            0 => 0x60 + (dice >> 40) as u8 % 6,
+            _ => (dice >> 40) as u8 & 0x5f,
+        };
+        let control = ControlPacket {
+            kind: ControlKind::TransportAck,
+            ..acknowledgement(qp, psn, syndrome)
+        };
+        let mut observed = self.rig.control(control, self.now.0);
+        let aeth = Aeth {
+            syndrome: Syndrome::from_byte(syndrome),
+            msn: 0,
+        };
+        self.reference(qp, |reference, card| match reference {
+            Requester::Mrc(mrc) => mrc.on_transport_ack(psn, &aeth, card),
             Requester::Rc(_) => {}
         });
         self.compare(qp, &mut observed, was_failed);

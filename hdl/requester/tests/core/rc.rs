@@ -127,8 +127,14 @@ impl Bench {
         let was_failed = self.pairs[qp].reference.error().is_some();
         let kind = match &self.pairs[qp].reference {
             Requester::Mrc(_) => ControlKind::Ack,
-            Requester::Rc(_) if dice & 1 == 0 => ControlKind::Sack,
-            Requester::Rc(_) => ControlKind::Nack,
+            Requester::Rc(_) => {
+                let kinds = [
+                    ControlKind::Sack,
+                    ControlKind::Nack,
+                    ControlKind::TransportAck,
+                ];
+                kinds[dice as usize % 3]
+            }
         };
         let control = ControlPacket {
             kind,

@@ -81,7 +81,7 @@ pub fn control() -> impl Strategy<Value = RoceFrame> {
     let outer = any::<(bool, bool, u8, u8, bool)>();
     (
         prop::sample::select(&QPS[..]),
-        0..3_u8,
+        0..4_u8,
         flaw(),
         numbers,
         outer,
@@ -168,7 +168,8 @@ fn build(
         (false, _) => Opcode::RcAck,
         (true, 0) => Opcode::MrcSack,
         (true, 1) => Opcode::MrcNack,
-        (true, _) => Opcode::MrcProbe,
+        (true, 2) => Opcode::MrcProbe,
+        (true, _) => Opcode::MrcAck,
     };
     let congestion = CongestionTag {
         cc_type: c >> 4,

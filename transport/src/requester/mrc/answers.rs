@@ -3,6 +3,7 @@
 use stellar_wire::config::MPR_UNIT;
 use stellar_wire::host::{PathEvent, WcStatus};
 use stellar_wire::mrc::{CcState, NackReason, Neth, PathHint, Peth, Seth};
+use stellar_wire::Aeth;
 
 use super::estimate::Answer;
 use super::{Card, MrcRequester};
@@ -260,6 +261,22 @@ impl MrcRequester {
                 if self.spend_retry(&sent, now, card) {
                     self.lose(psn, sent.retries);
                 }
+            }
+            _ => self.counters.nacks_ignored += 1,
+        }
+    }
+
+    /// Processes a Transport ACK. A NAK that refuses a request names why its message fails, which a NACK cannot. All other contents change nothing, because SACKs
+    /// say what has arrived.
+    pub fn on_transport_ack(&mut self, psn: Psn, aeth: &Aeth, card: &mut Card<'_>) {
+        if self.error.is_some() {
+            return;
+        }
+        match (aeth.syndrome.refusal(), self.window.sent(psn)) {
+            (Some(status), Some(sent)) => {
+                let slot = sent.slot;
+                self.counters.nacks_fatal += 1;
+                self.fail(Some((slot, status)), card);
             }
             _ => self.counters.nacks_ignored += 1,
         }

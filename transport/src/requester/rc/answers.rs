@@ -43,19 +43,16 @@ impl RcRequester {
                     self.wait_for_receiver(timer, now, card);
                 }
             }
-            Syndrome::Nak(code) => {
-                self.counters.naks += 1;
-                if !self.progress(psn, Told::Nothing, now, card) {
+            syndrome @ (Syndrome::Nak(_) | Syndrome::Reserved(_)) => {
+                let Some(status) = syndrome.refusal() else {
+                    self.counters.acks_ignored += 1;
                     return;
-                }
-                let status = match code {
-                    NakCode::RemoteAccessError => WcStatus::RemAccessErr,
-                    NakCode::InvalidRequest => WcStatus::RemInvReqErr,
-                    _ => WcStatus::RemOpErr,
                 };
-                self.fail_oldest(status, card);
+                self.counters.naks += 1;
+                if self.progress(psn, Told::Nothing, now, card) {
+                    self.fail_oldest(status, card);
+                }
             }
-            Syndrome::Reserved(_) => self.counters.acks_ignored += 1,
         }
     }
 

@@ -9,12 +9,11 @@ use crate::completion::received;
 use crate::records::{Committed, OperationKind, ReceiveState, UpdateReg};
 use crate::update_state::fresh;
 
-/// Commits an operation. Levels planned: 3 (choices).
+/// Commits an operation, which leaves the queue pair in `state`. Levels planned: 3 (choices).
 #[hdl_fn]
-pub fn commit(updated: UpdateReg) -> Committed {
+pub fn commit(updated: UpdateReg, state: ReceiveState) -> Committed {
     let operation = updated.operation;
     let outcome = operation.outcome;
-    let state = updated.state;
     let is_configure = operation.kind == OperationKind::Configure;
     let answer = if updated.sacks_pending {
         with_pending_word(updated.answer, updated.sacked)

@@ -65,8 +65,7 @@ impl<const Q: usize, const A: usize, const R: usize> Logic for ImmCounter<Q, A, 
         // read: only of arrivals that concern the count.
         let next = self.messages.out.record.val();
         let next_packet = next.packet;
-        let concerns =
-            next_packet.counts | next.whole | next_packet.arms | next_packet.restarts;
+        let concerns = next_packet.counts | next.whole | next_packet.arms | next_packet.restarts;
         let enters = self.messages.out.valid.val() & concerns;
         self.reading_valid.d.next = enters;
         if enters {

@@ -61,6 +61,8 @@ pub struct ImmediateStash<const I: usize, const A: usize> {
     /// The oldest message is in the stash and cannot be delivered. `front_last` is its last PSN.
     pub waits: Signal<Out, Bit>,
     pub front_last: Signal<Out, Psn>,
+    /// One pulse, with `done`: the oldest message is in the stash and cannot be delivered; `front_last` is its last PSN in the next cycle.
+    pub learns: Signal<Out, Bit>,
     /// The work is done.
     pub done: Signal<Out, Bit>,
 
@@ -140,7 +142,12 @@ impl<const I: usize, const A: usize> Logic for ImmediateStash<I, A> {
         self.delivered.next = delivered;
         self.waits.next = waits;
         self.front_last.next = entry.last;
-        self.done.next = waits | (delivered & !next_is_here);
+        // Right behind this message a packet is missing, so the next one waits, and need not be seen for that.
+        let gap_follows = !(entry.last - (packet.epsn - 1)).get_bit(23);
+        let learns = delivered & next_is_here & gap_follows;
+        let done = waits | (delivered & (!next_is_here | gap_follows));
+        self.learns.next = learns;
+        self.done.next = done;
 
         match step {
             Step::Idle => {
@@ -157,7 +164,7 @@ impl<const I: usize, const A: usize> Logic for ImmediateStash<I, A> {
                 self.step.d.next = Step::Deliver;
             }
             Step::Deliver => {
-                if waits | (delivered & !next_is_here) {
+                if done {
                     self.step.d.next = Step::Idle;
                 } else if !taken {
                     // The oldest message is read again in this cycle.

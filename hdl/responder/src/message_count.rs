@@ -223,8 +223,7 @@ impl<const Q: usize, const A: usize, const R: usize> Logic for MessageCount<Q, A
         let behind_next = self.tallied_valid.q.val() & writes(next) & (asked.slot == next.slot);
         let behind_storing =
             self.storing_valid.q.val() & writes(stores) & (asked.slot == stores.slot);
-        let behind_stored =
-            self.counted_valid.q.val() & writes(last) & (asked.slot == last.slot);
+        let behind_stored = self.counted_valid.q.val() & writes(last) & (asked.slot == last.slot);
         self.tallied_valid.d.next = self.found_valid.q.val();
         if self.found_valid.q.val() {
             self.tallied.d.next = Tallied {

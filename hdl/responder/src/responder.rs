@@ -24,8 +24,8 @@ use crate::imm_counter::ImmCounter;
 use crate::immediate_stash::ImmediateStash;
 use crate::output_fifos::OutputFifos;
 use crate::records::{
-    Arrival, LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg, MOST_SLOT_BITS,
-    MOST_STASH_BITS,
+    Arrival, LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg,
+    MOST_SLOT_BITS, MOST_STASH_BITS,
 };
 use crate::update_state::update_state;
 
@@ -113,6 +113,8 @@ pub struct Responder<
     qp_counted: DFF<ResponderCount>,
     /// The stash has done what the packet in `updated` requires.
     stashed: DFF<Bit>,
+    /// The stash says the last PSN of the oldest message, which waits.
+    learns: DFF<Bit>,
 }
 
 impl<const Q: usize, const I: usize, const A: usize, const R: usize> Parameters
@@ -142,7 +144,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             looked_up_valid,
             looked_up
         );
-        dff_setup!(self, clock, updated_valid, updated, stashed);
+        dff_setup!(self, clock, updated_valid, updated, stashed, learns);
         dff_setup!(self, clock, epoch, qp_count_is, qp_counted);
         clock_reset!(self, operations, stash, counter, output_fifos);
         clock!(self, clock, states, good_paths);
@@ -198,7 +200,13 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let updated = self.updated.q.val();
         let operation = updated.operation;
         let outcome = operation.outcome;
-        let state = updated.state;
+        let learns = self.learns.q.val();
+        let mut state = updated.state;
+        state.front_last = if learns {
+            self.stash.front_last.val()
+        } else {
+            state.front_last
+        };
         let front_slot = bit_cast::<8, I>(state.front.get_bits::<I>(0));
         let front_bit = bits::<256>(1) << front_slot;
         let is_configure = operation.kind == OperationKind::Configure;
@@ -216,7 +224,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         // If messages were delivered in the meantime, the stored one may be any.
         let stored_any = updated.stores & updated.stashes;
         let reads_too_early =
-            self.updated_valid.q.val() & looked_up.follows & (next_reads_it | stored_any);
+            self.updated_valid.q.val() & looked_up.follows & (next_reads_it | stored_any | learns);
         let lookup_moves = !self.looked_up_valid.q.val() | (update_moves & !reads_too_early);
         let row = reading.qp.get_bits::<Q>(0);
         let looked_up_row = looked_up.operation.qp.get_bits::<Q>(0);
@@ -226,7 +234,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & decided;
         let follows = self.looked_up_valid.q.val() & (row == looked_up_row);
         let in_use = (follows & !looked_up.forwards) | (settling & !is_final);
-        let committed = commit(updated);
+        let committed = commit(updated, state);
         let read_moves = !self.reading_valid.q.val() | (lookup_moves & !in_use);
 
         // lookup
@@ -283,6 +291,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         }
         if update_moves & !reads_too_early {
             self.updated.d.next = update_state(looked_up, updated, I);
+        } else {
+            self.updated.d.next.state.front_last = state.front_last;
         }
 
         // commit: the stash first, if the packet concerns it.
@@ -323,6 +333,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         if self.stash.waits.val() {
             self.updated.d.next.state.front_last = self.stash.front_last.val();
         }
+        self.learns.d.next = self.stash.learns.val();
         if self.stash.done.val() {
             self.stashed.d.next = true;
         }
@@ -400,6 +411,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.looked_up_valid.d.next = false;
             self.updated_valid.d.next = false;
             self.stashed.d.next = false;
+            self.learns.d.next = false;
             self.qp_count_is.d.next = false;
         }
     }

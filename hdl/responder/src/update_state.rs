@@ -2,9 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::config::{
-    RECEIVE_PLACE_BITS, RECEIVE_RING, RECEIVE_RING_BITS, RECEIVE_WINDOW,
-};
+use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
@@ -14,8 +12,8 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::answer::answer_entropy;
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
 use crate::records::{
-    Changed, CountedPacket, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashPart,
-    StashWork, UpdateReg,
+    Changed, CountedPacket, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords,
+    StashPart, StashWork, UpdateReg,
 };
 use crate::visit::{forget, visit, visit_answer};
 

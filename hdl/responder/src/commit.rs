@@ -1,4 +1,4 @@
-//! The end of an operation: whether the counter of WRITEs with immediate is where an event is due, and what leaves.
+//! The end of an operation: what leaves.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
@@ -9,27 +9,17 @@ use crate::completion::received;
 use crate::records::{Committed, OperationKind, ReceiveState, UpdateReg};
 use crate::update_state::fresh;
 
-/// Commits an operation; `whole`: a message of several packets became whole with it in the stash (reference: `ImmCounter`). Levels planned: 5 (32-bit equality 3, choices).
+/// Commits an operation, which leaves the queue pair in `state`. Levels planned: 3 (choices).
 #[hdl_fn]
-pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
+pub fn commit(updated: UpdateReg, state: ReceiveState) -> Committed {
     let operation = updated.operation;
     let outcome = operation.outcome;
-    let state = updated.state;
     let is_configure = operation.kind == OperationKind::Configure;
-    let is_arm = operation.kind == OperationKind::Arm;
-    let counts = updated.delivers | updated.passes | updated.stores | whole;
-    let sought = if is_arm {
-        operation.threshold
-    } else {
-        state.threshold
-    };
     let answer = if updated.sacks_pending {
         with_pending_word(updated.answer, updated.sacked)
     } else {
         updated.answer
     };
-    let armed = state.armed & !updated.told;
-    let reached = (state.count == sought) & (is_arm | (counts & armed));
     let length = if updated.passes {
         outcome.dma_length
     } else {
@@ -46,8 +36,6 @@ pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
         } else {
             state.messages
         },
-        armed: !reached & (is_arm | armed),
-        threshold: sought,
         ..state
     };
     Committed {
@@ -61,6 +49,5 @@ pub fn commit(updated: UpdateReg, whole: Bit) -> Committed {
         // If messages of the stash leave behind it, its completion has left before them.
         completed: (updated.delivers | (updated.passes & !updated.stashes)) & state.completions,
         completion: received(operation.qp, length, outcome.immediate, msn),
-        reached,
     }
 }

@@ -29,7 +29,7 @@ fn ones_of_byte(octet: Bits<8>) -> Bits<4> {
 
 /// Returns the number of ones in a word. Levels planned: 5 (sums of bytes 2, three sums).
 #[hdl_fn]
-fn ones_of(word: Bits<64>) -> Bits<7> {
+pub fn ones_of(word: Bits<64>) -> Bits<7> {
     let mut count = bits::<7>(0);
     for i in 0..8 {
         count = count + bit_cast::<7, 4>(ones_of_byte(word.get_bits::<8>(8 * i)));

@@ -7,7 +7,7 @@ use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::Qpn;
 
-use crate::records::{Committed, ThresholdReached, UpdateReg};
+use crate::records::{Committed, UpdateReg};
 
 /// The output FIFOs of the responder, one for each output stream. An operation in the stage `commit` may write all of them in one cycle, so it waits until all of them have space.
 /// Levels: room 1, completions 2.
@@ -30,27 +30,24 @@ pub struct OutputFifos {
 
     pub answer: Src<TxAnswer>,
     pub completion: Src<Completion>,
-    pub threshold: Src<ThresholdReached>,
     pub failed: QpSrc,
 
-    // Four entries cover the cycle of delay of `room`, for a receiver that accepts one per cycle. Two entries are enough for the other streams.
+    // Four entries cover the cycle of delay of `room`, for a receiver that accepts one per cycle. Two entries are enough for the other stream.
     answers: SyncFifo<TxAnswer, 2, 3>,
     completions: SyncFifo<Completion, 2, 3>,
-    thresholds: SyncFifo<ThresholdReached, 1, 2>,
     failures: SyncFifo<Qpn, 1, 2>,
 }
 
 impl Logic for OutputFifos {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, answers, completions, thresholds, failures);
+        clock_reset!(self, answers, completions, failures);
 
         let commits = self.commits.val();
         let updated = self.updated.val();
         let committed = self.committed.val();
         self.room.next = self.answers.in_.ready.val()
             & self.completions.in_.ready.val()
-            & self.thresholds.in_.ready.val()
             & self.failures.in_.ready.val();
 
         self.answers.in_.valid.next = commits & committed.answered;
@@ -66,12 +63,6 @@ impl Logic for OutputFifos {
         };
         self.completion_room.next = self.completions.in_.ready.val();
 
-        self.thresholds.in_.valid.next = commits & committed.reached;
-        self.thresholds.in_.data.next = ThresholdReached {
-            qp: updated.operation.qp,
-            count: committed.state.count,
-        };
-
         self.failures.in_.valid.next = commits & updated.fails;
         self.failures.in_.data.next = updated.operation.qp;
 
@@ -79,7 +70,6 @@ impl Logic for OutputFifos {
             self,
             answers.out => answer,
             completions.out => completion,
-            thresholds.out => threshold,
             failures.out.valid => failed.valid,
             failures.out.data => failed.qp,
             failed.ready => failures.out.ready,

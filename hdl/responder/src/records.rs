@@ -182,11 +182,6 @@ pub struct ReceiveState {
     pub front_last: Psn,
     /// Messages that are in the stash, by the low bits of the RQMSN.
     pub held: Slots,
-    /// Number of complete WRITEs with immediate, wrapping.
-    pub count: Bits<32>,
-    /// An event is due when `count` reaches `threshold`.
-    pub armed: Bit,
-    pub threshold: Bits<32>,
     pub coalescing: Coalescing,
     pub repeated: Repeated,
     pub newest: Newest,
@@ -264,6 +259,8 @@ pub struct UpdateReg {
     pub exceeded: Bit,
     /// The packet is an accepted MRC packet.
     pub notes_psn: Bit,
+    /// The first missing PSN is beyond the packet.
+    pub in_order: Bit,
     /// It did not arrive right behind the packet before.
     pub out_of_order: Bit,
     /// The packet is the last one of an RC message.
@@ -272,16 +269,87 @@ pub struct UpdateReg {
     pub delivers: Bit,
     /// A WRITE with immediate that is the next one, and whole, arrives over MRC: it is delivered without a place in the stash.
     pub passes: Bit,
-    /// A WRITE with immediate of one packet arrives over MRC before packets that precede it: it is stored in the stash.
+    /// The last packet of a WRITE with immediate arrives over MRC before packets that precede it: it is stored in the stash.
     pub stores: Bit,
-    /// Of these, the message behind the oldest one that has not been delivered. A WRITE with immediate reads it in the cycle before its turn.
+    /// Of these, the oldest message that has not been delivered. A packet without immediate reads it in the cycle before its turn.
+    pub stores_front: Bit,
+    /// The message behind that one. A WRITE with immediate reads it in the cycle before its turn.
     pub stores_behind: Bit,
-    /// The packet waits for the stash: messages in it can be delivered, or the missing packets of a message are counted.
+    /// The packet waits for the stash, because messages in it can be delivered.
     pub stashes: Bit,
     /// What the stash does for it.
     pub stash_work: StashWork,
-    /// An operation immediately before it has told the event that `state` still says to be due.
-    pub told: Bit,
+    /// What the counter of WRITEs with immediate is told.
+    pub counted: CountedPacket,
+}
+
+/// What the counter of WRITEs with immediate is told of an operation.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct CountedPacket {
+    pub qp: Qpn,
+    pub psn: Psn,
+    /// Where the packet's message is in the stash.
+    pub slot: Bits<16>,
+    /// Packets of the message before the last one, fewer than the window has: what lies further back has arrived.
+    pub span: Bits<RECEIVE_PLACE_BITS>,
+    /// A WRITE with immediate is whole.
+    pub counts: Bit,
+    /// The only packet of a message enters the stash.
+    pub stores: Bit,
+    /// The last packet of a message of several packets enters the stash: the missing ones are counted.
+    pub measures: Bit,
+    /// The packet may belong to a message in the stash.
+    pub counts_down: Bit,
+    /// Arms an event for when the count is `threshold`.
+    pub arms: Bit,
+    pub threshold: Bits<32>,
+    /// The queue pair is configured: its count is 0, and nothing is armed.
+    pub restarts: Bit,
+}
+
+/// An operation that the counter of WRITEs with immediate is told of, with what has arrived.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Arrival {
+    pub packet: CountedPacket,
+    /// An accepted MRC packet: it is noted that its PSN has arrived.
+    pub notes: Bit,
+    /// The packet's word of the window.
+    pub bitmap: Bits<64>,
+    /// First PSN missing after the packet.
+    pub epsn: Bits<RECEIVE_PLACE_BITS>,
+    /// It is beyond the packet.
+    pub in_order: Bit,
+    /// Words of the ring of received PSNs that contain packets of the window.
+    pub touched: RingWords,
+}
+
+/// An [`Arrival`] whose message has been counted.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Counted {
+    pub packet: CountedPacket,
+    /// With the packet, a message of several packets became whole in the stash.
+    pub whole: Bit,
+}
+
+/// The packets of a message in the stash.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Lacking {
+    /// Last PSN of the message.
+    pub last: Psn,
+    /// Packets of the message before it.
+    pub span: Bits<RECEIVE_PLACE_BITS>,
+    /// Packets of the message that have not arrived.
+    pub missing: Bits<RECEIVE_PLACE_BITS>,
+}
+
+/// The counter of WRITEs with immediate of a queue pair.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Count {
+    /// Number of complete WRITEs with immediate, wrapping.
+    pub count: Bits<32>,
+    /// An event is due when `count` reaches `threshold`.
+    pub armed: Bit,
+    pub threshold: Bits<32>,
 }
 
 /// An event: the counter of WRITEs with immediate of a queue pair has reached the armed threshold.
@@ -301,21 +369,17 @@ pub struct Committed {
     /// A WRITE with immediate over RC.
     pub completed: Bit,
     pub completion: Completion,
-    /// `state.count` has reached the threshold.
-    pub reached: Bit,
 }
 
-/// What a packet requires of the stash, beside storing a message of one packet.
+/// What a packet requires of the stash, beside storing its message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct StashWork {
     /// The packet is delivered itself, and the message behind it is in the stash.
     pub passes: Bit,
-    /// The packet ends a message of several packets: the missing ones are counted, and the message is stored.
-    pub measures: Bit,
-    /// The packet may belong to a message in the stash.
-    pub counts_down: Bit,
     /// The oldest message is in the stash, and everything before it has arrived.
     pub delivers: Bit,
+    /// The oldest message has not been read in the cycle before.
+    pub seeks: Bit,
 }
 
 /// A packet before the stash. It stays until the stash is done; only `front` and `held` advance with each message that is delivered.
@@ -327,9 +391,7 @@ pub struct StashRequest {
     pub psn: Psn,
     /// First PSN missing after the packet.
     pub epsn: Psn,
-    pub mtu_log2: Bits<4>,
     pub completions: Bit,
-    pub touched: RingWords,
     /// State of the queue pair with this packet.
     pub front: Bits<16>,
     pub held: Slots,
@@ -337,7 +399,8 @@ pub struct StashRequest {
     /// Bytes of the message.
     pub length: Bits<32>,
     pub msn: Bits<16>,
-    pub rqmsn: Bits<16>,
+    /// Where its message is in the stash.
+    pub slot: Bits<16>,
 }
 
 /// A WRITE with immediate whose last packet has arrived.
@@ -347,11 +410,8 @@ pub struct Stashed {
     /// Bytes of the message.
     pub length: Bits<32>,
     pub msn: Bits<16>,
-    /// First and last PSN of the message.
-    pub first: Psn,
+    /// Last PSN of the message.
     pub last: Psn,
-    /// Packets of the message that have not arrived.
-    pub missing: Bits<RECEIVE_PLACE_BITS>,
 }
 
 /// PSNs to look up in the ring, by their low bits.

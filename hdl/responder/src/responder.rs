@@ -6,7 +6,7 @@ use hdl_primitives::{
     StreamSkid, ThresholdSrc,
 };
 use rust_hdl::prelude::*;
-use stellar_wire::config::RECEIVE_RING_BITS;
+use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS};
 use stellar_wire::hw::ack::AckKind;
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::receive::{ResponderCount, RxOutcome};
@@ -20,11 +20,12 @@ use crate::bundles::{ResponderPulsesSrc, VisitSnk};
 use crate::coalesce::compare;
 use crate::commit::commit;
 use crate::good_paths::GoodPaths;
+use crate::imm_counter::ImmCounter;
 use crate::immediate_stash::ImmediateStash;
 use crate::output_fifos::OutputFifos;
 use crate::records::{
-    LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg, MOST_SLOT_BITS,
-    MOST_STASH_BITS,
+    Arrival, LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg,
+    MOST_SLOT_BITS, MOST_STASH_BITS,
 };
 use crate::update_state::update_state;
 
@@ -40,12 +41,12 @@ pub const OTHER_SPACING: usize = 3;
 /// rings of their windows ([`stellar_wire::config::ring_bits`]).
 ///
 /// It accepts one packet per cycle, also of one queue pair: the state after an MRC packet is forwarded while it commits, with immediate or without. Behind a WRITE with
-/// immediate of one packet that came before its turn, a packet that reads its entry of the stash waits for [`STORE_SPACING`] cycles; and one behind another operation of its queue pair for [`OTHER_SPACING`]. A packet that requires work of
-/// the stash (several packets are one message, or messages that waited can be delivered) stalls the packets behind it, see [`ImmediateStash`]. All four outputs are in order, and an output whose
+/// immediate that came before its turn, a packet that reads its entry of the stash waits for [`STORE_SPACING`] cycles; and one behind another operation of its queue pair for [`OTHER_SPACING`]. A packet behind which messages of
+/// the stash can be delivered stalls the packets behind it, see [`ImmediateStash`]. What WRITEs with immediate count is found beside the pipeline, see [`ImmCounter`]. All four outputs are in order, and an output whose
 /// FIFO is full stalls the pipeline.
 ///
 /// Stages: `take` (configuration before arming before visits before outcomes), `lookup` (state and good path of the queue pair are read, the answer drafted),
-/// `update_state` (what the packet changes), `commit` (stash, counter, outputs; the state is written).
+/// `update_state` (what the packet changes), `commit` (stash, outputs; the state is written, the counter told).
 /// Levels planned: lookup 5, update_state 8, commit 5, stall chain 5.
 #[derive(LogicBlock, Default)]
 pub struct Responder<
@@ -96,7 +97,8 @@ pub struct Responder<
     operations: StreamSkid<Operation>,
     states: BypassRam<ReceiveState, Q>,
     good_paths: GoodPaths<Q>,
-    stash: ImmediateStash<Q, I, A, R>,
+    stash: ImmediateStash<I, A>,
+    counter: ImmCounter<Q, A, R>,
     output_fifos: OutputFifos,
 
     reading_valid: DFF<Bit>,
@@ -111,8 +113,8 @@ pub struct Responder<
     qp_counted: DFF<ResponderCount>,
     /// The stash has done what the packet in `updated` requires.
     stashed: DFF<Bit>,
-    /// With the packet in `updated`, a message of several packets became whole in the stash.
-    whole: DFF<Bit>,
+    /// The stash says the last PSN of the oldest message, which waits.
+    learns: DFF<Bit>,
 }
 
 impl<const Q: usize, const I: usize, const A: usize, const R: usize> Parameters
@@ -142,9 +144,9 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             looked_up_valid,
             looked_up
         );
-        dff_setup!(self, clock, updated_valid, updated, stashed, whole);
+        dff_setup!(self, clock, updated_valid, updated, stashed, learns);
         dff_setup!(self, clock, epoch, qp_count_is, qp_counted);
-        clock_reset!(self, operations, stash, output_fifos);
+        clock_reset!(self, operations, stash, counter, output_fifos);
         clock!(self, clock, states, good_paths);
 
         // take
@@ -198,33 +200,41 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let updated = self.updated.q.val();
         let operation = updated.operation;
         let outcome = operation.outcome;
-        let state = updated.state;
+        let learns = self.learns.q.val();
+        let mut state = updated.state;
+        state.front_last = if learns {
+            self.stash.front_last.val()
+        } else {
+            state.front_last
+        };
         let front_slot = bit_cast::<8, I>(state.front.get_bits::<I>(0));
         let front_bit = bits::<256>(1) << front_slot;
         let is_configure = operation.kind == OperationKind::Configure;
-        let out_room = self.output_fifos.room.val();
+        let out_room = self.output_fifos.room.val() & self.counter.arrival.ready.val();
         let decided = !updated.stashes | self.stashed.q.val();
         let good_is_free = !(is_configure & self.good.valid.val());
         let commits = self.updated_valid.q.val() & out_room & decided & good_is_free;
         let update_moves = !self.updated_valid.q.val() | commits;
-        // The stash reads for the next operation while this one is written to it. A WRITE with immediate reads the message behind the oldest one, others may read any.
+        // The stash reads for the next operation while this one is written to it. A WRITE with immediate reads the message behind the oldest one, others read the oldest one.
         let next_reads_it = if looked_up.operation.outcome.has_immediate {
             updated.stores_behind
         } else {
-            updated.stores
+            updated.stores_front
         };
-        let reads_too_early = self.updated_valid.q.val() & looked_up.follows & next_reads_it;
+        // If messages were delivered in the meantime, the stored one may be any.
+        let stored_any = updated.stores & updated.stashes;
+        let reads_too_early =
+            self.updated_valid.q.val() & looked_up.follows & (next_reads_it | stored_any | learns);
         let lookup_moves = !self.looked_up_valid.q.val() | (update_moves & !reads_too_early);
         let row = reading.qp.get_bits::<Q>(0);
         let looked_up_row = looked_up.operation.qp.get_bits::<Q>(0);
         let updated_row = operation.qp.get_bits::<Q>(0);
         let settling = self.updated_valid.q.val() & (row == updated_row);
-        // The stage `commit` does not change the state of such a packet any more, except that an event is no longer due.
+        // The stage `commit` does not change the state of such a packet any more.
         let is_final = (operation.kind == OperationKind::Packet) & outcome.mrc & decided;
         let follows = self.looked_up_valid.q.val() & (row == looked_up_row);
         let in_use = (follows & !looked_up.forwards) | (settling & !is_final);
-        let committed = commit(updated, self.whole.q.val());
-        let told = updated.told | committed.reached;
+        let committed = commit(updated, state);
         let read_moves = !self.reading_valid.q.val() | (lookup_moves & !in_use);
 
         // lookup
@@ -245,10 +255,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         self.states.read_address.next = read_row;
         self.good_paths.read_row.next = read_row;
-        let mut settled = state;
-        settled.armed = state.armed & !told;
         let read_state = if settling {
-            settled
+            state
         } else {
             self.states.read_data.val()
         };
@@ -283,14 +291,11 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         }
         if update_moves & !reads_too_early {
             self.updated.d.next = update_state(looked_up, updated, I);
-            self.updated.d.next.told = looked_up.follows & told;
+        } else {
+            self.updated.d.next.state.front_last = state.front_last;
         }
 
         // commit: the stash first, if the packet concerns it.
-        self.stash.note_valid.next = self.updated_valid.q.val() & updated.notes_psn;
-        self.stash.note_qp.next = operation.qp;
-        self.stash.note_word.next = outcome.psn.get_bits::<RECEIVE_RING_BITS>(6);
-        self.stash.note_bits.next = outcome.ack.bitmap;
         // The stash reads for the next operation before it comes.
         let next_packet = looked_up.operation.outcome;
         self.stash.next_part.next = looked_up.state.part;
@@ -302,7 +307,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         self.stash.next_rqmsn.next = if next_packet.has_immediate {
             next_front + 1
         } else {
-            next_packet.rqmsn
+            next_front
         };
         self.stash.request_valid.next =
             self.updated_valid.q.val() & updated.stashes & !self.stashed.q.val();
@@ -313,20 +318,14 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             part: state.part,
             psn: outcome.psn,
             epsn: outcome.epsn,
-            mtu_log2: state.mtu_log2,
             completions: state.completions,
-            touched: state.touched,
             front: state.front,
             held: state.held,
             immediate: outcome.immediate,
             length: outcome.dma_length,
             msn: outcome.msn,
-            rqmsn: outcome.rqmsn,
+            slot: updated.counted.slot,
         };
-        if self.stash.whole.val() {
-            self.whole.d.next = true;
-            self.updated.d.next.state.count = state.count + 1;
-        }
         if self.stash.delivered.val() {
             self.updated.d.next.state.front = state.front + 1;
             self.updated.d.next.state.held = state.held & !front_bit;
@@ -334,13 +333,26 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         if self.stash.waits.val() {
             self.updated.d.next.state.front_last = self.stash.front_last.val();
         }
+        self.learns.d.next = self.stash.learns.val();
         if self.stash.done.val() {
             self.stashed.d.next = true;
         }
         if commits {
             self.stashed.d.next = false;
-            self.whole.d.next = false;
         }
+
+        // commit: the counter of WRITEs with immediate.
+        let counted = updated.counted;
+        let concerns = updated.notes_psn | counted.counts | counted.arms | counted.restarts;
+        self.counter.arrival.valid.next = commits & concerns;
+        self.counter.arrival.data.next = Arrival {
+            packet: counted,
+            notes: updated.notes_psn,
+            bitmap: outcome.ack.bitmap,
+            epsn: outcome.epsn.get_bits::<RECEIVE_PLACE_BITS>(0),
+            in_order: updated.in_order,
+            touched: state.touched,
+        };
 
         // commit: the state.
         self.states.write_enable.next = commits;
@@ -365,11 +377,8 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             output_fifos.answer => answer,
             output_fifos.completion => completion,
             output_fifos.failed => failed,
-            output_fifos.threshold.valid => threshold.valid,
-            threshold.ready => output_fifos.threshold.ready,
+            counter.threshold => threshold,
         );
-        self.threshold.qp.next = self.output_fifos.threshold.record.val().qp;
-        self.threshold.count.next = self.output_fifos.threshold.record.val().count;
 
         // Counters.
         let answered = commits & updated.answers;
@@ -402,7 +411,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
             self.looked_up_valid.d.next = false;
             self.updated_valid.d.next = false;
             self.stashed.d.next = false;
-            self.whole.d.next = false;
+            self.learns.d.next = false;
             self.qp_count_is.d.next = false;
         }
     }

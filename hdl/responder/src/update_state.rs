@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS};
+use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::frame::Position;
 use stellar_wire::hw::requester::TxAnswer;
 use stellar_wire::hw::responder::ResponderConfig;
@@ -12,8 +12,8 @@ use stellar_wire::mtu::LENGTH_BITS;
 use crate::answer::answer_entropy;
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
 use crate::records::{
-    Changed, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashPart,
-    StashWork, UpdateReg,
+    Changed, CountedPacket, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords,
+    StashPart, StashWork, UpdateReg,
 };
 use crate::visit::{forget, visit, visit_answer};
 
@@ -41,9 +41,6 @@ pub fn fresh(settings: ResponderConfig) -> ReceiveState {
         front: bits::<16>(0),
         front_last: bits::<24>(0),
         held: bits::<256>(0),
-        count: bits::<32>(0),
-        armed: false,
-        threshold: bits::<32>(0),
         coalescing: nothing_pending(settings),
         repeated: Repeated {
             valid: false,
@@ -74,6 +71,32 @@ fn left_behind(expected: Psn, epsn: Psn) -> Bits<RECEIVE_RING> {
         upward
     } else {
         around
+    }
+}
+
+/// Packets of a message before its last one, `ceil(length / MTU) - 1`, or 0 for an empty one; not more than a window has beside that one. Levels: 5, and a carry chain.
+#[hdl_fn]
+fn packets_before_last(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<RECEIVE_PLACE_BITS> {
+    let less = length - 1;
+    let whole = if mtu_log2 == 8 {
+        less.get_bits::<24>(8)
+    } else if mtu_log2 == 9 {
+        bit_cast::<24, 23>(less.get_bits::<23>(9))
+    } else if mtu_log2 == 10 {
+        bit_cast::<24, 22>(less.get_bits::<22>(10))
+    } else if mtu_log2 == 11 {
+        bit_cast::<24, 21>(less.get_bits::<21>(11))
+    } else if mtu_log2 == 12 {
+        bit_cast::<24, 20>(less.get_bits::<20>(12))
+    } else {
+        bit_cast::<24, 19>(less.get_bits::<19>(13))
+    };
+    if !length.any() {
+        bits::<RECEIVE_PLACE_BITS>(0)
+    } else if (whole >> ((RECEIVE_PLACE_BITS - 1) as u64)).any() {
+        bits::<RECEIVE_PLACE_BITS>((RECEIVE_WINDOW - 1) as u64)
+    } else {
+        whole.get_bits::<RECEIVE_PLACE_BITS>(0)
     }
 }
 
@@ -125,14 +148,28 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
     let next_slot = (behind_front & slots).get_bits::<8>(0);
     let next_is_here = state.held.get_bit(next_slot.index());
     let own_bit = bits::<256>(1) << own_slot;
-    let stores = enters & single;
     let delivers_rc = rc & ends & outcome.has_immediate;
-    let counts = delivers_rc | passes | stores;
     let stash_work = StashWork {
         passes: passes & next_is_here,
+        delivers,
+        seeks: delivers & outcome.has_immediate,
+    };
+    // The packet before, whose state may be forwarded, is of the same configuration.
+    let configured = looked_up.state;
+    let part = configured.part;
+    let in_part = outcome.rqmsn & slots & !(Bits::<16>::mask() << part.log2);
+    let counted = CountedPacket {
+        qp: operation.qp,
+        psn: outcome.psn,
+        slot: part.first + in_part,
+        span: packets_before_last(outcome.dma_length, configured.mtu_log2),
+        counts: delivers_rc | passes | (enters & single),
+        stores: enters & single,
         measures: enters & !single,
         counts_down,
-        delivers,
+        arms: operation.kind == OperationKind::Arm,
+        threshold: operation.threshold,
+        restarts: operation.kind == OperationKind::Configure,
     };
 
     let word = bits::<RECEIVE_RING>(1) << outcome.psn.get_bits::<RECEIVE_RING_BITS>(6);
@@ -179,7 +216,6 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
             } else {
                 state.message_bytes
             },
-            count: if counts { state.count + 1 } else { state.count },
             front: if passes { behind_front } else { state.front },
             front_last: if enters & is_front {
                 outcome.psn
@@ -244,14 +280,16 @@ pub fn update_state(looked_up: LookupReg, last: UpdateReg, slot_bits: usize) -> 
         fails,
         exceeded,
         notes_psn: mrc,
+        in_order: looked_up.compared.in_order,
         out_of_order,
         ends_message: rc & ends,
         delivers: delivers_rc,
         passes,
-        stores,
-        stores_behind: stores & (ahead == 1),
-        stashes: (passes & next_is_here) | (enters & !single) | counts_down | delivers,
+        stores: enters,
+        stores_front: enters & is_front,
+        stores_behind: enters & (ahead == 1),
+        stashes: (passes & next_is_here) | delivers,
         stash_work,
-        told: false,
+        counted,
     }
 }

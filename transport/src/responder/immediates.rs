@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use thiserror::Error;
 
-use crate::rx::{PacketHeaders, Psn};
+use crate::rx::{PacketHeaders, Psn, RECEIVE_WINDOW};
 use crate::small_queue::begin_with_one;
 
 /// The sender has more WRITEs with immediate in flight than was agreed. This is fatal for the queue pair.
@@ -24,7 +24,7 @@ pub struct Arrived {
     pub length: u32,
     /// METH.MSN.
     pub msn: u16,
-    /// First and last PSN of the message.
+    /// First and last PSN of the message. If it has more packets than a window, the first PSN that may be missing.
     first: Psn,
     last: Psn,
     /// Packets of the message that have not arrived.
@@ -79,7 +79,8 @@ impl Immediates {
             });
         }
         let length = packet.dma_length();
-        let packets = length.div_ceil(mtu).max(1);
+        // Only the receive window can lack packets: everything before it has arrived.
+        let packets = length.div_ceil(mtu).clamp(1, RECEIVE_WINDOW);
         let first = packet.psn.plus(Psn::MODULUS - (packets - 1));
         let missing = missing_between(first, packet.psn, received);
         if self.stash.len() <= usize::from(ahead) {
@@ -110,7 +111,7 @@ impl Immediates {
 /// One packet fewer is missing, if it is one of this message. Returns 1 if it was the last one.
 fn count_down(entry: Option<&mut Arrived>, psn: Psn) -> u32 {
     match entry {
-        // A length beyond what any message has spans all PSNs, and more packets than are missing seem to belong to it.
+        // Packets of other messages may have this number: 0 in those without immediate.
         Some(entry)
             if entry.missing > 0
                 && psn.distance_from(entry.first) < entry.last.distance_from(entry.first) =>
@@ -122,10 +123,9 @@ fn count_down(entry: Option<&mut Arrived>, psn: Psn) -> u32 {
     }
 }
 
-/// PSNs from `first` up to, but not including, `last` that have not arrived. Only the receive window before `last` can
-/// lack any: everything further back has arrived.
+/// PSNs from `first` up to, but not including, `last` that have not arrived.
 fn missing_between(first: Psn, last: Psn, received: impl Fn(Psn) -> bool) -> u32 {
-    let packets = last.distance_from(first).min(crate::rx::RECEIVE_WINDOW);
+    let packets = last.distance_from(first);
     (1..=packets)
         .filter(|&back| !received(last.plus(Psn::MODULUS - back)))
         .count() as u32

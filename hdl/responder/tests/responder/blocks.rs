@@ -1,8 +1,10 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
 use hdl_responder::missing_count::MissingCount;
-use hdl_responder::records::{MissingQuery, RingWords, StashPart, StashRequest, StashWork};
-use hdl_responder::ImmediateStash;
+use hdl_responder::records::{
+    Arrival, CountedPacket, MissingQuery, RingWords, StashPart, StashRequest, StashWork,
+};
+use hdl_responder::{ImmCounter, ImmediateStash};
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;
 use rust_hdl::prelude::*;
@@ -139,14 +141,10 @@ fn responder() {
 #[test]
 fn immediate_stash() {
     check(
-        ImmediateStash::<2, 8, 9, 9>::default,
+        ImmediateStash::<8, 9>::default,
         Some(|u| &mut u.clock),
         |uut, rng| {
             uut.reset.next = rng.random_ratio(1, 200);
-            uut.note_valid.next = Bit::random(rng);
-            uut.note_qp.next = near(rng);
-            uut.note_word.next = Bits::random(rng);
-            uut.note_bits.next = Bits::random(rng);
             uut.request_valid.next = Bit::random(rng);
             uut.stores.next = rng.random_ratio(1, 4);
             uut.next_part.next = part(rng);
@@ -155,30 +153,63 @@ fn immediate_stash() {
             uut.request.next = StashRequest {
                 work: StashWork {
                     passes: rng.random_ratio(1, 4),
-                    measures: rng.random_ratio(1, 4),
-                    counts_down: rng.random_ratio(1, 4),
                     delivers: Bit::random(rng),
+                    seeks: rng.random_ratio(1, 4),
                 },
                 qp: near(rng),
                 part: part(rng),
                 psn: rng.random_range(0..1200_u64).to_bits(),
                 epsn: bit_cast(epsn),
-                mtu_log2: rng.random_range(8..=13_u64).to_bits(),
                 completions: Bit::random(rng),
-                touched: RingWords {
-                    bits: Bits::random(rng),
-                },
                 front: near(rng),
                 held: Bits::random(rng),
                 immediate: Bits::random(rng),
                 length: rng.random_range(0..300_000_u64).to_bits(),
                 msn: Bits::random(rng),
-                rqmsn: near(rng),
+                slot: near(rng),
             };
             uut.completion_ready.next = Bit::random(rng);
         },
         1500,
         2,
+    )
+    .unwrap();
+}
+
+#[test]
+fn imm_counter() {
+    check(
+        ImmCounter::<2, 9, 9>::default,
+        Some(|u| &mut u.clock),
+        |uut, rng| {
+            uut.reset.next = rng.random_ratio(1, 200);
+            uut.arrival.valid.next = rng.random_ratio(3, 4);
+            uut.arrival.data.next = Arrival {
+                packet: CountedPacket {
+                    qp: near(rng),
+                    psn: bit_cast(Bits::<9>::random(rng)),
+                    slot: near(rng),
+                    span: bit_cast(Bits::<7>::random(rng)),
+                    counts: rng.random_ratio(1, 4),
+                    stores: rng.random_ratio(1, 8),
+                    measures: rng.random_ratio(1, 8),
+                    counts_down: rng.random_ratio(1, 2),
+                    arms: rng.random_ratio(1, 4),
+                    threshold: near(rng),
+                    restarts: rng.random_ratio(1, 16),
+                },
+                notes: rng.random_ratio(3, 4),
+                bitmap: Bits::random(rng),
+                epsn: bit_cast(Bits::<8>::random(rng)),
+                in_order: rng.random_ratio(1, 8),
+                touched: RingWords {
+                    bits: Bits::random(rng),
+                },
+            };
+            uut.threshold.ready.next = rng.random_ratio(3, 4);
+        },
+        3000,
+        4,
     )
     .unwrap();
 }

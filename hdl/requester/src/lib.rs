@@ -1,6 +1,7 @@
 //! Requester in hardware: what a queue pair sends, and how acknowledgements and timers change its state (`docs/requester.md`).
 
 mod allowance;
+mod applied_sack;
 pub mod bundles;
 mod burst_collect;
 mod burst_flow;
@@ -49,6 +50,7 @@ mod sack_effect;
 mod sack_fields;
 mod sack_flow;
 mod sack_reports;
+mod sack_step;
 pub mod schedule_both;
 mod schedule_inbox;
 mod schedule_step;

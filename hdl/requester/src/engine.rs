@@ -1,6 +1,6 @@
 //! A requester engine: the requester core with the schedulers of both ports, the timers and the queues around it.
 
-use hdl_macros::{clock, clock_reset, hdl, hdl_fn, join};
+use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, QpSnk, ReadFaultSnk, ReverseEvSrc};
 use hdl_primitives::{FlowSnk, OfferSrc, Snk, Src, StreamSkid, SyncFifo};
 use hdl_spray_engine::profile::{ExplicitSnk, ProfileSnk};
@@ -11,26 +11,21 @@ use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::Qpn;
-use stellar_wire::mtu::LENGTH_BITS;
-use stellar_wire::rows::BURST_PACKETS;
 
 use crate::bundles::{ChargeSrc, ConfigureSnk, EngineSettingsSnk, EpochUseSrc, ShareSnk};
 use crate::burst_send::UnreadableMessage;
 use crate::doorbell_queue::DoorbellQueue;
 use crate::pass_head::PassHead;
+use crate::port_queue::PortQueue;
 use crate::ports::pair;
 use crate::qp_schedule::QpSchedule;
 use crate::records::{Failure, StatPulses};
 use crate::requester_core::RequesterCore;
 use crate::schedule_both::ScheduleBoth;
+use crate::starved_queue::StarvedQueue;
 use crate::timer_scan::TimerScan;
 use crate::wake_queue::WakeQueue;
 
-/// Depth of a port's packet queue: two bursts. An operation starts only if a full burst fits and less than `ENOUGH` bytes of payload are queued. `ENOUGH`
-/// bytes take more line time than two operations, so the port does not idle. The limit also bounds the queueing delay of other queue pairs.
-const PACKETS_BITS: usize = 6;
-const BURST: u64 = BURST_PACKETS as u64;
-const ENOUGH: u64 = 8192;
 /// Depth of the engine's queue of control packets. With a queue of its own, an engine does not block control packets of the other one. At the wire limit a
 /// SACK for 16 packets of 256 bytes comes every 28 cycles, so 3 arrive while a burst takes 62 cycles: the queue holds those of five bursts.
 const CONTROLS_BITS: usize = 4;
@@ -39,31 +34,6 @@ const CONTROLS_ALMOST_FULL: u64 = 1 << (CONTROLS_BITS - 1);
 /// Depth of the queue of failures. No operation starts with fewer than two free entries.
 const FAILURES_BITS: usize = 3;
 const FAILURES_LIMIT: u64 = (1 << FAILURES_BITS) - 2;
-
-/// A queue pair that was woken for a block has 63 cycles to take it before the next one is woken. So a block does not wake all that wait for it.
-const PAUSE_BITS: usize = 6;
-
-/// Returns whether a port's packet queue accepts a burst.
-#[hdl_fn]
-fn has_space(packets: Bits<7>, bytes: Bits<19>) -> Bit {
-    (packets <= BURST) & (bytes < ENOUGH)
-}
-
-/// Returns the payload bytes of `packet` if it `moves`, otherwise 0.
-#[hdl_fn]
-fn length_if(moves: Bit, packet: TxRequest) -> Bits<LENGTH_BITS> {
-    if moves {
-        packet.length
-    } else {
-        bits::<LENGTH_BITS>(0)
-    }
-}
-
-/// Returns the bytes queued after one packet entered and one left. Levels: two carry chains.
-#[hdl_fn]
-fn bytes_after(bytes: Bits<19>, came: Bits<LENGTH_BITS>, left: Bits<LENGTH_BITS>) -> Bits<19> {
-    (bytes + bit_cast::<19, LENGTH_BITS>(came)) - bit_cast::<19, LENGTH_BITS>(left)
-}
 
 /// Engine of 1,024 queue pairs with 8,192 entries and messages, 32,768 packets in flight, and 4,096 tenants.
 pub type RequesterEngine1024 = RequesterEngine<10, 11, 1024, 10, 13, 10, 13, 12>;
@@ -140,29 +110,13 @@ pub struct RequesterEngine<
     schedules: [QpSchedule<Q, P>; 2],
     timers: TimerScan<Q, G, N>,
     wakes: WakeQueue<Q, C, K>,
-    /// Queue pairs that wait for a block of the window's pool.
-    starving: WakeQueue<Q, C, K>,
-    /// The first of them: a register behind the block RAM of the queue.
-    starved_first: StreamSkid<Qpn>,
-    /// Cycles until the next one of them may be woken.
-    pause: DFF<Bits<PAUSE_BITS>>,
-    /// A cycle ago there was a first one, and a free block for it. It stays the first until it is woken.
-    may_wake: DFF<Bit>,
+    starved: StarvedQueue<Q, C, K>,
     doorbells: DoorbellQueue<Q, C, K>,
     /// What waits here does not change until the sequencer takes it, although the engines share the ports with others that go first.
     faults: StreamSkid<UnreadableMessage>,
     flushes: StreamSkid<Qpn>,
-    /// The last operation starved: a register at the end of the transmit flow.
-    starved: DFF<Bit>,
-    starved_qp: DFF<Qpn>,
     controls: SyncFifo<ControlPacket, CONTROLS_BITS, { CONTROLS_BITS + 1 }>,
-    packets: [SyncFifo<TxRequest, PACKETS_BITS, { PACKETS_BITS + 1 }>; 2],
-    /// Payload bytes queued in `packets`, but for those of `entered`.
-    bytes: [DFF<Bits<19>>; 2],
-    /// Payload bytes of the packet that entered a cycle ago: its length comes late in a cycle, from the memory of messages.
-    entered: [DFF<Bits<LENGTH_BITS>>; 2],
-    /// Bit p: `packets[p]` had space for a burst a cycle ago. No burst of a port is chosen before the last packet of the one before it is counted.
-    space: DFF<Bits<2>>,
+    packets: [PortQueue; 2],
     failures: SyncFifo<Failure, FAILURES_BITS, { FAILURES_BITS + 1 }>,
 }
 
@@ -183,26 +137,9 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(
-            self,
-            core,
-            schedule,
-            pass_head,
-            schedules[..],
-            timers,
-            wakes,
-            starving,
-            starved_first,
-            faults,
-            flushes,
-            controls,
-            doorbells,
-            packets[..],
-            failures
-        );
-        clock!(self, clock, bytes[..], entered[..]);
-        dff_setup!(self, clock, space);
-        dff_setup!(self, clock, pause, may_wake, starved, starved_qp);
+        clock_reset!(self, core, doorbells, controls, faults, flushes, failures);
+        clock_reset!(self, schedule, pass_head, schedules[..], packets[..]);
+        clock_reset!(self, timers, wakes, starved);
         join!(
             self,
             now => core.now,
@@ -300,32 +237,18 @@ impl<
 
         // wake up queue pairs: a send queue entry arrived, a block of the window's pool is free, or a port changed its state
         let arrived = self.core.entry_arrived.val();
-        let pauses = self.pause.q.val().any();
-        let wakes_starving = self.may_wake.q.val() & !arrived;
-        self.may_wake.d.next = self.starved_first.out.valid.val()
-            & self.core.has_free.val()
-            & !pauses
-            & !wakes_starving
-            & !self.reset.val();
-        self.starved.d.next = self.core.starved.val() & !self.reset.val();
-        self.starved_qp.d.next = self.core.event_qp.val();
-        self.starving.in_valid.next = self.starved.q.val();
-        self.starving.in_qp.next = self.starved_qp.q.val();
-        self.starving.plane_up.next = bits::<2>(3);
-        self.starved_first.in_.valid.next = self.starving.out.valid.val();
-        self.starved_first.in_.data.next = self.starving.out.qp.val();
-        self.starving.out.ready.next = self.starved_first.in_.ready.val();
-        self.starved_first.out.ready.next = wakes_starving;
-        if wakes_starving {
-            self.pause.d.next = Bits::<PAUSE_BITS>::mask();
-        } else if pauses {
-            self.pause.d.next = self.pause.q.val() - 1;
-        }
-        self.wakes.in_valid.next = arrived | wakes_starving;
+        join!(
+            self,
+            core.starved => starved.starved,
+            core.event_qp => starved.starved_qp,
+            core.has_free => starved.has_free,
+            core.entry_arrived => starved.defer,
+        );
+        self.wakes.in_valid.next = arrived | self.starved.wakes.val();
         self.wakes.in_qp.next = if arrived {
             self.core.entry_arrived_qp.val()
         } else {
-            self.starved_first.out.data.val()
+            self.starved.wakes_qp.val()
         };
         join!(self, plane_up => wakes.plane_up, wakes.out => core.wake);
 
@@ -341,37 +264,11 @@ impl<
             ..sent
         };
         self.uses.packet.next = self.core.tx.valid.val() & !in_memory;
-        self.space.d.next = pair(
-            has_space(
-                self.packets[0].count.val(),
-                self.bytes[0].q.val() + bit_cast::<19, LENGTH_BITS>(self.entered[0].q.val()),
-            ),
-            has_space(
-                self.packets[1].count.val(),
-                self.bytes[1].q.val() + bit_cast::<19, LENGTH_BITS>(self.entered[1].q.val()),
-            ),
-        );
-        self.core.tx_space.next = self.space.q.val();
+        self.core.tx_space.next = pair(self.packets[0].space.val(), self.packets[1].space.val());
         for p in 0..2 {
             let to_port = if p == 0 { !tx.port } else { tx.port };
-            let enters = self.core.tx.valid.val() & to_port;
-            let leaves = self.packets[p].out.valid.val() & self.tx[p].ready.val();
-            self.entered[p].d.next = length_if(enters & !self.reset.val(), tx);
-            self.bytes[p].d.next = if self.reset.val() {
-                bits::<19>(0)
-            } else {
-                bytes_after(
-                    self.bytes[p].q.val(),
-                    self.entered[p].q.val(),
-                    length_if(leaves, self.packets[p].out.data.val()),
-                )
-            };
-            assert!(
-                !enters | self.packets[p].in_.ready.val(),
-                "a packet finds no space in the queue of its port"
-            );
-            self.packets[p].in_.valid.next = enters;
-            self.packets[p].in_.data.next = tx;
+            self.packets[p].in_.valid.next = self.core.tx.valid.val() & to_port;
+            self.packets[p].in_.record.next = tx;
             join!(self, packets[p].out => tx[p]);
         }
 

@@ -1,6 +1,7 @@
 //! Requester in hardware: what a queue pair sends, and how acknowledgements and timers change its state (`docs/requester.md`).
 
 mod allowance;
+mod applied_sack;
 pub mod bundles;
 mod burst_collect;
 mod burst_flow;
@@ -34,6 +35,7 @@ mod op_route;
 mod op_rows;
 mod packet_queue;
 pub mod pass_head;
+mod port_queue;
 mod ports;
 mod probe_answer;
 mod qp_admin_flow;
@@ -49,8 +51,10 @@ mod sack_effect;
 mod sack_fields;
 mod sack_flow;
 mod sack_reports;
+mod sack_step;
 pub mod schedule_both;
 mod schedule_inbox;
+mod schedule_step;
 mod segment;
 mod select_requests;
 mod select_step;
@@ -59,8 +63,10 @@ mod sequencer;
 mod share_rows;
 mod silent_plane;
 mod spray_feedback_fifo;
+mod starved_queue;
 mod tail_probe;
 pub mod tenant_limits;
+mod tenant_queues;
 mod tenant_wheel;
 pub mod timer_scan;
 mod timer_state;

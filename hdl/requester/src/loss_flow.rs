@@ -282,7 +282,9 @@ impl Logic for LossFlow {
                         self.state.d.next.next_retry = self.next_retry.q.val();
                     }
                     self.may_probe.d.next = false;
-                    self.state.d.next.delays = delays_after_probe;
+                    self.state.d.next.delays.spent = delays_after_probe.spent;
+                    self.state.d.next.delays.tail = delays_after_probe.tail;
+                    self.state.d.next.delays.shift = delays_after_probe.shift;
                     if is_lost_without_probe(state, sent) {
                         self.stats.next.early_loss = true;
                         self.stats.next.lost_on_path = true;

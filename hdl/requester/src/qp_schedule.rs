@@ -11,48 +11,16 @@ use stellar_wire::rows::{STEP_SHIFT, TENANT_BITS};
 use crate::bundles::{ChargeSrc, ScheduleSnk, ShareSnk};
 use crate::limit_client::LimitClient;
 use crate::schedule_inbox::ScheduleInbox;
+use crate::schedule_step::ScheduleStep;
 use crate::share_rows::ShareRows;
+use crate::tenant_queues::TenantQueues;
 use crate::tenant_wheel::TenantWheel;
-use crate::virtual_time::{present, Tag, TURN_BITS};
+use crate::virtual_time::{charged, present, Tag};
 
 /// Maximum number of cycles from `rotate` or `deactivate` to the next valid head, if no tenant has a limit. With limits, the answer to a charge is waited for, too.
 pub const TURN_CYCLES: u64 = 16;
 /// Maximum number of cycles from an accepted wake-up until the next one can be accepted. By then the first one has taken effect.
 pub const WAKE_CYCLES: u64 = 15;
-/// What the block does in a cycle.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum Step {
-    /// Clears `present`, one queue pair per cycle.
-    Sweep,
-    /// Starts a pending turn or wake-up, the return of a tenant, or a question, and addresses its rows. If no queue pair is present, one that wakes up is the
-    /// head in the next cycle.
-    Idle,
-    /// The row of the head is valid. Addresses the rows of its tenant.
-    TurnRead,
-    /// Moves the queue pair, or removes it. Multiplies the cost of its burst by the step of the tenant.
-    Turn,
-    Multiply,
-    /// Adds the product to the tag.
-    Charge,
-    /// The tenant has a limit: it pays from its bucket.
-    Pay,
-    /// Puts the tenant into the wheel, or among the resting ones.
-    Place,
-    /// Finds the first bucket with tenants.
-    Find,
-    /// The first tenant of that bucket has its turn.
-    Take,
-    /// Removes it from the bucket.
-    Pop,
-    /// The rows of the queue pair to wake and of its tenant are valid. Addresses the row of the tenant's last queue pair.
-    WakeRead,
-    /// Links the queue pair in.
-    Wake,
-    /// Computes the tag of a tenant that comes to the wheel.
-    Return,
-    /// The row of the first resting tenant is valid. Asks for it.
-    AskRead,
-}
 
 /// Schedules the queue pairs that may have something to send at one port. Tenants share the port in proportion to their weights, and the queue pairs of a tenant
 /// take turns.
@@ -75,8 +43,7 @@ enum Step {
 /// with a cost of 0, every 16 cycles or later. That has a turn between turns and wake-ups: if turns are ten cycles apart, as those of a requester are, and there was none for 128 cycles, no
 /// wake-up is accepted until there is one. `wake_ready` is low while a resting tenant is moved.
 ///
-/// The queue of a tenant is a list, as links in block RAM (`queue_next`). The head of a tenant that waits does not change. A `tail` is valid only if the queue pair that
-/// it names is present and belongs to this tenant, so tails need no initialisation. After reset `present` is cleared, which takes 2^`Q` + 1 cycles in which `wake_ready`
+/// The queue of a tenant is a list (`TenantQueues`). The head of a tenant that waits does not change. After reset the queues are cleared, which takes 2^`Q` + 1 cycles in which `wake_ready`
 /// is low. The shares are cleared meanwhile (`ShareRows`). Virtual time and tags go on over a reset.
 ///
 /// `Q` is the log2 of the number of queue pairs, at most [`QPN_BITS`]. `P` is the log2 of the number of tenants, at most 12. Levels: 7 (the first bucket from the present one on).
@@ -103,14 +70,7 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     pub cost: Signal<In, Bits<COST_BITS>>,
     pub deactivate: Signal<In, Bit>,
 
-    /// One bit per queue pair: it is in the schedule.
-    present: BlockRam<Bit, Q>,
-    /// Tenant of each queue pair that is in the schedule.
-    tenant: BlockRam<Bits<P>, Q>,
-    /// For each queue pair, the next queue pair of its tenant, if it is not the last.
-    queue_next: BlockRam<Bits<Q>, Q>,
-    /// Last queue pair of each tenant that has queue pairs.
-    tail: BlockRam<Bits<Q>, P>,
+    queues: TenantQueues<Q, P>,
     tags: BlockRam<Tag, P>,
     shares: ShareRows<Q, P>,
     limits: LimitClient<P>,
@@ -118,16 +78,13 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     inbox: ScheduleInbox<Q, P>,
     weigh: DspMultiply<16, COST_BITS, { 16 + COST_BITS }>,
 
-    step: DFF<Step>,
+    step: DFF<ScheduleStep>,
     /// There is a head.
     serving: DFF<Bit>,
     head: DFF<Bits<Q>>,
     /// A wake-up is executed; a resting tenant is moved.
     waking: DFF<Bit>,
     returning: DFF<Bit>,
-    /// The queue pair to wake is present.
-    already_present: DFF<Bit>,
-    tenant_tail: DFF<Bits<Q>>,
     /// Head and number of the tenant to place, its tag, and whether it rests.
     moved: DFF<Bits<Q>>,
     moved_tenant: DFF<Bits<P>>,
@@ -152,17 +109,7 @@ impl<const Q: usize, const P: usize> Parameters for QpSchedule<Q, P> {
 impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            step,
-            serving,
-            head,
-            waking,
-            returning,
-            already_present,
-            tenant_tail
-        );
+        dff_setup!(self, clock, step, serving, head, waking, returning);
         dff_setup!(
             self,
             clock,
@@ -175,7 +122,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             keeps
         );
         clock_reset!(self, shares, limits, wheel, inbox);
-        clock!(self, clock, present, tenant, queue_next, tail, tags, weigh);
+        clock!(self, clock, queues, tags, weigh);
         let step = self.step.q.val();
         let head = self.head.q.val();
         let moved = self.moved.q.val();
@@ -195,7 +142,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
 
         // select
         let wakes = self.inbox.wakes.val();
-        let free = (step == Step::Idle) & !turns & !self.inbox.wake_pending.val();
+        let free = (step == ScheduleStep::Idle) & !turns & !self.inbox.wake_pending.val();
         let nobody = !serving & !wheel_turns & !resting;
         let returns = free & answered;
         let asks = free & resting & self.limits.may_ask.val();
@@ -204,8 +151,8 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         // accept
         self.inbox.serving.next = serving;
         self.inbox.accepts.next =
-            (step != Step::Sweep) & !returns & !self.returning.q.val() & !overdue;
-        self.inbox.turn_ends.next = step == Step::Turn;
+            (step != ScheduleStep::Sweep) & !returns & !self.returning.q.val() & !overdue;
+        self.inbox.turn_ends.next = step == ScheduleStep::Turn;
         self.inbox.wake_ends.next = false;
         join!(
             self,
@@ -218,124 +165,108 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         );
 
         // read
-        let row = if step == Step::WakeRead {
-            self.tail.read_data.val()
-        } else if (step == Step::Idle) & wakes {
+        let row = if step == ScheduleStep::WakeRead {
+            self.queues.last.val()
+        } else if (step == ScheduleStep::Idle) & wakes {
             woken
         } else if turns {
             head
         } else {
             rest_first
         };
-        self.present.read_address.next = row;
-        self.tenant.read_address.next = row;
-        self.queue_next.read_address.next = head;
-        let row_tenant = self.tenant.read_data.val();
-        let of_row = if step == Step::TurnRead {
+        let row_tenant = self.queues.row_tenant.val();
+        let of_row = if step == ScheduleStep::TurnRead {
             row_tenant
         } else if returns {
             self.limits.answered_tenant.val()
         } else {
             woken_tenant
         };
-        self.tail.read_address.next = of_row;
         self.tags.read_address.next = of_row;
         self.shares.tenant.next = of_row;
-        let next_in_tenant = self.queue_next.read_data.val();
-        let turn_tail = self.tail.read_data.val();
         let old_tag = self.tags.read_data.val();
         let share = self.shares.read.val();
 
-        // link
-        let alone = turn_tail == head;
-        let active = self.present.read_data.val() & (row_tenant == woken_tenant);
-        self.present.write_enable.next = false;
-        self.present.write_address.next = woken;
-        self.present.write_data.next = true;
-        self.tenant.write_enable.next = false;
-        self.tenant.write_address.next = woken;
-        self.tenant.write_data.next = woken_tenant;
-        self.queue_next.write_enable.next = false;
-        self.queue_next.write_address.next = if step == Step::Turn {
-            turn_tail
-        } else {
-            self.tenant_tail.q.val()
-        };
-        self.queue_next.write_data.next = if step == Step::Turn { head } else { woken };
-        self.tail.write_enable.next = false;
-        self.tail.write_address.next = if step == Step::Turn {
-            row_tenant
-        } else {
-            woken_tenant
-        };
-        self.tail.write_data.next = if step == Step::Turn { head } else { woken };
-        self.tags.write_enable.next = step == Step::Place;
+        // keep the queues of tenants
+        let next_in_tenant = self.queues.behind_head.val();
+        let alone = self.queues.alone.val();
+        let starts = (step == ScheduleStep::Idle) & wakes & nobody;
+        self.queues.row.next = row;
+        self.queues.head.next = head;
+        self.queues.tenant.next = of_row;
+        self.queues.clears.next = step == ScheduleStep::Sweep;
+        self.queues.turns.next = step == ScheduleStep::Turn;
+        self.queues.rotates.next = (step == ScheduleStep::Turn) & !leaves & !alone;
+        self.queues.removes.next = (step == ScheduleStep::Turn) & leaves;
+        self.queues.looks.next = step == ScheduleStep::WakeRead;
+        self.queues.adds.next = step == ScheduleStep::Wake;
+        self.queues.starts.next = starts;
+        join!(
+            self,
+            shares.row => queues.cleared,
+            inbox.woken => queues.woken,
+            inbox.woken_tenant => queues.woken_tenant,
+        );
+        self.tags.write_enable.next = step == ScheduleStep::Place;
         self.tags.write_address.next = moved_tenant;
         self.tags.write_data.next = tag;
 
         // weigh
         self.weigh.a.next = share.step;
         self.weigh.b.next = self.inbox.burst_cost.val();
-        let old: Bits<32> = tag.into();
         let virtual_time =
             bit_cast::<32, { 16 + COST_BITS }>(self.weigh.product.val() >> STEP_SHIFT as u64);
-        let after = old + virtual_time;
 
         // limits
-        self.limits.pays.next = step == Step::Pay;
+        self.limits.pays.next = step == ScheduleStep::Pay;
         self.limits.payer.next = moved_tenant;
         self.limits.cost.next = self.paid.q.val();
-        self.limits.asks.next = step == Step::AskRead;
+        self.limits.asks.next = step == ScheduleStep::AskRead;
         self.limits.asked.next = row_tenant;
-        self.limits.returns.next = (step == Step::Return) & !waking;
+        self.limits.returns.next = (step == ScheduleStep::Return) & !waking;
 
         // wheel
-        let places = step == Step::Place;
+        let places = step == ScheduleStep::Place;
         let keeps = self.keeps.q.val();
         self.wheel.keeps.next = places & keeps;
         self.wheel.rests.next = places & !keeps & rests;
         self.wheel.enters.next = places & !keeps & !rests;
         self.wheel.head.next = moved;
         self.wheel.turn.next = tag.turn;
-        self.wheel.find.next = step == Step::Find;
-        self.wheel.take.next = step == Step::Take;
-        self.wheel.pop.next = step == Step::Pop;
-        self.wheel.wakes.next = (step == Step::Return) & !waking;
+        self.wheel.find.next = step == ScheduleStep::Find;
+        self.wheel.take.next = step == ScheduleStep::Take;
+        self.wheel.pop.next = step == ScheduleStep::Pop;
+        self.wheel.wakes.next = (step == ScheduleStep::Return) & !waking;
 
+        let charged = charged(tag, virtual_time);
         match step {
-            Step::Sweep => {
-                self.present.write_enable.next = true;
-                self.present.write_address.next = self.shares.row.val();
-                self.present.write_data.next = false;
+            ScheduleStep::Sweep => {
                 if self.shares.queue_pairs_cleared.val() {
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = ScheduleStep::Idle;
                 }
             }
-            Step::Idle => {
-                if wakes & nobody {
+            ScheduleStep::Idle => {
+                if starts {
                     // No queue pair is present: it is the head at once, and its tenant has the turn.
                     self.waking.d.next = true;
                     self.keeps.d.next = true;
-                    self.present.write_enable.next = true;
-                    self.tenant.write_enable.next = true;
-                    self.tail.write_enable.next = true;
                     self.head.d.next = woken;
                     self.serving.d.next = true;
-                    self.step.d.next = Step::Return;
+                    self.step.d.next = ScheduleStep::Return;
                 } else if wakes {
                     self.waking.d.next = true;
-                    self.step.d.next = Step::WakeRead;
+                    self.step.d.next = ScheduleStep::WakeRead;
                 } else if turns {
-                    self.step.d.next = Step::TurnRead;
+                    self.step.d.next = ScheduleStep::TurnRead;
                 } else if returns {
                     self.returning.d.next = true;
-                    self.step.d.next = Step::Return;
+                    self.step.d.next = ScheduleStep::Return;
                 } else if asks {
-                    self.step.d.next = Step::AskRead;
+                    self.step.d.next = ScheduleStep::AskRead;
                 }
             }
-            Step::TurnRead => self.step.d.next = Step::Turn,
-            Step::Turn => {
+            ScheduleStep::TurnRead => self.step.d.next = ScheduleStep::Turn,
+            ScheduleStep::Turn => {
                 let next = if alone { head } else { next_in_tenant };
                 let keeps = !wheel_turns & !share.limited;
                 self.moved.d.next = next;
@@ -346,88 +277,75 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 self.keeps.d.next = keeps & !leaves;
                 self.rests.d.next = false;
                 if leaves {
-                    self.present.write_enable.next = true;
-                    self.present.write_address.next = head;
-                    self.present.write_data.next = false;
                     self.head.d.next = next_in_tenant;
                     self.serving.d.next = !alone;
-                    self.step.d.next = if alone { Step::Find } else { Step::Idle };
+                    self.step.d.next = if alone {
+                        ScheduleStep::Find
+                    } else {
+                        ScheduleStep::Idle
+                    };
                 } else {
-                    self.queue_next.write_enable.next = !alone;
-                    self.tail.write_enable.next = !alone;
                     self.head.d.next = next;
                     self.serving.d.next = keeps;
-                    self.step.d.next = Step::Multiply;
+                    self.step.d.next = ScheduleStep::Multiply;
                 }
             }
-            Step::Multiply => self.step.d.next = Step::Charge,
-            Step::Charge => {
-                self.tag.d.next = Tag {
-                    within: after.get_bits::<{ 32 - TURN_BITS }>(0),
-                    turn: after.get_bits::<TURN_BITS>(32 - TURN_BITS),
-                };
+            ScheduleStep::Multiply => self.step.d.next = ScheduleStep::Charge,
+            ScheduleStep::Charge => {
+                self.tag.d.next = charged;
                 self.step.d.next = if self.limited.q.val() {
-                    Step::Pay
+                    ScheduleStep::Pay
                 } else {
-                    Step::Place
+                    ScheduleStep::Place
                 };
             }
-            Step::Pay => {
+            ScheduleStep::Pay => {
                 if self.limits.paid.val() {
                     self.rests.d.next = !self.limits.may_go_on.val();
-                    self.step.d.next = Step::Place;
+                    self.step.d.next = ScheduleStep::Place;
                 }
             }
-            Step::Place => {
+            ScheduleStep::Place => {
                 self.keeps.d.next = false;
                 if serving {
                     self.inbox.wake_ends.next = waking;
                     self.waking.d.next = false;
                     self.returning.d.next = false;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = ScheduleStep::Idle;
                 } else {
-                    self.step.d.next = Step::Find;
+                    self.step.d.next = ScheduleStep::Find;
                 }
             }
-            Step::Find => {
+            ScheduleStep::Find => {
                 if wheel_turns {
-                    self.step.d.next = Step::Take;
+                    self.step.d.next = ScheduleStep::Take;
                 } else {
                     self.returning.d.next = false;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = ScheduleStep::Idle;
                 }
             }
-            Step::Take => {
+            ScheduleStep::Take => {
                 self.head.d.next = self.wheel.first.val();
                 self.serving.d.next = true;
-                self.step.d.next = Step::Pop;
+                self.step.d.next = ScheduleStep::Pop;
             }
-            Step::Pop => {
+            ScheduleStep::Pop => {
                 self.inbox.wake_ends.next = waking;
                 self.waking.d.next = false;
                 self.returning.d.next = false;
-                self.step.d.next = Step::Idle;
+                self.step.d.next = ScheduleStep::Idle;
             }
-            Step::WakeRead => {
-                self.already_present.d.next = self.present.read_data.val();
-                self.tenant_tail.d.next = self.tail.read_data.val();
-                self.step.d.next = Step::Wake;
-            }
-            Step::Wake => {
-                let already_present = self.already_present.q.val();
-                self.present.write_enable.next = !already_present;
-                self.tenant.write_enable.next = !already_present;
-                self.tail.write_enable.next = !already_present;
-                self.queue_next.write_enable.next = !already_present & active;
-                if already_present | active {
+            ScheduleStep::WakeRead => self.step.d.next = ScheduleStep::Wake,
+            ScheduleStep::Wake => {
+                if self.queues.already_present.val() | self.queues.has_others.val() {
                     self.inbox.wake_ends.next = true;
                     self.waking.d.next = false;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = ScheduleStep::Idle;
                 } else {
-                    self.step.d.next = Step::Return;
+                    self.step.d.next = ScheduleStep::Return;
                 }
             }
-            Step::Return => {
+            ScheduleStep::Return => {
                 let may_send = waking | self.limits.may_send.val();
                 self.moved.d.next = if waking { woken } else { rest_first };
                 self.moved_tenant.d.next = if waking {
@@ -441,16 +359,16 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 } else {
                     old_tag
                 };
-                self.step.d.next = Step::Place;
+                self.step.d.next = ScheduleStep::Place;
             }
-            Step::AskRead => self.step.d.next = Step::Idle,
+            ScheduleStep::AskRead => self.step.d.next = ScheduleStep::Idle,
         }
 
         self.returns.next = returns;
         self.head_valid.next = self.inbox.head_stable.val();
         self.head_qp.next = bit_cast::<QPN_BITS, Q>(head);
         if self.reset.val() {
-            self.step.d.next = Step::Sweep;
+            self.step.d.next = ScheduleStep::Sweep;
             self.serving.d.next = false;
             self.waking.d.next = false;
             self.returning.d.next = false;

@@ -1,6 +1,5 @@
 //! Processes a SACK (reference: `MrcRequester::on_sack`).
 
-use hdl_congestion::saturated_rtt;
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{FlowSrc, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
@@ -8,37 +7,21 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccRequest;
 use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::ControlPacket;
-use stellar_wire::hw::spray::{PathAckRecord, SprayFeedback, SprayRequest};
-use stellar_wire::hw::window::{PacketState, SackVerdict, WindowRequest, WindowResponse};
+use stellar_wire::hw::spray::{SprayFeedback, SprayRequest};
+use stellar_wire::hw::window::{WindowRequest, WindowResponse};
 use stellar_wire::hw::Psn;
 
+use crate::applied_sack::{applied_sack, may_show_losses, with_sample, AppliedSack};
 use crate::bundles::{CallSrc, UnitSrc};
 use crate::delay_estimate::{DelayEstimate, REORDERING_BITS};
 use crate::early_loss_search::EarlyLossSearch;
 use crate::probe_answer::probe_answer;
 use crate::records::{NextAction, Op, OpResult, RequesterState, StatPulses};
-use crate::sack_effect::{moves_window, sack_stats, state_after_sack};
-use crate::sack_fields::{answered_psn, path_hint, sack_request};
+use crate::sack_effect::{sack_stats, state_after_sack};
+use crate::sack_fields::{path_hint, sack_request};
 use crate::sack_reports::{congestion_report, path_report, ProbeReport};
+use crate::sack_step::SackStep;
 use crate::silent_plane::{heard, lost};
-
-/// Step of the flow.
-#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
-enum Step {
-    Idle,
-    /// The window processes the SACK.
-    ApplyToWindow,
-    /// Reports path feedback, once the FIFO has space, and a sample to congestion control, once that is free.
-    ReportFeedback,
-    /// The SACK responds to a probe: reports that the probed entropy value works.
-    ReportProbe,
-    /// The probe was marked: reports that too.
-    ReportProbeMark,
-    /// Looks for packets that are lost.
-    DetectEarlyLoss,
-    /// The queue pair fails: a message that was completed in the background has failed.
-    Fail,
-}
 
 /// Processes the SACK `op.control`.
 #[derive(LogicBlock, Default)]
@@ -82,34 +65,17 @@ pub struct SackFlow {
 
     estimate: DelayEstimate,
     search: EarlyLossSearch,
-    step: DFF<Step>,
+    step: DFF<SackStep>,
     state: DFF<RequesterState>,
-    accepted: DFF<Bit>,
-    /// The SACK moved `una`, so messages may complete.
-    una_moved: DFF<Bit>,
+    /// The SACK, as the window has processed it.
+    sack: DFF<AppliedSack>,
     /// Messages complete up to `una`. It waits a cycle, because it is known late.
     completes: DFF<Bit>,
     /// Feedback had space, and none was sent, in the cycle before. The end of an operation depends on it, and much on that in the same cycle.
     feedback_free: DFF<Bit>,
-    /// The packet that is answered does not come before the first one that is not acknowledged.
-    is_ahead: DFF<Bit>,
-    answered: DFF<Bit>,
-    /// Send time of the packet or probe that caused the SACK.
-    at: DFF<Bits<32>>,
     /// Send time of the probe that the SACK answers, if it does.
     probed_at: DFF<Bits<32>>,
-    /// The packet had been sent again.
-    is_retransmit: DFF<Bit>,
     reordering: DFF<Bits<REORDERING_BITS>>,
-    una: DFF<Psn>,
-    in_flight: DFF<Bits<24>>,
-    next_psn: DFF<Psn>,
-    /// Packets that are acknowledged for the first time.
-    packets: DFF<Bits<13>>,
-    /// Congestion control gets a sample.
-    sample: DFF<Bit>,
-    bytes: DFF<Bits<24>>,
-    rtt: DFF<Bits<32>>,
 }
 
 impl Logic for SackFlow {
@@ -120,32 +86,20 @@ impl Logic for SackFlow {
             clock,
             step,
             state,
-            accepted,
-            una_moved,
+            sack,
             completes,
-            feedback_free
-        );
-        dff_setup!(
-            self,
-            clock,
-            answered,
-            at,
+            feedback_free,
             probed_at,
-            is_retransmit,
-            is_ahead,
-            una
+            reordering
         );
-        dff_setup!(self, clock, in_flight);
-        dff_setup!(self, clock, next_psn, packets, sample, bytes, rtt, reordering);
         clock_reset!(self, estimate, search);
         let op = self.op.val();
         let seth = op.control.seth;
         let step = self.step.q.val();
         let window = self.window.response.val();
-        let una = self.una.q.val();
+        let sack = self.sack.q.val();
+        let accepted = sack.accepted;
         let state = self.state.q.val();
-        let accepted = self.accepted.q.val();
-        let answered = self.answered.q.val();
 
         // decode
         let hint = path_hint(seth);
@@ -156,30 +110,23 @@ impl Logic for SackFlow {
         let flight_time = op.now.get_bits::<16>(0) - op.control.cc_state.timestamp;
 
         // estimate delays
-        let chains = (step == Step::ReportFeedback) & self.chains_next.val();
-        self.estimate.restart.next = (step == Step::Idle) | chains;
+        let chains = (step == SackStep::ReportFeedback) & self.chains_next.val();
+        self.estimate.restart.next = (step == SackStep::Idle) | chains;
         self.estimate.state.next = state.delays;
         self.estimate.rto.next = op.settings.rto;
-        let sample = saturated_rtt(self.rtt.q.val());
-        let mut sampled = state;
-        sampled.delays.sampled = answered;
-        sampled.delays.sample = sample;
-        let recorded = if accepted { sampled } else { state };
+        let recorded = with_sample(state, sack);
 
         // detect early loss
         self.probed_at.d.next = op.now - bit_cast::<32, 16>(flight_time);
-        // If nothing before the packet is outstanding, what is in flight left after it. That holds for a first transmission.
-        let tells = (answered & (self.is_retransmit.q.val() | self.is_ahead.q.val()))
-            | (accepted & seth.probe_response & probe.is_tail);
-        let checks_early_loss = tells & op.settings.early_loss.any() & state.delays.known;
+        let checks_early_loss = may_show_losses(op, sack, probe, state.delays.known);
+        self.search.at.next = sack.at;
+        self.search.first.next = sack.una;
         self.search.start.next = false;
         self.search.nscc_free.next = !self.nscc.busy.val();
         join!(
             self,
             op => search.op,
-            at.q => search.at,
             reordering.q => search.reordering,
-            una.q => search.first,
             burst_active => search.burst_active,
             burst_first_psn => search.burst_first_psn,
             window.busy => search.window.busy,
@@ -188,27 +135,12 @@ impl Logic for SackFlow {
 
         // report
         self.feedback.valid.next = false;
-        let round_trip = if seth.probe_response {
-            flight_time
-        } else {
-            sample
-        };
-        let ack = PathAckRecord {
-            entropy: op.control.reflected,
-            hint,
-            sampled: answered,
-            round_trip,
-            packets: self.packets.q.val(),
-            una,
-            next_psn: self.next_psn.q.val(),
-            in_flight: self.in_flight.q.val(),
-        };
         let of_probe = ProbeReport {
-            answered: step == Step::ReportProbe,
-            marked: step == Step::ReportProbeMark,
+            answered: step == SackStep::ReportProbe,
+            marked: step == SackStep::ReportProbeMark,
             index: probe.index,
         };
-        self.feedback.record.next = path_report(op, ack, of_probe);
+        self.feedback.record.next = path_report(op, sack, of_probe, flight_time);
         let tells_path = accepted & !seth.probe_response & (!good | state.path_policy.hears_all);
         self.reverse_ev.valid.next = false;
         self.reverse_ev.record.next = Reflected {
@@ -217,24 +149,15 @@ impl Logic for SackFlow {
             marked,
         };
         self.nscc.start.next = self.search.reports.val();
-        let acknowledgement = NsccRequest {
-            sample: self.sample.q.val(),
-            bytes: self.bytes.q.val(),
-            rtt_valid: answered,
-            rtt: self.rtt.q.val(),
-            ecn: marked,
-            in_flight: self.in_flight.q.val(),
-            ..NsccRequest::default()
-        };
         self.nscc.request.next = congestion_report(
             op,
-            acknowledgement,
+            sack,
             self.search.in_progress.val(),
             self.search.lost.val(),
         );
 
         // The window gets this SACK, or the next one at once.
-        let window_control = if step == Step::ReportFeedback {
+        let window_control = if step == SackStep::ReportFeedback {
             self.next_control.val()
         } else {
             op.control
@@ -254,7 +177,7 @@ impl Logic for SackFlow {
         self.messages.request.next = MessageRequest {
             op: MessageOp::Complete,
             qp: op.qp,
-            psn: una,
+            psn: sack.una,
             ..MessageRequest::default()
         };
 
@@ -264,12 +187,12 @@ impl Logic for SackFlow {
             state,
             packet_sent: false,
             tried_again: false,
-            next_action: if self.una_moved.q.val() {
+            next_action: if sack.una_moved {
                 NextAction::Completing
             } else {
                 NextAction::Nothing
             },
-            una,
+            una: sack.una,
             failed_slot_valid: true,
             slot: self.messages.response.val().slot,
             status: self.messages.response.val().status,
@@ -281,52 +204,35 @@ impl Logic for SackFlow {
             bits::<8>(0)
         };
 
+        let applied = applied_sack(op, state, window, self.probed_at.q.val());
         let sack_stats = sack_stats(op, window);
         let state_after_sack = state_after_sack(op, state, window, self.estimate.folded.val());
         let losses_with_last = lost(state.losses, self.plane_up.val(), window.sent.ev.get_bit(0));
         match step {
-            Step::Idle => {
+            SackStep::Idle => {
                 if self.start.val() {
                     self.state.d.next = op.state;
                     self.window.start.next = true;
-                    self.step.d.next = Step::ApplyToWindow;
+                    self.step.d.next = SackStep::ApplyToWindow;
                 }
             }
-            Step::ApplyToWindow => {
-                let is_accepted = window.verdict == SackVerdict::Accepted;
-                let moves = moves_window(state, window);
-                self.accepted.d.next = is_accepted;
-                self.una_moved.d.next = moves;
-                self.answered.d.next = is_accepted & window.answered & !seth.probe_response;
-                self.at.d.next = if seth.probe_response {
-                    self.probed_at.q.val()
-                } else {
-                    window.sent.at
-                };
-                self.is_retransmit.d.next = window.sent.is_retransmit;
+            SackStep::ApplyToWindow => {
+                self.sack.d.next = applied;
                 self.reordering.d.next = self.estimate.reordering.val();
-                self.una.d.next = window.una;
-                self.is_ahead.d.next = !(answered_psn(seth) - window.una).get_bit(23);
-                self.in_flight.d.next = window.in_flight;
-                self.next_psn.d.next = window.next_psn;
-                self.packets.d.next = window.packets;
-                self.sample.d.next = window.packets.any() | (window.state != PacketState::Free);
-                self.bytes.d.next = window.bytes;
-                self.rtt.d.next = op.now - window.sent.at;
                 if self.window.busy.val() | self.messages.busy.val() | !self.estimate.valid.val() {
-                    self.step.d.next = Step::ApplyToWindow;
+                    self.step.d.next = SackStep::ApplyToWindow;
                 } else if self.completing.val() & self.messages.response.val().found {
-                    self.step.d.next = Step::Fail;
+                    self.step.d.next = SackStep::Fail;
                 } else {
-                    self.completes.d.next = moves;
+                    self.completes.d.next = applied.una_moved;
                     self.stats.next = sack_stats;
-                    if is_accepted {
+                    if applied.accepted {
                         self.state.d.next = state_after_sack;
                     }
-                    self.step.d.next = Step::ReportFeedback;
+                    self.step.d.next = SackStep::ReportFeedback;
                 }
             }
-            Step::ReportFeedback => {
+            SackStep::ReportFeedback => {
                 self.state.d.next = recorded;
                 self.result.next.state = recorded;
                 if self.feedback_free.q.val() & (!accepted | !self.nscc.busy.val()) {
@@ -337,38 +243,38 @@ impl Logic for SackFlow {
                     self.nscc.start.next = accepted;
                     if probe_works & probe.known {
                         self.state.d.next.losses = heard(state.losses, probe.index.get_bit(0));
-                        self.step.d.next = Step::ReportProbe;
+                        self.step.d.next = SackStep::ReportProbe;
                     } else if checks_early_loss {
                         self.search.start.next = true;
-                        self.step.d.next = Step::DetectEarlyLoss;
+                        self.step.d.next = SackStep::DetectEarlyLoss;
                     } else {
                         self.done.next = true;
                         self.may_chain.next = true;
                         self.window.start.next = self.chains_next.val();
                         self.step.d.next = if self.chains_next.val() {
-                            Step::ApplyToWindow
+                            SackStep::ApplyToWindow
                         } else {
-                            Step::Idle
+                            SackStep::Idle
                         };
                     }
                 }
             }
-            Step::ReportProbe | Step::ReportProbeMark => {
+            SackStep::ReportProbe | SackStep::ReportProbeMark => {
                 if self.feedback_free.q.val() {
                     self.feedback.valid.next = true;
                     self.feedback_free.d.next = false;
-                    if (step == Step::ReportProbe) & marked {
-                        self.step.d.next = Step::ReportProbeMark;
+                    if (step == SackStep::ReportProbe) & marked {
+                        self.step.d.next = SackStep::ReportProbeMark;
                     } else if checks_early_loss {
                         self.search.start.next = true;
-                        self.step.d.next = Step::DetectEarlyLoss;
+                        self.step.d.next = SackStep::DetectEarlyLoss;
                     } else {
                         self.done.next = true;
-                        self.step.d.next = Step::Idle;
+                        self.step.d.next = SackStep::Idle;
                     }
                 }
             }
-            Step::DetectEarlyLoss => {
+            SackStep::DetectEarlyLoss => {
                 if self.search.finds.val() {
                     self.stats.next.early_loss = true;
                     self.stats.next.lost_on_path = true;
@@ -377,20 +283,20 @@ impl Logic for SackFlow {
                 }
                 if self.search.done.val() {
                     self.done.next = true;
-                    self.step.d.next = Step::Idle;
+                    self.step.d.next = SackStep::Idle;
                 }
             }
-            Step::Fail => {
+            SackStep::Fail => {
                 self.done.next = true;
                 self.result.next.next_action = NextAction::Fail;
-                self.step.d.next = Step::Idle;
+                self.step.d.next = SackStep::Idle;
             }
         }
-        self.fails.next = step == Step::Fail;
+        self.fails.next = step == SackStep::Fail;
         if self.reset.val() {
             self.completes.d.next = false;
             self.feedback_free.d.next = false;
-            self.step.d.next = Step::Idle;
+            self.step.d.next = SackStep::Idle;
         }
     }
 }

@@ -32,6 +32,17 @@ pub fn present(tag: Tag, now: Bits<TURN_BITS>) -> Tag {
     }
 }
 
+/// The tag after a burst that takes this virtual time. Levels: a carry chain.
+#[hdl_fn]
+pub fn charged(tag: Tag, virtual_time: Bits<32>) -> Tag {
+    let before: Bits<32> = tag.into();
+    let after = before + virtual_time;
+    Tag {
+        within: after.get_bits::<{ 32 - TURN_BITS }>(0),
+        turn: after.get_bits::<TURN_BITS>(32 - TURN_BITS),
+    }
+}
+
 /// The lowest bit of eight that is set. 2 levels.
 #[hdl_fn]
 fn lowest(octet: Bits<8>) -> Bits<3> {

@@ -149,7 +149,7 @@ fn the_properties_of_tx_window_fail_for_a_changed_block() {
         (
             &["slots"],
             "      kept = 32'h0;",
-            "      kept = ~(named | added);",
+            "      kept = ~(named_in | added);",
         ),
         (
             &["sent", "row"],
@@ -169,13 +169,13 @@ fn the_properties_of_tx_window_fail_for_a_changed_block() {
         ),
         (
             &["reads"],
-            "      read_block = start;",
-            "      read_block = here;",
+            "      read_block_1 = start_1;",
+            "      read_block_1 = here_held;",
         ),
         (
             &["cursor"],
-            "if (|released_1) begin\n            cursor_valid_next = 1'b0;",
-            "if (1'b0) begin\n            cursor_valid_next = 1'b0;",
+            "if (releases | reset) begin\n      cursor_valid_next = 1'b0;",
+            "if (reset) begin\n      cursor_valid_next = 1'b0;",
         ),
     ];
     sees_changes("tx_window", 24, &changes);

@@ -2,7 +2,9 @@
 //!
 //! * [`tx_window`]: the functional unit of `docs/requester.md`; it executes one operation at a time, for all queue pairs of an engine.
 //! * [`blocks`]: the pool's blocks of 32 PSNs. [`free_list`] keeps the free ones, [`block_memory`] state and links of all.
-//! * [`visit`]: what the unit learns from each block that it passes.
+//! * [`block_walk`]: which block is read in each cycle.
+//! * [`block_visit`]: what an operation does to the blocks that it passes. [`change`] decides which slots it changes and looks for, [`visit`] what it learns, [`sack`] what a SACK names.
+//! * [`sent_access`]: which transmission records are read and written. [`sent_writer`] says where those of new packets go.
 //! * [`sent_memory`]: record of the last transmission for each slot; adds up the lengths of the packets that a SACK acknowledges, four per cycle.
 //!
 //! The decisions are those of `stellar_transport::requester`: of `Window`, of `WindowPool`, of `SackView::check`, and of `MrcRequester` for a SACK, up to path
@@ -10,13 +12,18 @@
 #![forbid(unsafe_code)]
 
 pub mod block_memory;
+pub mod block_visit;
+pub mod block_walk;
 pub mod blocks;
+pub mod change;
 pub mod free_list;
 pub mod result;
 pub mod row;
 pub mod sack;
+pub mod sent_access;
 pub mod sent_bank;
 pub mod sent_memory;
+pub mod sent_writer;
 pub mod step;
 pub mod tx_window;
 pub mod visit;

@@ -1,34 +1,26 @@
 //! The transmit window, a functional unit of the requester.
 
-use hdl_macros::hdl;
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::ram::RowRam;
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::{
-    PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
-};
+use stellar_wire::hw::window::{SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse};
 use stellar_wire::hw::QPN_BITS;
 
 use crate::block_memory::BlockMemory;
-use crate::blocks::{
-    changed_slots, from_slot, last_place_before, place_of, range_of, slot_of, state_of,
-    unacknowledged, with_lost, Block, BlockSlots, Place,
-};
+use crate::block_visit::BlockVisit;
+use crate::block_walk::BlockWalk;
+use crate::blocks::{last_place_before, range_of, state_of, Block, Place};
+use crate::change::{Added, ReadBlock};
 use crate::free_list::FreeList;
-use crate::result::{blank, is_newly_acked, stamp_matches, with_row, with_sum};
+use crate::result::{blank, stamp_matches, with_row, with_sum};
 use crate::row::{
     after_allocate, after_bytes_left_flight, after_loss, after_sending, blocks_held, empty_row,
     room, WindowRow,
 };
-use crate::sack::{
-    answered_slot, check_sack, first_psn, is_answered_block, last_named, measure, named_slots,
-    names_behind, LastNamed, SackSpan,
-};
-use crate::sent_memory::SentMemory;
+use crate::sack::{check_sack, first_psn, measure, SackSpan};
+use crate::sent_access::SentAccess;
 use crate::step::Step;
-use crate::visit::{
-    is_pending, named_at, pending_after, with_first_lost, with_una, Pending, Visit,
-};
 
 /// Transmit windows of 2^`Q` queue pairs, which share 2^`B` blocks of 32 packets. Executes one operation at a time.
 ///
@@ -69,7 +61,9 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     rows: RowRam<WindowRow, Q>,
     blocks: BlockMemory<B>,
     free: FreeList<B>,
-    sent: SentMemory<B, S>,
+    sent: SentAccess<B, S>,
+    walk: BlockWalk<Q>,
+    visits: BlockVisit,
 
     step: DFF<Step>,
     swept: DFF<Bits<QPN_BITS>>,
@@ -82,45 +76,14 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     held: DFF<Bits<8>>,
     last_place: DFF<Place>,
     span: DFF<SackSpan>,
-    last_named: DFF<LastNamed>,
 
-    /// The block that has been read, its place, and its index in the window.
-    here: DFF<Block>,
-    place: DFF<Place>,
-    index: DFF<Bits<8>>,
-    /// The block that is visited.
-    visit: DFF<Visit>,
-    /// The slots of `visit` have to be written.
-    changed: DFF<Bit>,
-    pending: DFF<Pending>,
-    /// `Sack`: a packet that is not acknowledged was found; the window begins there.
-    una_found: DFF<Bit>,
     /// Blocks that return with the response: their number, first and last. `Configure` returns all that are held.
     released: DFF<Bits<8>>,
     released_first: DFF<Block>,
     released_last: DFF<Block>,
 
-    /// A record was addressed one cycle and two cycles ago.
-    record_read: DFF<Bit>,
-    record_comes: DFF<Bit>,
-    /// Block that the last search found, for the next operation of the same queue pair.
-    cursor_valid: DFF<Bit>,
-    cursor_qp: DFF<Bits<Q>>,
-    cursor_place: DFF<Place>,
-    cursor_block: DFF<Block>,
-    /// The cursor belongs to the queue pair of the request.
-    cursor_own: DFF<Bit>,
-
-    // The last `Allocate`: where the next record goes.
-    sent_packet_held_valid: DFF<Bit>,
-    sent_packet_held: DFF<SentPacket>,
-    sent_packet_slot: DFF<Bits<5>>,
-    sent_packet_block: DFF<Block>,
-    /// Slots in the second block.
+    /// `Allocate`: slots in the second block.
     range_end: DFF<Bits<32>>,
-    /// Second block of the burst.
-    burst_second: DFF<Block>,
-
     /// The part of the response that is not in the row.
     result: DFF<WindowResponse>,
 }
@@ -137,62 +100,35 @@ impl<const Q: usize, const B: usize, const S: usize> Parameters for TxWindow<Q, 
 impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(
-            self, clock, step, swept, asked, row, inside, is_empty, held, last_place, span,
-            last_named
-        );
+        dff_setup!(self, clock, step, swept, asked, row, inside, is_empty, held, last_place);
         dff_setup!(
             self,
             clock,
-            here,
-            place,
-            index,
-            visit,
-            changed,
-            pending,
-            una_found,
+            span,
+            range_end,
+            result,
             released,
-            released_first,
-            released_last
+            released_first
         );
-        dff_setup!(
-            self,
-            clock,
-            record_read,
-            record_comes,
-            cursor_valid,
-            cursor_qp,
-            cursor_place,
-            cursor_block,
-            cursor_own
-        );
-        dff_setup!(
-            self,
-            clock,
-            sent_packet_held_valid,
-            sent_packet_held,
-            sent_packet_slot,
-            sent_packet_block,
-            range_end
-        );
-        dff_setup!(self, clock, burst_second, result);
-        clock!(self, clock, rows, blocks, free, sent);
+        dff_setup!(self, clock, released_last);
+        clock!(self, clock, rows, blocks, free);
+        clock_reset!(self, sent, walk, visits);
         let step = self.step.q.val();
         let asked = self.asked.q.val();
         let span = self.span.q.val();
         let result = self.result.q.val();
-        let pending = self.pending.q.val();
-        let visit = self.visit.q.val();
+        let visit = self.visits.visit.val();
         let inside = self.inside.q.val();
         let is_empty = self.is_empty.q.val();
+        let known = self.row.q.val();
         let is_sack = asked.op == WindowOp::Sack;
         let is_next = asked.op == WindowOp::NextInFlight;
-        let is_read = asked.op == WindowOp::Read;
         let is_loss = asked.op == WindowOp::MarkLost;
-        let is_resent = asked.op == WindowOp::MarkRetransmitted;
         let asked_psn = first_psn(asked);
-        let asked_place = place_of(asked_psn);
         let record = self.sent.record.val();
+        let record_comes = self.sent.comes.val();
+        let free_block = self.free.block.val();
+        let taken = (result.verdict == SackVerdict::Accepted) & !is_empty;
 
         // row
         let fetched = self.rows.read_data.val();
@@ -200,208 +136,94 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let last_place = last_place_before(fetched.next_psn);
         self.rows.read_address.next = self.request.record.val().qp.get_bits::<Q>(0);
 
-        // Selects the block in which the operation starts. Whether it is that of the newest packet is known a cycle later.
-        let known = self.row.q.val();
-        let behind_cursor = asked_place - self.cursor_place.q.val();
-        let uses_cursor = self.cursor_own.q.val() & !is_sack & !behind_cursor.get_bit(18);
-        let una_place = place_of(fetched.una);
-        let start = if asked.op == WindowOp::Allocate {
-            fetched.tail
-        } else if uses_cursor {
-            self.cursor_block.q.val()
-        } else {
-            fetched.head
-        };
-        let start_place = if uses_cursor {
-            self.cursor_place.q.val()
-        } else {
-            una_place
-        };
-        let starts_there = (asked_place == una_place) | (uses_cursor & !behind_cursor.any());
+        // Goes through the blocks of the window.
+        let here = self.walk.here.val();
+        let found_there = self.walk.found_there.val();
+        let loads = self.visits.loads.val();
+        self.walk.request_qp.next = self.request.record.val().qp.get_bits::<Q>(0);
+        self.walk.asked_psn.next = asked_psn;
+        self.walk.step.next = step;
+        self.walk.asked.next = asked;
+        self.walk.fetched.next = fetched;
+        self.walk.row.next = known;
+        self.walk.inside.next = inside;
+        self.walk.last_place.next = self.last_place.q.val();
+        join!(
+            self,
+            blocks.link => walk.link,
+            walk.read_block => blocks.read_block,
+            visits.loads => walk.loads,
+            visits.visit => walk.visit,
+        );
 
-        // Reads the next block while one is visited.
-        let here = self.here.q.val();
-        let place = self.place.q.val();
-        let index = self.index.q.val();
+        // Visits the block that has been read, or that `Allocate` begins with.
         let slots = self.blocks.slots.val();
-        let link = self.blocks.link.val();
-        let taken = (result.verdict == SackVerdict::Accepted) & !is_empty;
-        let walks = self.sent.walks.val();
-        let is_last = visit.place == self.last_place.q.val();
-        let any_wanted = visit.wanted.any();
-        let una_found = self.una_found.q.val() | any_wanted;
-        let rest = pending_after(visit, pending);
-        let goes_on = if is_next {
-            !any_wanted
-        } else {
-            is_pending(rest)
-                | (is_sack & (!una_found | names_behind(self.last_named.q.val(), visit.index)))
-        };
-        let more = goes_on & !is_last;
-        let answers_here = is_sack & is_answered_block(span, index);
-        // The record of the answered packet is read while no bank reads another one.
-        let visited = if more & answers_here {
-            !walks
-        } else {
-            self.sent.last.val()
-        };
-        let advances = (step == Step::Visit) & visited & (!is_sack | taken);
-        let loads = (step == Step::CheckSack) | (advances & more);
-        let seeks = step == Step::Seek;
-        let found_there = seeks & inside & (place == asked_place);
-        let jumps =
-            seeks & inside & (asked_place == self.last_place.q.val()) & (place != asked_place);
-        let moves = loads | seeks;
-        // Whether the list goes on comes late, and `visit` is wide. So it loads whenever its block is done, unless the packet that was found is read from it.
-        let is_done = self.sent.last.val() & (!answers_here | !walks);
-        let may_load = (step == Step::CheckSack)
-            | ((step == Step::Visit) & is_done & (!is_sack | taken) & !(is_next & any_wanted));
-        assert!(!loads | may_load, "the next block is not visited");
-        let read_block = if step == Step::Fetch {
-            start
-        } else if jumps {
-            known.tail
-        } else if moves {
-            link
-        } else {
-            here
-        };
-        self.blocks.read_block.next = read_block;
-        self.here.d.next = read_block;
-        if step == Step::Fetch {
-            self.place.d.next = start_place;
-            self.index.d.next = bits::<8>(0);
-        } else if jumps {
-            self.place.d.next = asked_place;
-        } else if moves {
-            self.place.d.next = place + 1;
-            self.index.d.next = index + 1;
-        }
-
-        // The state of the packet that the operation is about, if it lies in the block that has been read.
         let asked_state = state_of(slots, asked_psn);
-
-        // Determines the newly acknowledged slots of the block that has been read.
-        let answered = answered_slot(asked.acked, answers_here);
-        let open = unacknowledged(slots);
-        let named = if is_sack {
-            named_slots(span, asked.cack, place, index) | answered
-        } else {
-            bits::<32>(0)
-        };
-        let newly_acked = open & named;
-
-        // What the operation removes, adds and looks for is known before the slots have been read.
         let first_psn = known.next_psn;
         let enters = is_empty | !first_psn.get_bits::<5>(0).any();
-        let free_block = self.free.block.val();
         let first_block = if enters { free_block } else { known.tail };
         let range = range_of(first_psn, asked.count);
-        let resends_there = seeks & is_resent;
-        let added = if step == Step::Allocate {
-            range.here
-        } else if resends_there {
-            slot_of(asked.psn)
-        } else {
-            bits::<32>(0)
-        };
-        let kept = if (step == Step::Allocate) & enters {
-            bits::<32>(0)
-        } else {
-            !(named | added)
-        };
-        let wanted = if is_sack {
-            !named
-        } else if seeks {
-            from_slot(asked.psn)
-        } else {
-            Bits::<32>::mask()
-        };
-        let wanted_of = if is_sack { open } else { slots.in_flight };
-        let next_visit = Visit {
+        let loses = (step == Step::ReadRecord) & record_comes;
+        let plane = record.ev.get_bit(0);
+        let answers_here = self.visits.answers_here.val();
+        self.visits.step.next = step;
+        self.visits.asked.next = asked;
+        self.visits.row.next = known;
+        self.visits.span.next = span;
+        self.visits.taken.next = taken;
+        self.visits.last_place.next = self.last_place.q.val();
+        self.visits.read.next = ReadBlock {
             block: if step == Step::Allocate {
                 first_block
             } else {
                 here
             },
-            place,
-            index,
-            slots: changed_slots(slots, kept, added),
-            named: named_at(known, place),
-            wanted: wanted & wanted_of,
+            place: self.walk.place.val(),
+            index: self.walk.index.val(),
+            slots,
         };
-        self.changed.d.next = false;
-        if may_load | found_there | (step == Step::Allocate) {
-            self.visit.d.next = next_visit;
-        }
-        if loads {
-            self.changed.d.next = is_sack;
-        }
-        let reads_answered = loads & answers_here & index.any();
+        self.visits.new.next = Added {
+            enters,
+            slots: range.here,
+        };
+        self.visits.second_block.next = free_block;
+        self.visits.second_slots.next = self.range_end.q.val();
+        self.visits.loses.next = loses;
+        self.visits.plane.next = plane;
+        join!(
+            self,
+            walk.found_there => visits.found_there,
+            sent.last => visits.records_last,
+            sent.walks => visits.records_walk,
+        );
 
-        // Records: written as they arrive; read four per cycle, or one.
-        let writes_sent = self.sent_packet_held_valid.q.val();
-        let writes_record = is_resent | is_loss;
-        let responds = (step == Step::Respond) & !(writes_record & writes_sent);
-        let sent_packet_slot = self.sent_packet_slot.q.val();
-        self.sent.reset.next = self.reset.val() | ((step == Step::Visit) & is_sack & !taken);
-        self.sent.load.next = loads;
-        self.sent.slots.next = newly_acked & !answered;
+        // Reads and writes records.
+        self.sent.first_slot.next = first_psn.get_bits::<5>(0);
+        self.sent.first_block.next = first_block;
+        self.sent.second_block.next = free_block;
+        self.sent.step.next = step;
+        self.sent.asked.next = asked;
+        self.sent.result.next = result;
+        self.sent.inside.next = inside;
+        self.sent.taken.next = taken;
+        self.sent.newest.next = known.tail;
+        self.sent.visited.next = visit.block;
         self.sent.lost.next = slots.lost_0 | slots.lost_1;
-        self.sent.block.next = visit.block;
-        self.sent.read_block.next = if step == Step::Fetch {
-            start
-        } else if jumps {
-            known.tail
-        } else if step == Step::ReadFound {
-            visit.block
-        } else {
-            here
-        };
-        self.sent.read_slot.next = if step == Step::ReadFound {
-            result.psn.get_bits::<5>(0)
-        } else {
-            asked_psn.get_bits::<5>(0)
-        };
-        self.sent.write.next = writes_sent | (responds & writes_record);
-        self.sent.write_block.next = if writes_sent {
-            self.sent_packet_block.q.val()
-        } else {
-            // The block of the packet: the operation has just found it.
-            self.cursor_block.q.val()
-        };
-        self.sent.write_slot.next = if writes_sent {
-            sent_packet_slot
-        } else {
-            result.psn.get_bits::<5>(0)
-        };
-        self.sent.write_data.next = if writes_sent {
-            self.sent_packet_held.q.val()
-        } else {
-            result.sent
-        };
-        if writes_sent {
-            self.sent_packet_slot.d.next = sent_packet_slot + 1;
-            if sent_packet_slot.all() & (step == Step::AllocateEnd) {
-                self.sent_packet_block.d.next = self.free.block.val();
-            } else if sent_packet_slot.all() {
-                self.sent_packet_block.d.next = self.burst_second.q.val();
-            }
-        }
-        self.sent_packet_held_valid.d.next = self.sent_packet.valid.val();
-        self.sent_packet_held.d.next = self.sent_packet.record.val();
-        let early = self.record_read.q.val();
-        self.record_read.d.next = ((step == Step::Fetch) & starts_there)
-            | jumps
-            | (found_there & (is_read | is_loss) & !early)
-            | (step == Step::ReadFound)
-            | reads_answered;
-        self.record_comes.d.next = early;
-        let record_comes = self.record_comes.q.val();
-        let is_lost = result.state == PacketState::Lost;
-        self.sent.counts.next =
-            record_comes & is_sack & taken & inside & is_newly_acked(result.state);
-        self.sent.counts_lost.next = is_lost;
+        join!(
+            self,
+            sent_packet => sent.sent_packet,
+            walk.start => sent.start,
+            walk.starts_there => sent.starts_there,
+            walk.jumps => sent.jumps,
+            walk.here => sent.here,
+            walk.found_there => sent.found_there,
+            walk.found => sent.found,
+            visits.loads => sent.loads,
+            visits.newly_acked => sent.newly_acked,
+            visits.reads_answered => sent.reads_answered,
+        );
+        let drains = self.sent.drains.val();
+        let responds = (step == Step::Respond) & self.sent.may_respond.val();
 
         // Adds the lengths that have been read.
         let sum = self.sent.sum.val();
@@ -412,18 +234,17 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             result
         };
         let row = if sum_valid {
-            after_bytes_left_flight(self.row.q.val(), sum.landed)
+            after_bytes_left_flight(known, sum.landed)
         } else {
-            self.row.q.val()
+            known
         };
+        self.visits.counted_row.next = row;
         self.row.d.next = row;
         self.result.d.next = counted;
         if record_comes & is_sack {
             self.result.d.next.sent = record;
             self.result.d.next.answered = inside & taken & stamp_matches(record, asked.stamp);
         }
-        // Records come after `busy` in the next cycle, and that of the answered packet two cycles after it was addressed.
-        let drains = self.sent.busy.val() | (is_sack & early);
 
         // Blocks that are taken and returned.
         let takes =
@@ -441,7 +262,9 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.free.link.next = takes & !((step == Step::Allocate) & is_empty);
         self.free.link_from.next = known.tail;
         self.free.link_to.next = free_block;
-        self.free.put.next = responds & released.any();
+        let returns = responds & released.any();
+        self.walk.releases.next = returns;
+        self.free.put.next = returns;
         self.free.put_first.next = self.released_first.q.val();
         self.free.put_last.next = self.released_last.q.val();
         self.free.put_count.next = released;
@@ -449,7 +272,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.blocks.write_link.next = self.free.written.val();
         self.blocks.link_block.next = self.free.written_block.val();
         self.blocks.link_data.next = self.free.written_link.val();
-        self.blocks.write.next = self.changed.q.val() & (!is_sack | taken);
+        self.blocks.write.next = self.visits.changed.val() & (!is_sack | taken);
         self.blocks.write_block.next = visit.block;
         self.blocks.write_slots.next = visit.slots;
 
@@ -462,8 +285,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             }
             Step::Idle => {
                 self.asked.d.next = self.request.record.val();
-                self.cursor_own.d.next = self.cursor_valid.q.val()
-                    & (self.request.record.val().qp.get_bits::<Q>(0) == self.cursor_qp.q.val());
                 if self.request.valid.val() {
                     self.step.d.next = Step::Fetch;
                 }
@@ -479,11 +300,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 self.held.d.next = if fetched_empty { bits::<8>(0) } else { held };
                 self.last_place.d.next = last_place;
                 self.span.d.next = measure(asked, fetched);
-                self.pending.d.next = Pending {
-                    lost_0: false,
-                    lost_1: false,
-                };
-                self.una_found.d.next = false;
                 self.released.d.next = bits::<8>(0);
                 self.released_first.d.next = fetched.head;
                 self.released_last.d.next = fetched.tail;
@@ -498,12 +314,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 if !inside {
                     self.step.d.next = Step::Respond;
                 } else if found_there {
-                    self.cursor_valid.d.next = true;
-                    self.cursor_qp.d.next = asked.qp.get_bits::<Q>(0);
-                    self.cursor_place.d.next = place;
-                    self.cursor_block.d.next = here;
-                    if is_resent {
-                        self.changed.d.next = true;
+                    if asked.op == WindowOp::MarkRetransmitted {
                         self.row.d.next = after_sending(row, asked.sent.length);
                         self.step.d.next = Step::Visit;
                     } else if is_next {
@@ -512,7 +323,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                         self.result.d.next.state = asked_state;
                         self.step.d.next = if is_loss {
                             Step::ReadRecord
-                        } else if early {
+                        } else if self.sent.comes_next.val() {
                             Step::Respond
                         } else {
                             Step::Drain
@@ -521,22 +332,16 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 }
             }
             Step::ReadRecord => {
-                if record_comes {
-                    let plane = record.ev.get_bit(0);
+                if loses {
                     self.result.d.next.sent = record;
                     self.result.d.next.sent.retries = asked.sent.retries;
                     self.row.d.next = after_loss(row, asked.psn, plane, record.length);
-                    self.visit.d.next.slots = with_lost(visit.slots, slot_of(asked.psn), plane);
-                    self.changed.d.next = true;
                     self.step.d.next = Step::Respond;
                 }
             }
             Step::Allocate => {
                 self.range_end.d.next = range.beyond;
-                self.sent_packet_slot.d.next = first_psn.get_bits::<5>(0);
-                self.sent_packet_block.d.next = first_block;
                 if asked.count.any() {
-                    self.changed.d.next = true;
                     self.row.d.next =
                         after_allocate(row, asked.count, asked.bytes, first_block, is_empty);
                 }
@@ -547,14 +352,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 };
             }
             Step::AllocateEnd => {
-                self.visit.d.next.slots = BlockSlots {
-                    in_flight: self.range_end.q.val(),
-                    lost_0: bits::<32>(0),
-                    lost_1: bits::<32>(0),
-                };
-                self.visit.d.next.block = free_block;
-                self.changed.d.next = true;
-                self.burst_second.d.next = free_block;
                 self.row.d.next.tail = free_block;
                 self.step.d.next = Step::Respond;
             }
@@ -563,7 +360,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 if answers_here {
                     self.result.d.next.state = asked_state;
                 }
-                self.last_named.d.next = last_named(span);
                 self.step.d.next = Step::Visit;
             }
             Step::Visit => {
@@ -578,32 +374,19 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                 if loads & answers_here {
                     self.result.d.next.state = asked_state;
                 }
-                if advances {
-                    let passed = with_first_lost(row, visit, pending);
-                    let begun = with_una(passed, visit);
-                    let begins = is_sack & !self.una_found.q.val() & any_wanted;
-                    self.pending.d.next = rest;
-                    self.row.d.next = if begins {
-                        begun
-                    } else if is_next {
-                        row
-                    } else {
-                        passed
-                    };
-                    self.una_found.d.next = una_found;
-                    if is_sack & !una_found {
+                if self.visits.advances.val() {
+                    let any_wanted = self.visits.any_wanted.val();
+                    self.row.d.next = self.visits.row_after.val();
+                    if is_sack & !self.visits.una_found.val() {
                         // The window has left this block.
                         self.released.d.next = self.released.q.val() + 1;
                         self.released_last.d.next = visit.block;
-                        if is_last {
-                            self.row.d.next.una = row.next_psn;
-                        }
                     }
                     if is_next {
                         self.result.d.next.found = any_wanted;
-                        self.result.d.next.psn = begun.una;
+                        self.result.d.next.psn = self.visits.first_wanted.val();
                     }
-                    if !more {
+                    if !self.visits.more.val() {
                         self.step.d.next = if is_next & any_wanted {
                             Step::ReadFound
                         } else if drains {
@@ -614,11 +397,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
                     }
                 }
             }
-            Step::ReadFound => {
-                self.cursor_place.d.next = visit.place;
-                self.cursor_block.d.next = visit.block;
-                self.step.d.next = Step::Drain;
-            }
+            Step::ReadFound => self.step.d.next = Step::Drain,
             Step::Drain => {
                 if !drains {
                     self.step.d.next = Step::Respond;
@@ -626,9 +405,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             }
             Step::Respond => {
                 if responds {
-                    if released.any() {
-                        self.cursor_valid.d.next = false;
-                    }
                     self.step.d.next = Step::Idle;
                 }
             }
@@ -655,9 +431,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         if self.reset.val() {
             self.step.d.next = Step::Sweep;
             self.swept.d.next = bits(0);
-            self.changed.d.next = false;
-            self.cursor_valid.d.next = false;
-            self.record_read.d.next = false;
         }
     }
 }

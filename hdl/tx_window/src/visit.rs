@@ -2,9 +2,11 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::Psn;
 
 use crate::blocks::{lowest_of_32, place_of, psn_at, Block, BlockSlots, Place};
 use crate::row::WindowRow;
+use crate::sack::{names_behind, LastNamed};
 
 /// A block that has been read, with its slots as the operation leaves them.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -28,7 +30,7 @@ pub struct Pending {
 }
 
 #[hdl_fn]
-pub fn is_pending(pending: Pending) -> Bit {
+fn is_pending(pending: Pending) -> Bit {
     pending.lost_0 | pending.lost_1
 }
 
@@ -62,7 +64,7 @@ pub fn pending_after(visit: Visit, pending: Pending) -> Pending {
 
 /// Returns the row after a visit: the first lost packets, if they are in this block. 4 levels.
 #[hdl_fn]
-pub fn with_first_lost(row: WindowRow, visit: Visit, pending: Pending) -> WindowRow {
+fn with_first_lost(row: WindowRow, visit: Visit, pending: Pending) -> WindowRow {
     let sought = sought_here(visit, pending);
     let rest = pending_after(visit, pending);
     let found_0 = psn_at(visit.place, lowest_of_32(visit.slots.lost_0));
@@ -84,11 +86,60 @@ pub fn with_first_lost(row: WindowRow, visit: Visit, pending: Pending) -> Window
     after
 }
 
-/// Returns the row after the first block with unacknowledged slots was found: the window begins there. 5 levels.
+/// Returns the PSN of the lowest slot that is wanted, if there is one. 4 levels.
 #[hdl_fn]
-pub fn with_una(row: WindowRow, visit: Visit) -> WindowRow {
-    let mut after = row;
-    after.una = psn_at(visit.place, lowest_of_32(visit.wanted));
-    after.head = visit.block;
-    after
+pub fn first_wanted(visit: Visit) -> Psn {
+    psn_at(visit.place, lowest_of_32(visit.wanted))
+}
+
+/// What an operation looks for.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Goal {
+    /// `Sack`: the first packet that is not acknowledged, and all that it names. `una_found`: a block before this one has the former.
+    pub is_sack: Bit,
+    pub una_found: Bit,
+    pub last_named: LastNamed,
+    /// `NextInFlight`: a packet in flight.
+    pub is_next: Bit,
+}
+
+/// Returns whether the operation goes on to the next block, if the window has one: it looks for a packet, for the first lost one of a plane, or for others that the SACK names. 4 levels behind a carry chain of 8 bits.
+#[hdl_fn]
+pub fn goes_on(visit: Visit, pending: Pending, goal: Goal) -> Bit {
+    let found = visit.wanted.any();
+    let una_found = goal.una_found | found;
+    if goal.is_next {
+        !found
+    } else {
+        is_pending(pending_after(visit, pending))
+            | (goal.is_sack & (!una_found | names_behind(goal.last_named, visit.index)))
+    }
+}
+
+/// Returns the row after a visit. A SACK moves the window to the first slot that is not acknowledged, or to its end behind the last block (`is_last`). `NextInFlight` changes nothing. 5 levels.
+#[hdl_fn]
+pub fn row_after(
+    row: WindowRow,
+    visit: Visit,
+    pending: Pending,
+    goal: Goal,
+    is_last: Bit,
+) -> WindowRow {
+    let seeks_una = goal.is_sack & !goal.una_found;
+    let found = visit.wanted.any();
+    let passed = with_first_lost(row, visit, pending);
+    let mut moved = if goal.is_next { row } else { passed };
+    moved.una = if seeks_una & found {
+        first_wanted(visit)
+    } else if seeks_una & is_last {
+        row.next_psn
+    } else {
+        row.una
+    };
+    moved.head = if seeks_una & found {
+        visit.block
+    } else {
+        row.head
+    };
+    moved
 }

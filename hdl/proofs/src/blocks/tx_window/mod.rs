@@ -131,7 +131,7 @@ impl Logic for TxWindowProof {
         let row_1 = self.inner_window.rows_memory[1].val();
         let before = if odd { row_1 } else { row_0 };
         let row = self.inner_window.row.val();
-        let visit = self.inner_window.visit.val();
+        let visit = self.inner_window.visits_visit_held.val();
         let now = Operation {
             step,
             asked,
@@ -142,11 +142,11 @@ impl Logic for TxWindowProof {
             held: self.inner_window.held.val(),
             last_place: self.inner_window.last_place.val(),
             span: self.inner_window.span.val(),
-            here: self.inner_window.here.val(),
-            place: self.inner_window.place.val(),
-            index: self.inner_window.index.val(),
+            here: self.inner_window.walk_here_held.val(),
+            place: self.inner_window.walk_place_held.val(),
+            index: self.inner_window.walk_index_held.val(),
             visit,
-            una_found: self.inner_window.una_found.val(),
+            una_found: self.inner_window.visits_una_found_held.val(),
             released: self.inner_window.released.val(),
             released_first: self.inner_window.released_first.val(),
             released_last: self.inner_window.released_last.val(),
@@ -157,7 +157,7 @@ impl Logic for TxWindowProof {
         let taken = is_taken(now);
         let sweeps = step == Step::Sweep;
         let swept = self.inner_window.swept.val();
-        let changed = self.inner_window.changed.val();
+        let changed = self.inner_window.visits_changed_held.val();
         let links = Links {
             b0: self.inner_window.free_links_memory[0].val(),
             b1: self.inner_window.free_links_memory[1].val(),
@@ -304,18 +304,18 @@ impl Logic for TxWindowProof {
                 & is_inside(pool, open, now_1, true, !odd | !may_close));
 
         // The cycles of an operation.
-        let left_0 = self.inner_window.sent_banks_0_left.val();
-        let left_1 = self.inner_window.sent_banks_1_left.val();
-        let left_2 = self.inner_window.sent_banks_2_left.val();
-        let left_3 = self.inner_window.sent_banks_3_left.val();
+        let left_0 = self.inner_window.sent_memory_banks_0_left.val();
+        let left_1 = self.inner_window.sent_memory_banks_1_left.val();
+        let left_2 = self.inner_window.sent_memory_banks_2_left.val();
+        let left_3 = self.inner_window.sent_memory_banks_3_left.val();
         let walks = (left_0 | left_1 | left_2 | left_3).any();
-        let reads = self.inner_window.sent_banks_0_read.val()
-            | self.inner_window.sent_banks_1_read.val()
-            | self.inner_window.sent_banks_2_read.val()
-            | self.inner_window.sent_banks_3_read.val();
+        let reads = self.inner_window.sent_memory_banks_0_read.val()
+            | self.inner_window.sent_memory_banks_1_read.val()
+            | self.inner_window.sent_memory_banks_2_read.val()
+            | self.inner_window.sent_memory_banks_3_read.val();
         let visits = step == Step::Visit;
         self.timer.step.next = step;
-        self.timer.stays.next = visits & is_sack & !self.inner_window.loads.val();
+        self.timer.stays.next = visits & is_sack & !self.inner_window.visits_loads.val();
         let stay = self.timer.stay.val();
         let few = (ones(left_0, stay) <= 8)
             & (ones(left_1, stay) <= 8)
@@ -327,8 +327,8 @@ impl Logic for TxWindowProof {
             stay,
             walks,
             reads,
-            self.inner_window.record_read.val(),
-            self.inner_window.record_comes.val(),
+            self.inner_window.sent_record_read.val(),
+            self.inner_window.sent_record_comes.val(),
         );
         self.wrote.d.next = self.sent_packet.valid.val();
         let waits = self.wrote.q.val()
@@ -337,8 +337,8 @@ impl Logic for TxWindowProof {
             sweeps | (in_time & (!walks | few) & (responds == ((step == Step::Respond) & !waits)));
 
         // What the registers hold.
-        let cursor_valid = self.inner_window.cursor_valid.val();
-        let cursor_qp = self.inner_window.cursor_qp.val().get_bit(0);
+        let cursor_valid = self.inner_window.walk_cursor_valid.val();
+        let cursor_qp = self.inner_window.walk_cursor_qp.val().get_bit(0);
         let cursor_row = if cursor_qp { now_1 } else { now_0 };
         let cleared_0 = counts_0 & !known.una_0.any() & !known.next_0.any();
         let cleared_1 = counts_1 & !known.una_1.any() & !known.next_1.any();
@@ -367,7 +367,7 @@ impl Logic for TxWindowProof {
                 & has_window(now)
                 & (!walks | (visits & is_sack))
                 & (!reads | ((visits | (step == Step::Drain)) & taken))
-                & ((step != Step::Fetch) | !self.inner_window.cursor_own.val() | owns_cursor));
+                & ((step != Step::Fetch) | !self.inner_window.walk_cursor_own.val() | owns_cursor));
         let memories = Memories {
             pool,
             links,
@@ -380,8 +380,8 @@ impl Logic for TxWindowProof {
         self.holds_reads.next = reads_blocks(now, memories, odd);
         self.holds_sack.next = follows_sack(now, memories, odd);
         let finds = (visits | (step == Step::ReadFound)) & !is_sack;
-        let cursor_block = self.inner_window.cursor_block.val();
-        let cursor_place = self.inner_window.cursor_place.val();
+        let cursor_block = self.inner_window.walk_cursor_block.val();
+        let cursor_place = self.inner_window.walk_cursor_place.val();
         self.holds_cursor.next = !cursor_valid
             | (holds_at(pool, cursor_block, cursor_qp, cursor_place, cursor_row)
                 & (!finds | (cursor_qp == odd)));

@@ -140,19 +140,25 @@ impl Logic for BlockVisit {
             | (allocates & asked.count.any())
             | (step == Step::AllocateEnd)
             | self.loses.val();
-        // What is decided about the block that has been read comes late, so it goes through one choice.
         let slots_with_lost = with_lost(visit.slots, slot_of(asked.psn), self.plane.val());
         if may_load | found_there | allocates {
             self.visit_held.d.next = next_visit;
-        } else if step == Step::AllocateEnd {
-            self.visit_held.d.next.slots = BlockSlots {
-                in_flight: self.second_slots.val(),
-                lost_0: bits::<32>(0),
-                lost_1: bits::<32>(0),
-            };
-            self.visit_held.d.next.block = self.second_block.val();
-        } else if self.loses.val() {
-            self.visit_held.d.next.slots = slots_with_lost;
+        }
+        match step {
+            Step::AllocateEnd => {
+                self.visit_held.d.next.slots = BlockSlots {
+                    in_flight: self.second_slots.val(),
+                    lost_0: bits::<32>(0),
+                    lost_1: bits::<32>(0),
+                };
+                self.visit_held.d.next.block = self.second_block.val();
+            }
+            Step::ReadRecord => {
+                if self.loses.val() {
+                    self.visit_held.d.next.slots = slots_with_lost;
+                }
+            }
+            _ => {}
         }
         if step == Step::Fetch {
             self.pending.d.next = Pending {

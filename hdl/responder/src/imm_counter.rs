@@ -4,8 +4,8 @@ use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{BypassRam, DataOfferSnk, SyncFifo, ThresholdSrc};
 use rust_hdl::prelude::*;
 
+use crate::count_records::{Arrival, Count, Counted, ThresholdReached};
 use crate::message_count::{MessageCount, UNDER_WAY};
-use crate::records::{Arrival, Count, Counted, ThresholdReached};
 
 /// log2 of the arrivals that can wait for [`MessageCount`].
 const WAITING_BITS: usize = 5;

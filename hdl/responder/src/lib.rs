@@ -13,6 +13,7 @@ pub mod bundles;
 mod coalesce;
 mod commit;
 mod completion;
+pub mod count_records;
 pub mod good_paths;
 pub mod imm_counter;
 pub mod immediate_stash;

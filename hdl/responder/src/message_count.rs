@@ -5,8 +5,8 @@ use hdl_primitives::{FlowSrc, OfferSnk, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS};
 
+use crate::count_records::{Arrival, Counted, CountedPacket, Lacking, MissingQuery};
 use crate::missing_count::{ones_of, MissingCount};
-use crate::records::{Arrival, Counted, CountedPacket, Lacking, MissingQuery};
 
 /// Most packets that are between the input and the output.
 pub const UNDER_WAY: usize = 5;

@@ -6,7 +6,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS};
 use stellar_wire::hw::{Qpn, QPN_BITS};
 
-use crate::records::MissingQuery;
+use crate::count_records::MissingQuery;
 
 /// A word that is read.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]

@@ -19,13 +19,14 @@ use crate::answer::{count_answer, draft_answer, is_fatal, repeated_answer};
 use crate::bundles::{ResponderPulsesSrc, VisitSnk};
 use crate::coalesce::compare;
 use crate::commit::commit;
+use crate::count_records::Arrival;
 use crate::good_paths::GoodPaths;
 use crate::imm_counter::ImmCounter;
 use crate::immediate_stash::ImmediateStash;
 use crate::output_fifos::OutputFifos;
 use crate::records::{
-    Arrival, LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg,
-    MOST_SLOT_BITS, MOST_STASH_BITS,
+    LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg, MOST_SLOT_BITS,
+    MOST_STASH_BITS,
 };
 use crate::update_state::update_state;
 

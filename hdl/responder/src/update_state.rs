@@ -11,9 +11,10 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::answer::answer_entropy;
 use crate::coalesce::{coalesce, decide_sack, nothing_pending, sacked, sacks_pending, sends_sack};
+use crate::count_records::CountedPacket;
 use crate::records::{
-    Changed, CountedPacket, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords,
-    StashPart, StashWork, UpdateReg,
+    Changed, LookupReg, Newest, OperationKind, ReceiveState, Repeated, RingWords, StashPart,
+    StashWork, UpdateReg,
 };
 use crate::visit::{forget, visit, visit_answer};
 

@@ -1,9 +1,8 @@
 //! Each block's rust-hdl simulation against its Verilated Verilog, cycle by cycle, and the Verilog against the tools.
 
+use hdl_responder::count_records::{Arrival, CountedPacket, MissingQuery};
 use hdl_responder::missing_count::MissingCount;
-use hdl_responder::records::{
-    Arrival, CountedPacket, MissingQuery, RingWords, StashPart, StashRequest, StashWork,
-};
+use hdl_responder::records::{RingWords, StashPart, StashRequest, StashWork};
 use hdl_responder::{ImmCounter, ImmediateStash};
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use rand::Rng;

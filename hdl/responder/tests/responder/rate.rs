@@ -220,6 +220,7 @@ fn writes_with_immediate_out_of_order_pass_at_the_rate_of_both_ports() {
         let (clocks, bench) = clocks_from(&scenario, from);
         assert!(bench.outputs.completions.len() > 500);
         let arrive = clocks_of_packets(packets);
+        println!("reach {reach}: {clocks} cycles, arrive in {arrive:.0}");
         assert!(
             clocks as f64 <= arrive,
             "reach {reach}: {clocks} clocks for the packets of {arrive}"

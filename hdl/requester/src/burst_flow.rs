@@ -46,6 +46,8 @@ pub struct BurstFlow {
     pub plane_up: Signal<In, Bits<2>>,
     pub in_progress: Signal<Out, Bit>,
     pub done: Signal<Out, Bit>,
+    /// High with `done` if messages complete or fail: the result has a next action. It does not pass the choice of the result.
+    pub needs_admin: Signal<Out, Bit>,
     pub result: Signal<Out, OpResult>,
     /// High for one cycle: the queue pair has a new packet to send, and finds no block for its window.
     pub starved: Signal<Out, Bit>,
@@ -243,6 +245,7 @@ impl Logic for BurstFlow {
         self.in_progress.next = step != BurstStep::Idle;
         self.starved.next = false;
         self.done.next = false;
+        self.needs_admin.next = false;
         self.result.next = OpResult {
             state: if is_of_burst {
                 armed_state
@@ -275,6 +278,7 @@ impl Logic for BurstFlow {
                 } else if !self.messages.busy.val() {
                     self.messages.start.next = true;
                     self.done.next = true;
+                    self.needs_admin.next = true;
                     self.step.d.next = BurstStep::Idle;
                 }
             }
@@ -291,12 +295,14 @@ impl Logic for BurstFlow {
                     self.starved.next = selected.starves;
                     self.messages.start.next = true;
                     self.done.next = true;
+                    self.needs_admin.next = true;
                     self.step.d.next = BurstStep::Idle;
                 }
             }
             BurstStep::SendNothing => {
                 self.messages.start.next = true;
                 self.done.next = true;
+                self.needs_admin.next = true;
                 self.step.d.next = BurstStep::Idle;
             }
             BurstStep::Collect => {
@@ -308,6 +314,7 @@ impl Logic for BurstFlow {
                 self.window.start.next = leaves & is_retransmit & !rc;
                 if self.bursts.ends.val() {
                     self.done.next = true;
+                    self.needs_admin.next = !any | self.nops.q.val();
                     self.result.next.packet_sent = any;
                     // If a packet was sent, no message completes or fails.
                     self.result.next.next_action = if any & !self.nops.q.val() {
@@ -330,6 +337,7 @@ impl Logic for BurstFlow {
         }
         if begins & is_new {
             self.done.next = true;
+            self.needs_admin.next = self.bursts.nops.val();
             self.result.next.packet_sent = true;
             self.result.next.next_action = if self.bursts.nops.val() {
                 NextAction::Complete

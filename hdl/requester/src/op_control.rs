@@ -56,6 +56,7 @@ pub struct OpControl {
     pub active: Signal<Out, ActiveFlow>,
     pub transmit_start: Signal<Out, Bit>,
     pub transmit_done: Signal<In, Bit>,
+    pub transmit_needs_admin: Signal<In, Bit>,
     pub transmit_result: Signal<In, OpResult>,
     pub sack_start: Signal<Out, Bit>,
     pub sack_done: Signal<In, Bit>,
@@ -184,8 +185,12 @@ impl Logic for OpControl {
         let rc_needs_admin =
             self.rc_done.val() & (self.rc_result.val().next_action != NextAction::Nothing);
         let event_needs_admin = self.sack_fails.val() | self.loss_fails.val() | rc_needs_admin;
-        let needs_admin =
-            event_needs_admin | (sent & (sent_result.next_action != NextAction::Nothing));
+        let needs_admin = event_needs_admin | self.transmit_needs_admin.val();
+        assert!(
+            self.transmit_needs_admin.val()
+                == (sent & (sent_result.next_action != NextAction::Nothing)),
+            "the transmit flow has a result, and does not say what is next"
+        );
         self.admin_op_done.next = needs_admin | deferred_fail;
         self.admin_op_result.next = if deferred_fail {
             OpResult {

@@ -185,6 +185,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             pick.sack_valid => steps.sack_valid,
             rows.op => steps.op,
             transmit.done => steps.transmit_done,
+            transmit.needs_admin => steps.transmit_needs_admin,
             transmit.result => steps.transmit_result,
             sack.done => steps.sack_done,
             sack.fails => steps.sack_fails,

@@ -43,6 +43,8 @@ pub struct TransmitFlow {
     pub op: Signal<In, Op>,
     /// High for one cycle: the flow is done, with this result.
     pub done: Signal<Out, Bit>,
+    /// High with `done` if messages complete or fail: the result has a next action. It does not pass the choice of the result.
+    pub needs_admin: Signal<Out, Bit>,
     pub result: Signal<Out, OpResult>,
     pub stats: Signal<Out, StatPulses>,
     /// Bytes on the wire of what was sent. Valid in the cycle after `done`, if a packet was sent.
@@ -207,6 +209,7 @@ impl Logic for TransmitFlow {
 
         // result
         self.done.next = self.select.done.val() | self.burst.done.val();
+        self.needs_admin.next = self.select.needs_admin.val() | self.burst.needs_admin.val();
         self.result.next = if in_burst {
             self.burst.result.val()
         } else {

@@ -41,6 +41,8 @@ pub struct TransmitSelect {
     pub in_progress: Signal<Out, Bit>,
     /// High for one cycle: the operation is done without a burst, with this result.
     pub done: Signal<Out, Bit>,
+    /// High with `done` if messages complete or fail.
+    pub needs_admin: Signal<Out, Bit>,
     pub result: Signal<Out, OpResult>,
     pub probe: FlowSrc<TxRequest>,
     /// A probe may leave in this step, and no packet of a burst does.
@@ -189,6 +191,7 @@ impl Logic for TransmitSelect {
         let probing = if rc { turn.state } else { due };
         self.probe.record.next = probe_packet(op, probe_after, probing);
         self.done.next = false;
+        self.needs_admin.next = false;
         self.result.next = OpResult {
             state: match step {
                 SelectStep::Idle => op.state,
@@ -269,6 +272,7 @@ impl Logic for TransmitSelect {
                     match self.action.val() {
                         MrcAction::Fail => {
                             self.result.next.next_action = NextAction::Fail;
+                            self.needs_admin.next = true;
                             self.done.next = true;
                             self.step.d.next = SelectStep::Idle;
                         }
@@ -306,6 +310,7 @@ impl Logic for TransmitSelect {
                                 self.result.next.state.probe = false;
                                 self.result.next.packet_sent = true;
                                 self.result.next.next_action = NextAction::Complete;
+                                self.needs_admin.next = true;
                                 self.done.next = true;
                                 self.step.d.next = SelectStep::Idle;
                             }

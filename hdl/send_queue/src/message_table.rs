@@ -611,6 +611,18 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             }
         }
 
+        // Whether a message is over comes late, behind two carry chains. So what follows it is chosen last.
+        let after_pop = if !popped.may {
+            Step::Wait
+        } else if popped.is_last {
+            Step::Idle
+        } else {
+            Step::Access
+        };
+        if is_complete & (step == Step::Access) {
+            self.step.d.next = if completes { after_pop } else { Step::Idle };
+        }
+
         // complete
         self.completes.d.next = self.completed.val() | !completion_free;
         if self.completed.val() {

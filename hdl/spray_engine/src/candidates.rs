@@ -62,16 +62,14 @@ struct PlaneCandidates {
     all: Bits<64>,
 }
 
-/// Returns the candidates of a plane, `but` one. 1 level.
+/// Returns the candidates of a plane if its port is up, `but` one. 1 level.
 #[hdl_fn]
-fn plane_candidates(row: PlaneRow, up: Bit, but: Bits<64>) -> PlaneCandidates {
+fn plane_candidates(row: PlaneRow, but: Bits<64>) -> PlaneCandidates {
     let bad = row.assumed_bad.get_bits::<64>(0);
-    let none = bits::<64>(0);
-    let open = if up { Bits::<64>::mask() } else { none };
     PlaneCandidates {
-        in_service: open & row.in_service & !but,
-        last_resort: open & bad & !but,
-        all: open & (row.in_service | bad),
+        in_service: row.in_service & !but,
+        last_resort: bad & !but,
+        all: row.in_service | bad,
     }
 }
 
@@ -100,13 +98,16 @@ pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoid
     };
     let own_up = turned.get_bit(0);
     let other_up = turned.get_bit(1);
-    let here = plane_candidates(planes.own, own_up, but_own);
-    let there = plane_candidates(planes.other, other_up, but_other);
-    let service_here = here.in_service.any();
-    let resort_here = here.last_resort.any();
-    let all_here = here.all.any();
-    let service = service_here | there.in_service.any();
-    let resort = resort_here | there.last_resort.any();
+    let here = plane_candidates(planes.own, but_own);
+    let there = plane_candidates(planes.other, but_other);
+    let own_open = if own_up { Bits::<64>::mask() } else { none };
+    let other_open = if other_up { Bits::<64>::mask() } else { none };
+    // Whether a port is up is asked behind the search for slots, so that the search has fewer inputs.
+    let service_here = own_up & here.in_service.any();
+    let resort_here = own_up & here.last_resort.any();
+    let all_here = own_up & here.all.any();
+    let service = service_here | (other_up & there.in_service.any());
+    let resort = resort_here | (other_up & there.last_resort.any());
     let own_slots = if service {
         here.in_service
     } else if resort {
@@ -129,9 +130,9 @@ pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoid
         all_here
     };
     Candidates {
-        own: own_slots,
-        other: other_slots,
+        own: own_open & own_slots,
+        other: other_open & other_slots,
         own_any,
-        any: service | resort | all_here | there.all.any(),
+        any: service | resort | all_here | (other_up & there.all.any()),
     }
 }

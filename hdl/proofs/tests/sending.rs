@@ -20,8 +20,8 @@ fn the_properties_of_send_window_fail_for_a_changed_block() {
         (&["room"], "space_next = smaller;", ""),
         (
             &["allocates"],
-            "window_start = (begins_1 & (~rc)) & (~head_1[635])",
-            "window_start = begins_1 & (~head_1[635])",
+            "window_start = (begins_1 & (~rc)) & (~head_1[923])",
+            "window_start = begins_1 & (~head_1[923])",
         ),
     ];
     sees_changes("send_window", 8, &changes);

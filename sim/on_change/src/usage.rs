@@ -22,8 +22,9 @@ pub(crate) struct Usage {
 
 /// The operations of Verilator's functions that are known to be pure: the result depends only on the arguments, and there is no other effect.
 /// `VL_MULS_III` has the operation `MULS`.
-const PURE: [&str; 26] = [
+const PURE: [&str; 27] = [
     "ADD",
+    "ASSIGN",
     "ASSIGNSEL",
     "CLOG2",
     "COUNTONES",
@@ -152,8 +153,9 @@ fn lowest_bit(before: &str, after: &str) -> usize {
 
 /// Functions of Verilator whose wide result is a known argument: the start of the call, and the position of the result among what the commas
 /// separate.
-const RESULTS: [(&str, usize); 4] = [
+const RESULTS: [(&str, usize); 5] = [
     ("VL_ADD_W(", 1),
+    ("VL_ASSIGN_W(", 1),
     ("VL_SUB_W(", 1),
     ("VL_SHIFTL_WWI(", 3),
     ("VL_SHIFTR_WWI(", 3),
@@ -248,6 +250,8 @@ mod tests {
         let usage = |body| usage(body, &members()).unwrap();
         let shifted = usage("VL_SHIFTR_WWI(128,128,32, vlSelf->w, __Vtemp_1, vlSelf->a);");
         assert_eq!(shifted.writes, [("w".to_owned(), 1)].into());
+        let copied = usage("VL_ASSIGN_W(128,vlSelf->w, __Vtemp_1);");
+        assert_eq!(copied.writes, [("w".to_owned(), 1)].into());
         let other = usage("VL_ASSIGNSEL_WI(128,8,vlSelf->a, vlSelf->w, vlSelf->b);");
         let any = ["a", "b", "w"].map(|name| (name.to_owned(), 1));
         assert_eq!(other.writes, any.into());

@@ -228,7 +228,7 @@ def test_wrong_use_is_answered(example: dict[str, Any], hosts: list[Host]) -> No
     with pytest.raises(RuntimeError, match="entropy profile 1 is in use"):
         device.set_generated_profile(1, 0x8000, active=2)
     for wrong, expected in [
-        (lambda: other.post_write(bytes(17), region), "17 bytes inline"),
+        (lambda: other.post_write(bytes(33), region), "33 bytes inline"),
         (lambda: other.post_write(region, region, length=101), "do not lie in"),
         (lambda: other.post_write(b.pd.register(8), region), "another protection domain"),
     ]:

@@ -20,6 +20,7 @@
 //! | [`delay`] | delay line | its parameter |
 //! | [`valid_delay`] | delay line of a stream that never waits, with reset | its parameter |
 //! | [`trailing_ones`] | function: ones below the lowest zero of a word | 0 |
+//! | [`whole_packets`] | function: bytes divided by a path MTU | 0 |
 //! | [`counter`] | event counter, wrapping or saturating | 1 |
 //!
 //! Parameters are checked when a block is constructed (`Default::default` or `new`): a wrong one panics and says what to change.
@@ -46,6 +47,7 @@ pub mod stream_skid;
 pub mod sync_fifo;
 pub mod trailing_ones;
 pub mod valid_delay;
+pub mod whole_packets;
 
 pub use block_fifo::BlockFifo;
 pub use bundles::{

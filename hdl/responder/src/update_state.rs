@@ -1,6 +1,7 @@
 //! What a packet changes in the state of its queue pair, and whether its immediate must be stashed, delivered or counted.
 
 use hdl_macros::hdl_fn;
+use hdl_primitives::whole_packets::whole_packets;
 use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING, RECEIVE_RING_BITS, RECEIVE_WINDOW};
 use stellar_wire::hw::frame::Position;
@@ -78,20 +79,7 @@ fn left_behind(expected: Psn, epsn: Psn) -> Bits<RECEIVE_RING> {
 /// Packets of a message before its last one, `ceil(length / MTU) - 1`, or 0 for an empty one; not more than a window has beside that one. Levels: 5, and a carry chain.
 #[hdl_fn]
 fn packets_before_last(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<RECEIVE_PLACE_BITS> {
-    let less = length - 1;
-    let whole = if mtu_log2 == 8 {
-        less.get_bits::<24>(8)
-    } else if mtu_log2 == 9 {
-        bit_cast::<24, 23>(less.get_bits::<23>(9))
-    } else if mtu_log2 == 10 {
-        bit_cast::<24, 22>(less.get_bits::<22>(10))
-    } else if mtu_log2 == 11 {
-        bit_cast::<24, 21>(less.get_bits::<21>(11))
-    } else if mtu_log2 == 12 {
-        bit_cast::<24, 20>(less.get_bits::<20>(12))
-    } else {
-        bit_cast::<24, 19>(less.get_bits::<19>(13))
-    };
+    let whole = whole_packets(length - 1, mtu_log2);
     if !length.any() {
         bits::<RECEIVE_PLACE_BITS>(0)
     } else if (whole >> ((RECEIVE_PLACE_BITS - 1) as u64)).any() {

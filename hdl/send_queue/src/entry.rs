@@ -1,6 +1,7 @@
 //! Checks of a send queue entry by itself (reference: `stellar_transport::requester::SendQueue`).
 
 use hdl_macros::hdl_fn;
+use hdl_primitives::whole_packets::whole_packets;
 use rust_hdl::prelude::*;
 use stellar_wire::host::{WcStatus, WqeOpcode, WqeSize};
 use stellar_wire::hw::messages::{WqeFetched, SHORT_MESSAGE};
@@ -97,17 +98,8 @@ pub fn packet_count(length: Bits<32>, mtu_log2: Bits<4>) -> Bits<24> {
         12 => bits::<32>(0xfff),
         _ => bits::<32>(0x1fff),
     };
-    let rounded = length + last_byte;
-    let packets = match mtu_log2.to_u8() {
-        8 => rounded.get_bits::<24>(8),
-        9 => bit_cast::<24, 23>(rounded.get_bits::<23>(9)),
-        10 => bit_cast::<24, 22>(rounded.get_bits::<22>(10)),
-        11 => bit_cast::<24, 21>(rounded.get_bits::<21>(11)),
-        12 => bit_cast::<24, 20>(rounded.get_bits::<20>(12)),
-        _ => bit_cast::<24, 19>(rounded.get_bits::<19>(13)),
-    };
     if length.any() {
-        packets
+        whole_packets(length + last_byte, mtu_log2)
     } else {
         bits::<24>(1)
     }

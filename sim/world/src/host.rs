@@ -268,13 +268,12 @@ impl<N: Nic> Host<N> {
             return None;
         }
         let region = self.region(region);
-        let mut data = Vec::new();
-        while data.len() < length as usize {
-            let (address, left) = region.locate(offset + data.len() as u64);
-            let count = left.min(u64::from(length) - data.len() as u64);
-            let mut part = vec![0; count as usize];
-            self.nic.memory().load(region.owner, address, &mut part);
-            data.extend(part);
+        let mut data = vec![0; length as usize];
+        let mut rest = data.as_mut_slice();
+        for (address, count) in region.parts(offset, length.into()) {
+            let (part, behind) = rest.split_at_mut(count as usize);
+            self.nic.memory().load(region.owner, address, part);
+            rest = behind;
         }
         Some(data)
     }

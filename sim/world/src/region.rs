@@ -46,6 +46,17 @@ impl Region {
             size - at % size,
         )
     }
+
+    /// Bus address and length of each part of the `length` bytes at `offset`, page by page.
+    pub fn parts(&self, offset: u64, length: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let mut done = 0;
+        std::iter::from_fn(move || {
+            let (address, left) = (done < length).then(|| self.locate(offset + done))?;
+            let count = left.min(length - done);
+            done += count;
+            Some((address, count))
+        })
+    }
 }
 
 /// Number of a region of a host.

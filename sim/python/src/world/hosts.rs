@@ -359,15 +359,8 @@ impl Hosts {
                 region.length
             )));
         }
-        let mut parts = vec![];
-        let mut done = 0;
-        while done < length {
-            let (address, left) = region.locate(offset + done);
-            let count = left.min(length - done);
-            parts.push((address, count as usize));
-            done += count;
-        }
-        Ok(parts)
+        let parts = region.parts(offset, length);
+        Ok(parts.map(|(at, count)| (at, count as usize)).collect())
     }
 }
 

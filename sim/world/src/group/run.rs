@@ -330,12 +330,7 @@ impl<N: GroupNic> Group<N> {
 fn arrived<N: GroupNic>(world: &World<N>, write: &Write) -> u64 {
     let host = world.host(write.to);
     let region = host.region(write.remote.0);
-    let (mut offset, mut total) = (0, 0);
-    while offset < u64::from(write.length) {
-        let (address, left) = region.locate(write.remote.1 + offset);
-        let count = left.min(u64::from(write.length) - offset);
-        total += host.nic().memory().written_in(region.owner, address, count);
-        offset += count;
-    }
-    total
+    let written = |(address, count)| (host.nic().memory()).written_in(region.owner, address, count);
+    let parts = region.parts(write.remote.1, write.length.into());
+    parts.map(written).sum()
 }

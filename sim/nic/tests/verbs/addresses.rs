@@ -1,13 +1,12 @@
 //! A card among strangers: frames that are not for it, and frames that are not from its peer.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use sim_nic::LoneCard;
 use stellar_driver::*;
 use stellar_wire::host::config_space::{command, header};
 use stellar_wire::receive::DropReason;
-use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, MacAddr, Opcode, Reth, RoceFrame};
+use stellar_wire::{Bth, ExtHeaders, Ip, Ipv4, Opcode, Reth, RoceFrame};
 
 use crate::verbs::hosts::*;
 
@@ -16,39 +15,24 @@ const PSN: u32 = 77;
 
 /// A WRITE of 64 bytes as the peer, host 1, sends it to port 0 of the card.
 fn genuine(qp: u32, psn: u32, target: &RemoteRegion, fill: u8) -> RoceFrame {
-    let (from, to) = (ports(1)[0], ports(0)[0]);
-    let (IpAddr::V4(src), IpAddr::V4(dst)) = (from.ip, to.ip) else {
-        unreachable!("the hosts have IPv4 addresses");
+    let bth = Bth {
+        opcode: Opcode::RcWriteOnly,
+        dest_qp: qp,
+        psn,
+        ack_req: true,
+        ..Bth::default()
+    };
+    let ext = ExtHeaders {
+        reth: Some(Reth {
+            va: target.address,
+            rkey: target.rkey,
+            dma_len: 64,
+        }),
+        ..ExtHeaders::default()
     };
     RoceFrame {
-        eth: Ethernet {
-            dst: MacAddr(to.mac),
-            src: MacAddr(from.mac),
-            ..Ethernet::default()
-        },
-        ip: Ip::V4(Ipv4 {
-            src,
-            dst,
-            ..Ipv4::default()
-        }),
-        bth: Bth {
-            opcode: Opcode::RcWriteOnly,
-            pkey: 0xffff,
-            dest_qp: qp,
-            psn,
-            ack_req: true,
-            ..Bth::default()
-        },
-        ext: ExtHeaders {
-            reth: Some(Reth {
-                va: target.address,
-                rkey: target.rkey,
-                dma_len: 64,
-            }),
-            ..ExtHeaders::default()
-        },
         payload: vec![fill; 64],
-        ..RoceFrame::default()
+        ..from_peer(0, bth, ext)
     }
 }
 
@@ -57,12 +41,6 @@ fn ipv4(frame: &mut RoceFrame) -> &mut Ipv4 {
         Ip::V4(ip) => ip,
         Ip::V6(_) => unreachable!("the frames have IPv4 addresses"),
     }
-}
-
-/// Packets counted with a reason.
-fn count(counters: &[Counter], reason: DropReason) -> u64 {
-    let found = counters.iter().find(|counter| counter.reason == reason);
-    found.map_or(0, |counter| counter.value)
 }
 
 #[test]
@@ -112,7 +90,7 @@ fn only_the_peers_frames_for_this_port_are_placed_and_answered() {
         settle();
         let genuine = reason == DropReason::None;
         let after = device.counters().unwrap();
-        let counted = [&before, &after].map(|counters| count(counters, reason));
+        let counted = [&before, &after].map(|counters| count_of(counters, reason));
         assert_eq!(counted[1], counted[0] + 1, "{reason}: {after:?}");
         assert_eq!(cards.take_sent().len(), usize::from(genuine), "answers");
         assert_eq!(bytes(&target)[..64] == [0xa5; 64], genuine, "{reason}");
@@ -129,8 +107,8 @@ fn only_the_peers_frames_for_this_port_are_placed_and_answered() {
     cards.receive(0, next.emit().unwrap());
     settle();
     let dropped = device.probe().counters().unwrap();
-    assert_eq!(count(&dropped, DropReason::ForeignDestination), 1);
-    assert_eq!(count(&dropped, DropReason::None), 0);
+    assert_eq!(count_of(&dropped, DropReason::ForeignDestination), 1);
+    assert_eq!(count_of(&dropped, DropReason::None), 0);
     assert_eq!(cards.take_sent(), []);
     assert_eq!(bytes(&target), before);
 }

@@ -1,10 +1,13 @@
 //! Two hosts with a card each.
 
+use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use sim_nic::{CardPair, SimHosts};
 use stellar_driver::*;
+use stellar_wire::receive::DropReason;
+use stellar_wire::{Bth, Ethernet, ExtHeaders, Ip, Ipv4, MacAddr, RoceFrame};
 
 /// Longest that anything here takes on the cards' clock.
 pub const TIMEOUT: Duration = Duration::from_millis(2);
@@ -136,6 +139,38 @@ pub fn connect(qps: [&QueuePair; 2], psn: u32) {
         };
         qp.modify(step).unwrap();
     }
+}
+
+/// A packet as the peer, host 1, sends it from its port to the same port of the card.
+pub fn from_peer(port: usize, bth: Bth, ext: ExtHeaders) -> RoceFrame {
+    let (from, to) = (ports(1)[port], ports(0)[port]);
+    let (IpAddr::V4(src), IpAddr::V4(dst)) = (from.ip, to.ip) else {
+        unreachable!("the hosts have IPv4 addresses");
+    };
+    RoceFrame {
+        eth: Ethernet {
+            dst: MacAddr(to.mac),
+            src: MacAddr(from.mac),
+            ..Ethernet::default()
+        },
+        ip: Ip::V4(Ipv4 {
+            src,
+            dst,
+            ..Ipv4::default()
+        }),
+        bth: Bth {
+            pkey: 0xffff,
+            ..bth
+        },
+        ext,
+        ..RoceFrame::default()
+    }
+}
+
+/// Packets counted with a reason.
+pub fn count_of(counters: &[Counter], reason: DropReason) -> u64 {
+    let found = counters.iter().find(|counter| counter.reason == reason);
+    found.map_or(0, |counter| counter.value)
 }
 
 pub fn pattern(length: usize, salt: u8) -> Vec<u8> {

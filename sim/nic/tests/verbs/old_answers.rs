@@ -1,13 +1,12 @@
 //! A queue pair that is connected again with the same number does not hear what the card had received for it before.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use sim_nic::LoneCard;
 use stellar_driver::*;
 use stellar_wire::mrc::{CcState, Seth};
 use stellar_wire::receive::DropReason;
-use stellar_wire::{Aeth, Bth, Ethernet, ExtHeaders, Ip, Ipv4, MacAddr, Opcode, RoceFrame};
+use stellar_wire::{Aeth, Bth, ExtHeaders, Opcode};
 
 use crate::verbs::hosts::*;
 
@@ -21,34 +20,15 @@ const LANE_CONTROLS: usize = 500;
 /// Longer than a timeout, in cycles: what is sent would be answered or sent again.
 const LONG: u64 = 100_000;
 
-/// A control packet as host 1 sends it from its port to the same port of the card.
+/// A control packet of the peer.
 fn control(port: usize, opcode: Opcode, qp: u32, psn: u32, ext: ExtHeaders) -> Vec<u8> {
-    let (from, to) = (ports(1)[port], ports(0)[port]);
-    let (IpAddr::V4(src), IpAddr::V4(dst)) = (from.ip, to.ip) else {
-        unreachable!("the hosts have IPv4 addresses");
+    let bth = Bth {
+        opcode,
+        dest_qp: qp,
+        psn,
+        ..Bth::default()
     };
-    let frame = RoceFrame {
-        eth: Ethernet {
-            dst: MacAddr(to.mac),
-            src: MacAddr(from.mac),
-            ..Ethernet::default()
-        },
-        ip: Ip::V4(Ipv4 {
-            src,
-            dst,
-            ..Ipv4::default()
-        }),
-        bth: Bth {
-            opcode,
-            pkey: 0xffff,
-            dest_qp: qp,
-            psn,
-            ..Bth::default()
-        },
-        ext,
-        ..RoceFrame::default()
-    };
-    frame.emit().unwrap()
+    from_peer(port, bth, ext).emit().unwrap()
 }
 
 /// An acknowledgement of everything up to `psn`.
@@ -85,9 +65,7 @@ fn peer(qp: u32, transport: Transport) -> Connection {
 }
 
 fn count(device: &Device, reason: DropReason) -> u64 {
-    let counters = device.counters().unwrap();
-    let found = counters.iter().find(|counter| counter.reason == reason);
-    found.map_or(0, |counter| counter.value)
+    count_of(&device.counters().unwrap(), reason)
 }
 
 #[test]

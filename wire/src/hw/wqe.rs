@@ -24,7 +24,8 @@ pub struct Wqe {
 }
 
 /// Bits of an entry behind the record, of 128 bytes with more than 32 bytes of inline data.
-pub const REST_BITS: usize = 8 * (crate::host::Wqe::INLINE - 32);
+pub const REST_BITS: usize =
+    8 * (crate::host::WqeSize::Bytes128.inline() - crate::host::WqeSize::Bytes64.inline());
 
 /// Returns the local address of an entry without inline data.
 #[hdl_fn]

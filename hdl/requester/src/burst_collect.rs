@@ -9,7 +9,7 @@ use stellar_wire::hw::window::{WindowOp, WindowRequest};
 use stellar_wire::hw::Psn;
 
 use crate::bundles::CallSrc;
-use crate::packet_queue::Run;
+use crate::packet_queue::{has_all_left, Run};
 use crate::records::Op;
 use crate::segment::{bytes_of, whole_message};
 
@@ -72,6 +72,8 @@ pub struct BurstCollect {
     pub payload: Signal<Out, Bits<24>>,
     /// Valid with `begins`: NOPs have started.
     pub nops: Signal<Out, Bit>,
+    /// Valid with `begins`: the last packet is the last one of its message.
+    pub ends_message: Signal<Out, Bit>,
 
     /// Messages of the burst.
     pub add: FlowSrc<Message>,
@@ -93,6 +95,8 @@ pub struct BurstCollect {
     others: DFF<Bits<6>>,
     bytes: DFF<Bits<24>>,
     nops_seen: DFF<Bit>,
+    /// The burst, as far as it is collected, ends with a message.
+    ends_so_far: DFF<Bit>,
     /// The message that was taken in the last cycle.
     new: DFF<Bit>,
     new_message: DFF<Message>,
@@ -110,6 +114,7 @@ impl Logic for BurstCollect {
             others,
             bytes,
             nops_seen,
+            ends_so_far,
             new,
             new_message,
             new_run
@@ -128,11 +133,13 @@ impl Logic for BurstCollect {
         let has_head = finds | (starts & head.has_path);
         let taken = self.taken.record.val();
         let is_taken = (step == Step::TakeMessages) & self.taken.valid.val();
+        let head_ends = has_all_left(self.head.val().run);
         if starts {
             self.held.d.next = self.head.val();
             self.others.d.next = bits::<6>(0);
             self.nops_seen.d.next = false;
             self.bytes.d.next = self.head.val().bytes;
+            self.ends_so_far.d.next = head_ends;
         }
 
         // messages: the first one, then the others
@@ -158,6 +165,7 @@ impl Logic for BurstCollect {
         let new_run = self.new_run.q.val();
         if new {
             self.others.d.next = others + new_run.packets;
+            self.ends_so_far.d.next = has_all_left(new_run);
             self.bytes.d.next =
                 self.bytes.q.val() + bytes_of(new_run.segment, new_run.packets, mtu_log2);
         }
@@ -211,6 +219,11 @@ impl Logic for BurstCollect {
         self.payload.next = payload;
         self.count.next = count;
         self.nops.next = self.nops_seen.q.val() & !starts;
+        self.ends_message.next = if starts {
+            head_ends
+        } else {
+            self.ends_so_far.q.val()
+        };
         self.window.start.next = begins & !rc & !head.is_retransmit;
         self.window.request.next = WindowRequest {
             op: WindowOp::Allocate,

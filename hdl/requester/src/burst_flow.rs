@@ -14,7 +14,7 @@ use crate::burst_collect::BurstHead;
 use crate::burst_kind::burst_kind;
 use crate::burst_measure::BurstMeasure;
 use crate::burst_send::UnreadableMessage;
-use crate::burst_state::{after_sending, armed, SentBurst};
+use crate::burst_state::{after_sending, armed, with_asked, SentBurst};
 use crate::burst_step::BurstStep;
 use crate::bursts::Bursts;
 use crate::packet_queue::Run;
@@ -232,6 +232,11 @@ impl Logic for BurstFlow {
 
         // Result. When it is valid is decided below. The state depends on the step alone: only an operation that is done has a result, and whether it is done comes late.
         let armed_state = armed(op, state, self.measure.timeout.val());
+        let begun_state = if is_new {
+            with_asked(op, armed_state, self.bursts.last_asks.val())
+        } else {
+            armed_state
+        };
         let timed_state = if any { armed_state } else { state };
         let sent = SentBurst {
             is_retransmit,
@@ -248,7 +253,7 @@ impl Logic for BurstFlow {
         self.needs_admin.next = false;
         self.result.next = OpResult {
             state: if is_of_burst {
-                armed_state
+                begun_state
             } else if step == BurstStep::Send {
                 sent_state
             } else {

@@ -44,6 +44,8 @@ pub struct Bursts {
     pub payload: Signal<Out, Bits<24>>,
     /// Valid with `begins`: NOPs have started, which may be complete.
     pub nops: Signal<Out, Bit>,
+    /// MRC, valid with `begins`: the last packet requests a SACK.
+    pub last_asks: Signal<Out, Bit>,
     // Of the burst, valid with `ends`.
     /// A packet was sent.
     pub any: Signal<Out, Bit>,
@@ -146,6 +148,7 @@ impl Logic for Bursts {
             collect.expects => send.expects,
         );
         self.begins.next = begins;
+        self.last_asks.next = kind.ack_req_all | self.collect.ends_message.val();
         let added = self.messages_added.q.val();
         self.messages_added.d.next = if self.start.val() {
             bits::<3>(0)

@@ -18,6 +18,12 @@ pub struct Run {
     pub packets: Bits<6>,
 }
 
+/// Returns whether the packets are the last ones of their message. Levels: 4.
+#[hdl_macros::hdl_fn]
+pub fn has_all_left(run: Run) -> Bit {
+    run.segment.left == bit_cast::<24, 6>(run.packets)
+}
+
 /// Returns the packets after the first one; there must be more. Levels: a carry chain behind 1.
 #[hdl_macros::hdl_fn]
 fn run_after(run: Run, mtu_log2: Bits<4>) -> Run {

@@ -14,4 +14,5 @@ mod scenarios;
 mod times;
 mod transfer;
 mod twin;
+mod unasked;
 mod verbs;

@@ -77,6 +77,8 @@ pub struct MrcRequester {
     losses: PlaneLosses,
     last_rtt: Option<Ticks>,
     estimate: Estimate,
+    /// The newest packet requests a SACK, and left at this time (its low 16 bits).
+    asked: Option<u16>,
     /// A probe that is due, until the port of its plane can take it.
     probe_waiting: Option<Probe>,
     /// By path; empty if they are not counted.
@@ -117,6 +119,7 @@ impl MrcRequester {
             spray: Spray::new(config.spray)?,
             mpr: config.mpr.into(),
             estimate: Estimate::new(config.rto),
+            asked: None,
             config: registers,
             deadline: None,
             retries: 0,

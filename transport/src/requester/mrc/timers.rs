@@ -76,7 +76,11 @@ impl MrcRequester {
         if !self.tail_is_over(oldest, now) {
             return (oldest.at.plus(wait), false);
         }
-        if self.keeps_all_paths() && self.estimate.trusts_tail() && !oldest.again {
+        let is_lost = self.keeps_all_paths()
+            && self.estimate.trusts_tail()
+            && !oldest.again
+            && self.should_be_answered(now, wait);
+        if is_lost {
             self.counters.early_losses += 1;
             self.count_on_path(oldest.ev, PathEvent::Lost);
             self.losses.lost(oldest.plane, self.spray.planes_up());
@@ -101,6 +105,12 @@ impl MrcRequester {
             earlier(Some(now.plus(wait)), due).unwrap_or(due)
         });
         (next, true)
+    }
+
+    /// Whether a SACK of everything sent should be here by now: the newest packet requests one, and left before `wait`.
+    fn should_be_answered(&self, now: Ticks, wait: Ticks) -> bool {
+        self.asked
+            .is_some_and(|at| u32::from((now.0 as u16).wrapping_sub(at)) >= wait.0)
     }
 
     /// How long after a transmission the timers are examined for the first time.

@@ -183,6 +183,9 @@ impl MrcRequester {
                     packet = self.prepare(message, psn, path, None, card);
                 }
                 readable = packet.is_some();
+                let ends_message = psn.plus(1) == message.first.plus(message.packets);
+                let asks = self.requests(ends_message, left == 0);
+                self.asked = asks.then_some(now.0 as u16);
                 let sent = Sent {
                     ev: path.index,
                     plane: path.plane,
@@ -196,7 +199,7 @@ impl MrcRequester {
                 self.spray.on_sent(psn, path.index, sent.length);
                 self.start_timer(now, 0);
                 if let Some(mut packet) = packet {
-                    packet.ack_req = self.requests(packet.ack_req, left == 0);
+                    packet.ack_req = asks;
                     self.count(&packet, path);
                     leave(packet);
                 }

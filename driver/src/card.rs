@@ -177,10 +177,13 @@ impl Card {
         self.counter_of_qp(select.to_word())
     }
 
-    /// Reads what was counted on a path of a queue pair, and clears it.
-    pub fn take_path_count(&self, select: PathCountSelect) -> Result<PathCount, DeviceError> {
+    /// Reads what was counted on a path of a queue pair, and clears it. `None`: it was counted for another queue pair; from now on it is for this one.
+    pub fn take_path_count(
+        &self,
+        select: PathCountSelect,
+    ) -> Result<Option<PathCount>, DeviceError> {
         let word = self.counter_of_qp(select.to_word())?;
-        Ok(PathCount::from_word(word))
+        Ok((!PathCount::is_of_another(word)).then(|| PathCount::from_word(word)))
     }
 
     fn counter_of_qp(&self, select: u64) -> Result<u64, DeviceError> {

@@ -39,7 +39,8 @@ struct State {
     /// Commands of the admin queue that are still to fail.
     admin_fails: u32,
     /// Counts by path, by what is written to read them.
-    path_counts: BTreeMap<u64, PathCount>,
+    /// Values of `QP_COUNTER_VALUE`, by what selects them.
+    path_counts: BTreeMap<u64, u64>,
     stores: u64,
     resets: u32,
     time: u64,
@@ -179,7 +180,14 @@ impl FakeCard {
 
     /// Counts this on a path of a queue pair, until it is read.
     pub fn set_path_count(&self, select: PathCountSelect, count: PathCount) {
-        lock(&self.0).path_counts.insert(select.to_word(), count);
+        let path_counts = &mut lock(&self.0).path_counts;
+        path_counts.insert(select.to_word(), count.to_word());
+    }
+
+    /// Counts on a path for a queue pair that shares its counts with that of `select`.
+    pub fn set_path_count_of_another(&self, select: PathCountSelect, count: PathCount) {
+        let word = count.to_word() | 1 << PathCount::OF_ANOTHER_BIT;
+        lock(&self.0).path_counts.insert(select.to_word(), word);
     }
 
     /// Register and doorbell writes since power-up.
@@ -236,8 +244,8 @@ impl PciFunction for FakeCard {
         } else if access.offset() == u64::from(registers::ADMIN_PRODUCER.offset) {
             state.execute(value as u16);
         } else if access.offset() == u64::from(registers::QP_COUNTER_SELECT.offset) {
-            let count = state.path_counts.remove(&value).unwrap_or_default();
-            state.registers[place(registers::QP_COUNTER_VALUE)] = count.to_word();
+            let word = state.path_counts.remove(&value).unwrap_or_default();
+            state.registers[place(registers::QP_COUNTER_VALUE)] = word;
         } else if access.offset() != u64::from(registers::FENCE.offset) {
             state.registers[(access.offset() / 8) as usize] = value;
         }

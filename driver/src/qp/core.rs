@@ -1,6 +1,5 @@
 //! State transitions of a queue pair, for rings of the driver and of another owner.
 
-use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
 use stellar_wire::config::{AllowedPaths, ImmConfig, QpConfig, SqRing, TransportConfig};
@@ -8,6 +7,7 @@ use stellar_wire::host::{PathCountSelect, WqeSize};
 use stellar_wire::rows::PathUseRow;
 
 use super::attributes::{InitAttributes, Modify, Place, QueuePairConfig, Transport};
+use super::path_sums::PathSums;
 use super::state::{IllegalTransition, QpState};
 use super::{rows, Shared};
 use crate::card::lock;
@@ -16,7 +16,7 @@ use crate::device::DeviceError;
 use crate::error::Error;
 use crate::numbers::engine_of;
 use crate::open::Shared as Device;
-use crate::paths::{PathCounts, PathTraffic};
+use crate::paths::PathTraffic;
 use crate::pd::Domain;
 use crate::profiles::DEFAULT_PROFILE;
 
@@ -220,7 +220,7 @@ impl<C: Completions> Core<C> {
             TransportConfig::Mrc(mrc) => Some(AllowedPaths::new(&mrc.spray)),
             TransportConfig::Rc(_) => None,
         };
-        inner.counted.clear();
+        inner.counted = PathSums::default();
         inner.config = Some(config);
         Ok(())
     }
@@ -259,16 +259,8 @@ impl<C: Completions> Core<C> {
         let indices = self.path_indices()?;
         let card = &self.domain.context.device.card;
         let read = |index: u8| {
-            let new = card.take_path_count(PathCountSelect { qp, index })?;
-            let counted = &mut lock(&self.shared.inner).counted;
-            // The card has counts of earlier times, maybe of another owner of the number. The first read clears them.
-            let counts = match counted.entry(index) {
-                Entry::Vacant(first) => *first.insert(PathCounts::default()),
-                Entry::Occupied(mut sum) => {
-                    sum.get_mut().add(new);
-                    *sum.get()
-                }
-            };
+            let read = card.take_path_count(PathCountSelect { qp, index })?;
+            let counts = lock(&self.shared.inner).counted.add(index, read);
             Ok(PathTraffic { index, counts })
         };
         let places = indices.into_iter().skip(first).take(most);

@@ -5,6 +5,7 @@ mod choice;
 mod core;
 mod mediated;
 mod mrc;
+mod path_sums;
 mod psn;
 mod rc;
 mod rows;
@@ -13,7 +14,6 @@ mod state;
 mod tests;
 mod work;
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,9 +27,10 @@ use crate::context::Opened;
 use crate::cq::{Completion, CompletionQueue, Queue};
 use crate::device::DmaBuffer;
 use crate::error::Error;
-use crate::paths::{PathCounts, PathTraffic};
+use crate::paths::PathTraffic;
 use crate::pd::Domain;
 use crate::profiles::DEFAULT_PROFILE;
+use path_sums::PathSums;
 
 pub use attributes::{InitAttributes, Modify, QueuePairConfig, Transport, DEFAULT_WRITE_IMM};
 pub use mediated::{ForeignRings, MediatedQueuePair};
@@ -69,8 +70,8 @@ struct Inner {
     stash: Option<StashPart>,
     /// Present over MRC while the card has the rows of RTS.
     allowed: Option<AllowedPaths>,
-    /// What was counted on paths in this state RTS, by their indices, from when each was read first.
-    counted: BTreeMap<u8, PathCounts>,
+    /// What was counted on paths in this state RTS.
+    counted: PathSums,
 }
 
 impl Shared {
@@ -84,7 +85,7 @@ impl Shared {
             profile: DEFAULT_PROFILE,
             stash: None,
             allowed: None,
-            counted: BTreeMap::new(),
+            counted: PathSums::default(),
         };
         Self {
             number,
@@ -247,6 +248,8 @@ impl QueuePair {
     /// What the card has counted on each path in use and each backup, denied ones included, since the first call after the queue pair entered RTS: the first call
     /// returns zeros. The card counts up to 4,095 on a path between two calls, and then stops for that path, so call it more often than that many packets leave on one
     /// path, or take the counts for those of a sample.
+    ///
+    /// A card with more than 1,024 queue pairs counts for one of those whose numbers are equal modulo 1,024: the one that called last. The first call after one of another adds nothing.
     ///
     /// # Errors
     /// [`Error::NoPaths`] if the queue pair is not in RTS; [`Error::Transport`] over RC; [`Error::Device`]: what was counted on one path since the last call may be lost then.

@@ -22,12 +22,11 @@ use crate::failure_fork::FailureFork;
 use crate::fetch_share::FetchShare;
 use crate::nic_config::NicConfig;
 use crate::optional::Optional;
-use crate::path_counters::{ACTIVE_BITS, BACKUP_BITS};
 use crate::pcie_endpoint::PcieEndpoint;
 use crate::qp_counters::QpCounters;
 use crate::read_faults::ReadFaults;
 use crate::rx_lanes::RxLanes;
-use crate::table_bits::{EMTT_BITS, MR_BITS, QP_BITS, STASHES, STASH_BITS};
+use crate::table_bits::{EMTT_BITS, MR_BITS, PATH_SET_BITS, QP_BITS, STASHES, STASH_BITS};
 use crate::transmit_side::TransmitSide;
 
 /// Cycles for which reset has to be asserted: pipelines without a reset of their own run empty meanwhile.
@@ -77,8 +76,7 @@ pub type Nic16k = Nic<
     SMALL_RING_BITS,
     { 1 << SMALL_RING_BITS },
     { 14 + SMALL_RING_BITS },
-    { 13 + ACTIVE_BITS },
-    { 13 + BACKUP_BITS },
+    { 13 - PATH_SET_BITS },
 >;
 
 /// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p. Endpoint 0 writes the host's rings. It reads the send queues of even queue pairs, and endpoint 1 those of odd ones
@@ -88,7 +86,7 @@ pub type Nic16k = Nic<
 /// bits, `N` = W / 8 = 2^`B` bytes, `K` = W / 32 double words. `L`, `C`, `D` and `H` are those of [`PcieEndpoint`]. `RQ`, `RC`, `CQ` and `CC` are the bits of `tuser` of
 /// AMD's four streams, and `CD` is the place of `discontinue` in that of CQ. `S`, `G`, `A` and `EA` are those of [`HostReader`](crate::HostReader).
 ///
-/// There are 2^`Q` queue pairs. `Q1` = `Q` + 1, `E` = `Q` - 1, `E1` = 2^`E`, `TG` and `T` follow from it by the rules of [`RequesterPair`](crate::RequesterPair), `RW`, `RB`, `RN` and `R` by those of [`RxLanes`], `PA` and `PB` by those of
+/// There are 2^`Q` queue pairs. `Q1` = `Q` + 1, `E` = `Q` - 1, `E1` = 2^`E`, `TG` and `T` follow from it by the rules of [`RequesterPair`](crate::RequesterPair), `RW`, `RB`, `RN` and `R` by those of [`RxLanes`], `PT` by that of
 /// [`QpCounters`]. [`Shape`](crate::Shape) has the numbers of queue pairs that there are, and [`Nic16k`] is the card with most.
 #[derive(LogicBlock)]
 pub struct Nic<
@@ -120,8 +118,7 @@ pub struct Nic<
     const RB: usize = RECEIVE_RING_BITS,
     const RN: usize = RECEIVE_RING,
     const R: usize = { QP_BITS + RECEIVE_RING_BITS },
-    const PA: usize = { QP_BITS - 1 + ACTIVE_BITS },
-    const PB: usize = { QP_BITS - 1 + BACKUP_BITS },
+    const PT: usize = 1,
 > {
     pub clock: Signal<In, Clock>,
     /// Function-level reset: clears control state. Software has to write the tables again.
@@ -176,7 +173,7 @@ pub struct Nic<
     failures: FailureFork,
     counters: CardCounters,
     faults: ReadFaults,
-    qp_counters: QpCounters<Q, E, PA, PB>,
+    qp_counters: QpCounters<Q, E, PT>,
     endpoints: [PcieEndpoint<W, B, N, K, L, C, D, H, RQ, RC, S, G, A, EA>; P],
     overruns: [CountSteps; P],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
@@ -212,8 +209,7 @@ impl<
         const RB: usize,
         const RN: usize,
         const R: usize,
-        const PA: usize,
-        const PB: usize,
+        const PT: usize,
     > Default
     for Nic<
         P,
@@ -244,8 +240,7 @@ impl<
         RB,
         RN,
         R,
-        PA,
-        PB,
+        PT,
     >
 {
     fn default() -> Self {
@@ -322,8 +317,7 @@ impl<
         const RB: usize,
         const RN: usize,
         const R: usize,
-        const PA: usize,
-        const PB: usize,
+        const PT: usize,
     > Logic
     for Nic<
         P,
@@ -354,8 +348,7 @@ impl<
         RB,
         RN,
         R,
-        PA,
-        PB,
+        PT,
     >
 {
     #[hdl]

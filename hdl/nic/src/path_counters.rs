@@ -1,10 +1,13 @@
 //! What happens to packets on each path of the queue pairs of one requester engine.
 
 use hdl_macros::{clock, clock_reset, hdl, hdl_fn};
+use hdl_primitives::ram::BypassRam;
 use hdl_primitives::{Checked, FlowSnk, Parameters, SyncFifo, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::host::PathCount;
 use stellar_wire::hw::{Qpn, QPN_BITS};
+
+use crate::optional::Optional;
 
 /// Bits of a count, and of the three counts of a path.
 const COUNT: usize = PathCount::BITS;
@@ -13,7 +16,7 @@ const MARKED: usize = PathCount::MARKED_BIT;
 const LOST: usize = PathCount::LOST_BIT;
 /// A row of the memory has two paths, so it is as wide as an UltraRAM.
 const ROW: usize = 2 * COUNTS;
-/// log2 of the rows of a queue pair: two of its 128 paths in each, or of its 16 backups.
+/// log2 of the rows of a set: two of 128 paths in each, or of 16 backups.
 pub const ACTIVE_BITS: usize = 6;
 /// That of the rows of its backups.
 pub const BACKUP_BITS: usize = 3;
@@ -47,26 +50,37 @@ enum Access {
 
 /// Whether an access changes the row of `path`, which is that of `other` too.
 #[hdl_fn]
-fn same_row(changes: Bit, path: QpPath, other: QpPath) -> Bit {
-    changes & (path.qp == other.qp) & (path.index.get_bits::<7>(1) == other.index.get_bits::<7>(1))
+fn same_row<const S: usize>(changes: Bit, path: QpPath, other: QpPath) -> Bit {
+    changes
+        & (path.qp.get_bits::<S>(0) == other.qp.get_bits::<S>(0))
+        & (path.index.get_bits::<7>(1) == other.index.get_bits::<7>(1))
 }
 
-/// The row of `path` in a memory that has 2^`N` rows for each of 2^`Q` queue pairs.
+/// The row of `path` in a memory that has 2^`N` rows for each of 2^`S` sets.
 #[hdl_fn]
-fn row_of<const Q: usize, const N: usize, const A: usize>(path: QpPath) -> Bits<A> {
-    (bit_cast::<A, Q>(path.qp.get_bits::<Q>(0)) << N as u64)
+fn row_of<const S: usize, const N: usize, const A: usize>(path: QpPath) -> Bits<A> {
+    (bit_cast::<A, S>(path.qp.get_bits::<S>(0)) << N as u64)
         | bit_cast::<A, N>(path.index.get_bits::<N>(1))
 }
 
-/// Counts packets sent, marked and lost on 144 paths of 2^`Q` queue pairs by the rule of [`PathCount`], and reads one path at a time, which clears it. `A` = `Q` + 6 and `B` = `Q` + 3 are address widths of
-/// the memories.
+/// Counts packets sent, marked and lost on 144 paths of 2^`Q` queue pairs by the rule of [`PathCount`], and reads one path at a time, which clears it. There are 2^`S` sets of counts. `A` = `S` + 6 and
+/// `B` = `S` + 3 are address widths of the memories.
 ///
-/// It takes a packet sent in every cycle. Marks and losses wait for a cycle without one, and a read waits for a cycle without any of these. Nothing else clears a count: not even a reset.
+/// Queue pairs whose numbers are equal modulo 2^`S` share a set. It counts for one of them, its owner: the one that was read last, and at first that with the lowest number. `T` is the width of what tells them apart,
+/// `Q` - `S`, or 1 if each has a set of its own.
 ///
-/// Stages: `take`, `fetch` (two cycles, of an UltraRAM), `collect` (row of the memory, or that of one of three accesses before the last), `add` (that of the last access; counts), `write`.
+/// It takes a packet sent in every cycle. Marks and losses wait for a cycle without one, and a read waits for a cycle without any of these. Nothing else clears a count: not even a reset, which keeps owners, too.
+///
+/// Stages: `take`, `fetch` (two cycles, of an UltraRAM; in the second one the owner is known), `collect` (row of the memory, or that of one of three accesses before the last), `add` (that of the last access; counts), `write`.
 /// LUT levels: 7 (UltraRAM 5, forwarding 2; in `add` forwarding 1, path 1, full 2, count 2).
-#[derive(LogicBlock, Default)]
-pub struct PathCounters<const Q: usize, const A: usize, const B: usize> {
+#[derive(LogicBlock)]
+pub struct PathCounters<
+    const Q: usize,
+    const S: usize,
+    const T: usize,
+    const A: usize,
+    const B: usize,
+> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Discards what is in progress.
@@ -82,9 +96,13 @@ pub struct PathCounters<const Q: usize, const A: usize, const B: usize> {
     /// High for one cycle, with the counts as they were before they were cleared.
     pub read_done: Signal<Out, Bit>,
     pub value: Signal<Out, Bits<COUNTS>>,
+    /// Valid with `read_done`: another queue pair was the owner of the counts. From now on this one is.
+    pub of_another: Signal<Out, Bit>,
 
     active: UltraRam<Bits<ROW>, A>,
     backups: UltraRam<Bits<ROW>, B>,
+    /// Upper bits of the number of each set's owner.
+    owners: Optional<BypassRam<Bits<T>, S>>,
     marks: SyncFifo<QpPath, WAITING_BITS, { WAITING_BITS + 1 }>,
     losses: SyncFifo<QpPath, WAITING_BITS, { WAITING_BITS + 1 }>,
     /// A read is on its way.
@@ -96,10 +114,12 @@ pub struct PathCounters<const Q: usize, const A: usize, const B: usize> {
     fetching_path: DFF<QpPath>,
     fetched: DFF<Access>,
     fetched_path: DFF<QpPath>,
+    fetched_claims: DFF<Bit>,
     /// The second, third or fourth access before is of the same row.
     forwards: [DFF<Bit>; 3],
     adds: DFF<Access>,
     adds_path: DFF<QpPath>,
+    adds_claims: DFF<Bit>,
     before: DFF<Bits<ROW>>,
     /// The access before is of the same row.
     follows: DFF<Bit>,
@@ -111,21 +131,74 @@ pub struct PathCounters<const Q: usize, const A: usize, const B: usize> {
     rows: [DFF<Bits<ROW>>; 3],
     done: DFF<Bit>,
     shown: DFF<Bits<COUNTS>>,
+    claimed: DFF<Bit>,
 }
 
-impl<const Q: usize, const A: usize, const B: usize> Parameters for PathCounters<Q, A, B> {
+impl<const Q: usize, const S: usize, const T: usize, const A: usize, const B: usize> Default
+    for PathCounters<Q, S, T, A, B>
+{
+    fn default() -> Self {
+        Self {
+            _parameters: Default::default(),
+            clock: Default::default(),
+            reset: Default::default(),
+            sent: Default::default(),
+            marked: Default::default(),
+            lost: Default::default(),
+            read_valid: Default::default(),
+            read_path: Default::default(),
+            read_done: Default::default(),
+            value: Default::default(),
+            of_another: Default::default(),
+            active: Default::default(),
+            backups: Default::default(),
+            owners: Optional::new(S < Q),
+            marks: Default::default(),
+            losses: Default::default(),
+            reading: Default::default(),
+            taken: Default::default(),
+            taken_path: Default::default(),
+            fetching: Default::default(),
+            fetching_path: Default::default(),
+            fetched: Default::default(),
+            fetched_path: Default::default(),
+            fetched_claims: Default::default(),
+            forwards: std::array::from_fn(|_| Default::default()),
+            adds: Default::default(),
+            adds_path: Default::default(),
+            adds_claims: Default::default(),
+            before: Default::default(),
+            follows: Default::default(),
+            summed: Default::default(),
+            summed_path: Default::default(),
+            written: Default::default(),
+            written_path: Default::default(),
+            rows: std::array::from_fn(|_| Default::default()),
+            done: Default::default(),
+            shown: Default::default(),
+            claimed: Default::default(),
+        }
+    }
+}
+
+impl<const Q: usize, const S: usize, const T: usize, const A: usize, const B: usize> Parameters
+    for PathCounters<Q, S, T, A, B>
+{
     fn check() {
+        let told_apart = if S < Q { Q - S } else { 1 };
         assert!(
-            A == Q + ACTIVE_BITS && B == Q + BACKUP_BITS && Q <= QPN_BITS,
-            "PathCounters<{Q}, {A}, {B}>: give Q of at most {QPN_BITS}, A = Q + {ACTIVE_BITS} and B = Q + {BACKUP_BITS}"
+            A == S + ACTIVE_BITS && B == S + BACKUP_BITS && S <= Q && T == told_apart && Q <= QPN_BITS,
+            "PathCounters<{Q}, {S}, {T}, {A}, {B}>: give Q of at most {QPN_BITS}, S of at most Q, T = Q - S (or 1), A = S + {ACTIVE_BITS} and B = S + {BACKUP_BITS}"
         );
     }
 }
 
-impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A, B> {
+impl<const Q: usize, const S: usize, const T: usize, const A: usize, const B: usize> Logic
+    for PathCounters<Q, S, T, A, B>
+{
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, reading, done, shown);
+        dff_setup!(self, clock, reading, done, shown, claimed);
         dff_setup!(
             self,
             clock,
@@ -134,9 +207,10 @@ impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A
             fetching,
             fetching_path,
             fetched,
-            fetched_path
+            fetched_path,
+            fetched_claims
         );
-        dff_setup!(self, clock, adds, adds_path, before, follows);
+        dff_setup!(self, clock, adds, adds_path, adds_claims, before, follows);
         dff_setup!(self, clock, summed, summed_path, written, written_path);
         clock!(self, clock, active, backups, forwards[..], rows[..]);
         clock_reset!(self, marks, losses);
@@ -185,8 +259,8 @@ impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A
 
         // fetch
         let taken_path = self.taken_path.q.val();
-        self.active.read_address.next = row_of::<Q, ACTIVE_BITS, A>(taken_path);
-        self.backups.read_address.next = row_of::<Q, BACKUP_BITS, B>(taken_path);
+        self.active.read_address.next = row_of::<S, ACTIVE_BITS, A>(taken_path);
+        self.backups.read_address.next = row_of::<S, BACKUP_BITS, B>(taken_path);
         self.fetching.d.next = self.taken.q.val();
         self.fetching_path.d.next = taken_path;
         let fetching_path = self.fetching_path.q.val();
@@ -194,12 +268,32 @@ impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A
         let adds = self.adds.q.val();
         let adds_path = self.adds_path.q.val();
         let changes = adds != Access::Nothing;
-        self.fetched.d.next = self.fetching.q.val();
+        let fetching = self.fetching.q.val();
+        if S < Q {
+            self.owners.clock.next = self.clock.val();
+            let set = fetching_path.qp.get_bits::<S>(0);
+            let qp = fetching_path.qp.get_bits::<T>(S);
+            let is_owner = self.owners.read_data.val() == qp;
+            let claims = (fetching == Access::Read) & !is_owner;
+            self.owners.read_address.next = taken_path.qp.get_bits::<S>(0);
+            self.owners.write_enable.next = claims;
+            self.owners.write_address.next = set;
+            self.owners.write_data.next = qp;
+            self.fetched_claims.d.next = claims;
+            self.fetched.d.next = if is_owner | claims {
+                fetching
+            } else {
+                Access::Nothing
+            };
+        } else {
+            self.fetched_claims.d.next = false;
+            self.fetched.d.next = fetching;
+        }
         self.fetched_path.d.next = fetching_path;
-        self.forwards[0].d.next = same_row(changes, adds_path, fetching_path);
+        self.forwards[0].d.next = same_row::<S>(changes, adds_path, fetching_path);
         self.forwards[1].d.next =
-            same_row(self.summed.q.val(), self.summed_path.q.val(), fetching_path);
-        self.forwards[2].d.next = same_row(
+            same_row::<S>(self.summed.q.val(), self.summed_path.q.val(), fetching_path);
+        self.forwards[2].d.next = same_row::<S>(
             self.written.q.val(),
             self.written_path.q.val(),
             fetching_path,
@@ -222,7 +316,8 @@ impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A
         };
         self.adds.d.next = self.fetched.q.val();
         self.adds_path.d.next = fetched_path;
-        self.follows.d.next = same_row(changes, adds_path, fetched_path);
+        self.adds_claims.d.next = self.fetched_claims.q.val();
+        self.follows.d.next = same_row::<S>(changes, adds_path, fetched_path);
 
         // add
         let before = if self.follows.q.val() {
@@ -257,17 +352,19 @@ impl<const Q: usize, const A: usize, const B: usize> Logic for PathCounters<Q, A
         self.summed_path.d.next = adds_path;
         self.done.d.next = adds == Access::Read;
         self.shown.d.next = counts;
+        self.claimed.d.next = self.adds_claims.q.val();
         self.read_done.next = self.done.q.val();
         self.value.next = self.shown.q.val();
+        self.of_another.next = self.claimed.q.val();
 
         // write, and remember the rows that the memory may not show yet
         let summed_path = self.summed_path.q.val();
         let of_backup = summed_path.index.get_bit(BACKUP);
         self.active.write_enable.next = self.summed.q.val() & !of_backup;
-        self.active.write_address.next = row_of::<Q, ACTIVE_BITS, A>(summed_path);
+        self.active.write_address.next = row_of::<S, ACTIVE_BITS, A>(summed_path);
         self.active.write_data.next = self.rows[0].q.val();
         self.backups.write_enable.next = self.summed.q.val() & of_backup;
-        self.backups.write_address.next = row_of::<Q, BACKUP_BITS, B>(summed_path);
+        self.backups.write_address.next = row_of::<S, BACKUP_BITS, B>(summed_path);
         self.backups.write_data.next = self.rows[0].q.val();
         self.written.d.next = self.summed.q.val();
         self.written_path.d.next = summed_path;

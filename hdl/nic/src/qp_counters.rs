@@ -13,6 +13,7 @@ use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::counter_rows::{CounterRows, SELECT_BITS};
 use crate::path_counters::{PathCounters, QpPath, ACTIVE_BITS, BACKUP_BITS};
+use crate::table_bits::PATH_SET_BITS;
 
 /// Counters in each group, in the order of `QpCounter`.
 const SENT: usize = group::OPERATIONS - group::SENT;
@@ -40,6 +41,13 @@ type OperationRows<const Q: usize> =
 type AcceptedRows<const Q: usize> =
     CounterRows<ACCEPTED, WIDE, LENGTH_BITS, { ACCEPTED * LENGTH_BITS }, { ACCEPTED * WIDE }, Q>;
 type DecidedRows<const Q: usize> = CounterRows<DECIDED, W, 1, DECIDED, { DECIDED * W }, Q>;
+type PathRows<const E: usize, const PT: usize> = PathCounters<
+    E,
+    PATH_SET_BITS,
+    PT,
+    { PATH_SET_BITS + ACTIVE_BITS },
+    { PATH_SET_BITS + BACKUP_BITS },
+>;
 type ResponderRows<const Q: usize> = CounterRows<RESPONDER, W, 1, RESPONDER, { RESPONDER * W }, Q>;
 
 /// `value` if `here` is set, otherwise zero.
@@ -58,7 +66,7 @@ fn path_of(qp: Qpn, index: Bits<8>) -> QpPath {
     QpPath { qp: qp >> 1, index }
 }
 
-/// Keeps the counters of `QpCounter` and the counts by path for 2^`Q` queue pairs, and reads one at a time. `E` = `Q` - 1, and `PA` and `PB` are address widths of [`PathCounters`] of 2^`E` queue pairs.
+/// Keeps the counters of `QpCounter` and the counts by path for 2^`Q` queue pairs, and reads one at a time. `E` = `Q` - 1, and `PT` is what [`PathCounters`] of 2^`E` queue pairs calls `T`.
 ///
 /// Each source of events has rows of its own, because it may count in every cycle: the packets that leave an engine, its operations, the receive core (in two
 /// memories, of wide and of other counters), and the responder. An engine has the queue pairs of one parity. A value is one counter, and whole: the register
@@ -67,12 +75,7 @@ fn path_of(qp: Qpn, index: Bits<8>) -> QpPath {
 /// A read waits for a cycle in which its rows count nothing. An engine has one at the latest after a burst of 32 packets. The receive core may have
 /// none while small frames come at its full rate. So a read that has waited for 256 cycles raises `pause` until it is served.
 #[derive(LogicBlock, Default)]
-pub struct QpCounters<
-    const Q: usize = 10,
-    const E: usize = 9,
-    const PA: usize = { 9 + ACTIVE_BITS },
-    const PB: usize = { 9 + BACKUP_BITS },
-> {
+pub struct QpCounters<const Q: usize = 10, const E: usize = 9, const PT: usize = 1> {
     pub clock: Signal<In, Clock>,
     /// Clears all counters, which takes 2^`Q` cycles.
     pub reset: Signal<In, Bit>,
@@ -103,14 +106,12 @@ pub struct QpCounters<
     accepted: AcceptedRows<Q>,
     decided: DecidedRows<Q>,
     responder: ResponderRows<Q>,
-    paths: [PathCounters<E, PA, PB>; 2],
+    paths: [PathRows<E, PT>; 2],
     /// Cycles that a read of the receive side has waited.
     waited: DFF<Bits<{ PATIENCE_BITS + 1 }>>,
 }
 
-impl<const Q: usize, const E: usize, const PA: usize, const PB: usize> Logic
-    for QpCounters<Q, E, PA, PB>
-{
+impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E, PT> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, configures, configures_qp, waited);
@@ -172,7 +173,8 @@ impl<const Q: usize, const E: usize, const PA: usize, const PB: usize> Logic
             self.paths[i].lost.record.next = path_of(self.pulsed_qp[i].q.val(), stats.lost_index);
             self.paths[i].read_valid.next = reads_path & of_parity;
             self.paths[i].read_path.next = path_of(qp, number.get_bits::<8>(0));
-            let path_counts = bit_cast::<64, { PathCount::ALL_BITS }>(self.paths[i].value.val());
+            let path_counts = bit_cast::<64, { PathCount::ALL_BITS }>(self.paths[i].value.val())
+                .replace_bit(PathCount::OF_ANOTHER_BIT, self.paths[i].of_another.val());
 
             self.sent[i].count_valid.next = stats.packet | configures;
             self.sent[i].restarts.next = configures;

@@ -5,6 +5,8 @@ use stellar_wire::hw::tables::EMTT_INDEX_BITS;
 
 /// log2 of the queue pairs, 1,024, where a shape does not say otherwise ([`Shape::queue_pair_bits`](crate::Shape::queue_pair_bits)).
 pub const QP_BITS: usize = 10;
+/// log2 of the sets of counts by path in each engine: one for each of 1,024 queue pairs of the card.
+pub const PATH_SET_BITS: usize = QP_BITS - 1;
 /// log2 of the immediates that a queue pair can stash: 256.
 pub const STASHES: usize = MOST_IMMEDIATES.ilog2() as usize;
 /// log2 of the stashed immediates of all queue pairs: 16,384.

@@ -12,7 +12,9 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::{PathCount, PathEvent};
 
 /// Four queue pairs.
-type Counters = PathCounters<2, 8, 5>;
+type Counters = PathCounters<2, 2, 1, 8, 5>;
+/// Eight queue pairs, of which two count.
+type SharedCounters = PathCounters<3, 1, 2, 7, 4>;
 
 type Place = (u64, u64);
 
@@ -181,14 +183,129 @@ fn counts_stop_together_stay_over_a_reset_and_are_cleared_by_a_read() {
     assert_eq!(bench.read(beside).lost, 1);
 }
 
+/// Sets of counts that queue pairs share.
+#[derive(Default)]
+struct SharedModel {
+    /// By set; that of the lowest number at first.
+    owners: [u64; 2],
+    counts: BTreeMap<Place, PathCount>,
+}
+
+impl SharedModel {
+    fn new() -> Self {
+        Self {
+            owners: [0, 1],
+            ..Self::default()
+        }
+    }
+
+    fn send(&mut self, (qp, index): Place) {
+        if self.owners[qp as usize % 2] == qp {
+            let counts = self.counts.entry((qp % 2, index)).or_default();
+            counts.count(PathEvent::Sent);
+        }
+    }
+
+    /// The counts, and whether they are another queue pair's.
+    fn read(&mut self, (qp, index): Place) -> (PathCount, bool) {
+        let owner = std::mem::replace(&mut self.owners[qp as usize % 2], qp);
+        let counts = self.counts.remove(&(qp % 2, index));
+        (counts.unwrap_or_default(), owner != qp)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Packets are counted in the order in which they are sent, so block and model agree on every read.
+    #[test]
+    fn a_set_counts_for_the_queue_pair_that_was_read_last(seed: u64, paths in 1..4u64) {
+        let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+        let mut dut = Dut::new::<SharedCounters>();
+        dut.reset(1);
+        let mut model = SharedModel::new();
+        let any = |rng: &mut ChaCha8Rng| {
+            let backup = if rng.random() { 128 } else { 0 };
+            (rng.random_range(0..8), rng.random_range(0..paths) | backup)
+        };
+        // The read that waits; the one that was taken, with what it has to give, and the cycles until then.
+        let mut asked: Option<Place> = None;
+        let mut taken: Option<(usize, (PathCount, bool))> = None;
+        let mut claims = 0;
+        for _ in 0..1500 {
+            let sent = rng.random_ratio(2, 3).then(|| any(rng));
+            dut.set("sent_valid", sent.is_some().into());
+            if let Some(place) = sent {
+                dut.set_record("sent", record(place));
+                model.send(place);
+            }
+            if asked.is_none() && rng.random_ratio(1, 12) {
+                let place = any(rng);
+                dut.set_record("read_path", record(place));
+                asked = Some(place);
+            }
+            dut.set("read_valid", asked.is_some().into());
+            if let (None, Some(place), None) = (sent, asked, taken) {
+                taken = Some((READ_LATENCY, model.read(place)));
+            }
+            dut.settle();
+            let due = taken.filter(|&(left, _)| left == 0);
+            prop_assert_eq!(dut.is("read_done"), due.is_some());
+            if let Some((_, expected)) = due {
+                let seen = (PathCount::from_word(dut.get("value")), dut.is("of_another"));
+                prop_assert_eq!(seen, expected);
+                claims += u32::from(expected.1);
+                (asked, taken) = (None, None);
+            }
+            taken = taken.map(|(left, expected)| (left - 1, expected));
+            dut.clock();
+        }
+        prop_assert!(claims > 10, "{claims} sets changed their owner");
+    }
+}
+
 #[test]
-fn path_counters_are_their_verilog() {
+fn what_waits_is_not_counted_for_the_next_owner() {
+    let mut dut = Dut::new::<SharedCounters>();
+    dut.reset(1);
+    let (first, second) = ((1, 3), (5, 3));
+    for (port, place) in [("marked", first), ("lost", second)] {
+        dut.set(&format!("{port}_valid"), 1);
+        dut.set_record(port, record(place));
+    }
+    dut.clock();
+    dut.set("marked_valid", 0);
+    dut.set("lost_valid", 0);
+    let mut read = |place| {
+        dut.set_record("read_path", record(place));
+        dut.set("read_valid", 1);
+        dut.settle();
+        while !dut.is("read_done") {
+            dut.clock();
+            dut.settle();
+        }
+        let seen = (PathCount::from_word(dut.get("value")), dut.is("of_another"));
+        dut.clock();
+        dut.set("read_valid", 0);
+        dut.clock();
+        seen
+    };
+    let marked = PathCount {
+        marked: 1,
+        ..PathCount::default()
+    };
+    assert_eq!(read(second), (marked, true));
+    assert_eq!(read(second), (PathCount::default(), false));
+    assert_eq!(read(first), (PathCount::default(), true));
+}
+
+/// Compares a block with its Verilog, with random inputs.
+fn compare<const Q: usize, const S: usize, const T: usize, const A: usize, const B: usize>() {
     check(
-        Counters::default,
+        PathCounters::<Q, S, T, A, B>::default,
         Some(|u| &mut u.clock),
         |u, rng| {
             let mut places = std::array::from_fn::<_, 4, _>(|_| {
-                let (qp, index) = (rng.random_range(0..2u64), rng.random_range(0..4u64));
+                let (qp, index) = (rng.random_range(0..1u64 << Q), rng.random_range(0..4u64));
                 record((qp, index | u64::from(rng.random_ratio(1, 4)) << 7))
             })
             .into_iter();
@@ -207,4 +324,10 @@ fn path_counters_are_their_verilog() {
         5,
     )
     .unwrap();
+}
+
+#[test]
+fn path_counters_are_their_verilog() {
+    compare::<1, 1, 1, 7, 4>();
+    compare::<2, 1, 1, 7, 4>();
 }

@@ -29,7 +29,7 @@ struct Offer {
 ///
 /// Of a queue pair whose doorbell waits, the last producer index counts, and none of the entries that were pushed: the requester reads them together. So
 /// the doorbells of a queue pair cost one operation for each turn, however many they are, and do not keep those of others, which come behind them on
-/// PCIe. A doorbell that finds the queue empty passes without delay. The next one is accepted after at most one cycle. The rows of the next doorbell are read in the cycle after
+/// PCIe. Behind 2^`P` doorbells that wait, an entry that was pushed does not count either, because there is no place for it. A doorbell that finds the queue empty passes without delay. The next one is accepted after at most one cycle. The rows of the next doorbell are read in the cycle after
 /// the last one left: that one leaves late in a cycle.
 ///
 /// A queue pair is configured when none of its doorbells waits, because a producer index of its past may be one of its future. Its paths are denied and allowed
@@ -38,7 +38,7 @@ struct Offer {
 ///
 /// After reset it takes `K` cycles to clear the memories that say who waits; a doorbell is accepted when that is done. Levels: 5 (a memory of `K` bits, and the FIFO).
 #[derive(LogicBlock, Default)]
-pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
+pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize, const P: usize = 9> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     /// Discards all doorbells.
@@ -53,7 +53,11 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
 
     order: BlockFifo<Bits<Q>, Q, C>,
     rungs: BlockRam<Rung, Q>,
-    entries: RowRam<Bits<512>, Q>,
+    /// Entries that were pushed, in the order of their queue pairs.
+    entries: RowRam<Bits<512>, P>,
+    /// Place of the next entry that comes, and of the next one that is read.
+    place: DFF<Bits<P>>,
+    first_place: DFF<Bits<P>>,
     /// A bit for each queue pair in `order`, twice: for the doorbell that comes, and for the configuration. At most one bit changes in a cycle.
     waiting: LutRam<Bit, Q>,
     waiting_to_configure: LutRam<Bit, Q>,
@@ -70,20 +74,24 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize> {
     configures: DFF<Bit>,
 }
 
-impl<const Q: usize, const C: usize, const K: usize> Parameters for DoorbellQueue<Q, C, K> {
+impl<const Q: usize, const C: usize, const K: usize, const P: usize> Parameters
+    for DoorbellQueue<Q, C, K, P>
+{
     fn check() {
         assert!(
-            (2..=QPN_BITS).contains(&Q) && C == Q + 1 && K == 1 << Q,
-            "DoorbellQueue<{Q}, {C}, {K}>: use Q of 2 to {QPN_BITS}, C = Q + 1 and K = 2^Q"
+            (2..=QPN_BITS).contains(&Q) && C == Q + 1 && K == 1 << Q && P >= 1,
+            "DoorbellQueue<{Q}, {C}, {K}, {P}>: use Q of 2 to {QPN_BITS}, C = Q + 1, K = 2^Q and P of at least 1"
         );
     }
 }
 
-impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, C, K> {
+impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
+    for DoorbellQueue<Q, C, K, P>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, cleared, reading, reading_qp, offers, offer);
-        dff_setup!(self, clock, clear, configures);
+        dff_setup!(self, clock, clear, configures, place, first_place);
         clock!(self, clock, rungs, entries, waiting, waiting_to_configure);
         clock_reset!(self, order);
         let cleared = self.cleared.q.val();
@@ -105,7 +113,10 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         let reads = self.order.out.valid.val() & !reading & !offers;
         self.order.out.ready.next = reads;
         self.rungs.read_address.next = first;
-        self.entries.read_address.next = first;
+        self.entries.read_address.next = self.first_place.q.val();
+        if reads {
+            self.first_place.d.next = self.first_place.q.val() + 1;
+        }
         self.reading.d.next = reads;
         self.reading_qp.d.next = first;
 
@@ -115,6 +126,11 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         self.waiting.read_address.next = qp;
         let merges = self.waiting.read_data.val();
         let begins = waits & !merges;
+        let has_place = if P < Q {
+            !(self.order.count.val() >> P as u64).any()
+        } else {
+            true
+        };
         self.in_.ready.next = (idle | !reads) & !clearing;
         self.order.in_.valid.next = begins;
         self.order.in_.data.next = qp;
@@ -122,10 +138,13 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
         self.rungs.write_address.next = qp;
         self.rungs.write_data.next = Rung {
             producer: rung.producer,
-            pushed: rung.pushed & !merges,
+            pushed: rung.pushed & !merges & has_place,
         };
-        self.entries.write_enable.next = waits;
-        self.entries.write_address.next = qp;
+        self.entries.write_enable.next = begins & has_place;
+        self.entries.write_address.next = self.place.q.val();
+        if begins {
+            self.place.d.next = self.place.q.val() + 1;
+        }
         self.entries.write_data.next = self.in_.entry.val();
         let changed = if clearing {
             cleared.get_bits::<Q>(0)
@@ -201,6 +220,8 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for DoorbellQueue<Q, 
 
         if self.reset.val() {
             self.cleared.d.next = bits(0);
+            self.place.d.next = bits(0);
+            self.first_place.d.next = bits(0);
             self.reading.d.next = false;
             self.offers.d.next = false;
             self.clear.d.next = false;

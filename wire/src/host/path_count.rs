@@ -19,6 +19,9 @@ pub enum PathEvent {
 ///
 /// All three stop when one of them has reached [`PathCount::MOST`]: then they still tell which part of the packets suffered, of the first ones since the last
 /// read. Nothing but a read clears them, neither a reset nor a new configuration of the queue pair, so the first read of a connection is of no use.
+///
+/// A card keeps the counts of 1,024 queue pairs. In a card with more, those whose numbers are equal modulo 1,024 share counts, and only the one counts that was read last. The first read of another one gets what was counted for that one,
+/// which [`Self::is_of_another`] says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathCount {
     /// Data packets sent on the path, retransmissions included. 12 bits, as all counts.
@@ -40,6 +43,8 @@ impl PathCount {
     pub const LOST_BIT: usize = 2 * Self::BITS;
     /// Bits of all counts.
     pub const ALL_BITS: usize = 3 * Self::BITS;
+    /// Bit of the register that is set if they are the counts of another queue pair.
+    pub const OF_ANOTHER_BIT: usize = Self::ALL_BITS;
 
     /// Whether the counts have stopped.
     pub const fn is_full(self) -> bool {
@@ -66,6 +71,11 @@ impl PathCount {
             marked: (word >> Self::MARKED_BIT & most) as u16,
             lost: (word >> Self::LOST_BIT & most) as u16,
         }
+    }
+
+    /// Whether the counts in [`super::registers::QP_COUNTER_VALUE`] are those of another queue pair.
+    pub const fn is_of_another(word: u64) -> bool {
+        word >> Self::OF_ANOTHER_BIT & 1 == 1
     }
 
     /// The register's value.

@@ -73,7 +73,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0003_0000;
+    VERSION[1] at 0x0008: ReadOnly = 0x0003_0001;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
     /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.
@@ -107,7 +107,7 @@ registers! {
     QP_COUNTER_VALUE[1] at 0x0070: ReadOnly = 0;
     /// Write: reads a counter of a queue pair (bits 15:0) into [`QP_COUNTER_VALUE`]: that with the number in bits 40:32 (`QpCounter`); a number without a
     /// counter reads as zero. With bit 40, reads and clears what was counted on the path in bits 39:32 (backups from 128 on): packets sent in bits 11:0 of the value,
-    /// marked in bits 23:12, lost in bits 35:24 (`PathCount`). Read: bit 1, the value is not there yet.
+    /// marked in bits 23:12, lost in bits 35:24 (`PathCount`); bit 36: they were counted for another queue pair, which is equal modulo 1,024. Read: bit 1, the value is not there yet.
     QP_COUNTER_SELECT[1] at 0x0078: Command = 0;
     /// Write of any value: starts a fence, which is done when nothing is under way that used a table entry from before: memory writes of packets and of the
     /// host's queues have reached memory, memory reads are complete or timed out, packets that waited for a port are with it, and control packets

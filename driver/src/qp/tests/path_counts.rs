@@ -67,3 +67,33 @@ fn counts_of_paths_are_summed_from_the_first_call_on() {
     let rc = bench.pd.create_qp(&bench.cq, over_rc).unwrap();
     assert!(matches!(rc.path_counts(), Err(Error::Transport { .. })));
 }
+
+#[test]
+fn what_was_counted_for_another_queue_pair_is_in_no_sum() {
+    let bench = bench();
+    let qp = sending(&bench);
+    qp.path_counts().unwrap();
+    set(&bench, &qp, 2, [5, 1, 0]);
+    let sum = (2, counts(5, 1, 0));
+    assert_eq!(counted(&qp.path_counts().unwrap()), [sum]);
+
+    // The first path that is read tells it; what is on the others is of the other queue pair, too.
+    let select = PathCountSelect {
+        qp: qp.number(),
+        index: 0,
+    };
+    let foreign = PathCount {
+        sent: 40,
+        marked: 30,
+        lost: 20,
+    };
+    bench.function.set_path_count_of_another(select, foreign);
+    for index in [2, 3, 130] {
+        set(&bench, &qp, index, [100, 10, 1]);
+    }
+    assert_eq!(counted(&qp.path_counts().unwrap()), [sum]);
+    set(&bench, &qp, 0, [1, 1, 1]);
+    set(&bench, &qp, 2, [1, 0, 1]);
+    let sums = [(0, counts(1, 1, 1)), (2, counts(6, 1, 1))];
+    assert_eq!(counted(&qp.path_counts().unwrap()), sums);
+}

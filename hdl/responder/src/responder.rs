@@ -261,6 +261,15 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         } else {
             self.states.read_data.val()
         };
+        // The row comes late, from a block RAM, so it is compared before it is known whether it is the present one.
+        let before = looked_up.operation.outcome;
+        let vs_row = compare(
+            self.states.read_data.val().coalescing,
+            reading.outcome,
+            before,
+        );
+        let vs_state = compare(state.coalescing, reading.outcome, before);
+        let compared = if settling { vs_state } else { vs_row };
         let port = if self.plane_up.val().get_bit(reading.outcome.port.into()) {
             reading.outcome.port
         } else {
@@ -278,11 +287,7 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
                 good: self.good_paths.path.val(),
                 fatal: is_fatal(reading.outcome),
                 repeats: repeated_answer(reading.outcome, self.epoch.q.val()),
-                compared: compare(
-                    read_state.coalescing,
-                    reading.outcome,
-                    looked_up.operation.outcome,
-                ),
+                compared,
             };
         }
 

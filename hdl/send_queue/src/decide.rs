@@ -1,9 +1,13 @@
 //! Decisions that read no message.
 
 use hdl_macros::hdl_fn;
+use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{MessageOp, MessageRequest};
 
-use crate::records::{Decision, Lookup, QueueRow};
+use crate::message_step::{end, Effect, Step};
+use crate::operation::Operation;
+use crate::pop::flushes_more;
+use crate::records::{AskKind, Decision, Lookup, QueueRow};
 
 /// Decides what `Configure`, `Doorbell` and `Flush` do. Other operations change nothing.
 #[hdl_fn]
@@ -50,5 +54,39 @@ pub fn decide(asked: MessageRequest, row: QueueRow, lookup: Lookup) -> Decision 
         waits: is_doorbell & moves_nothing,
         queues: wants_flush & !row.queued,
         row: decided,
+    }
+}
+
+/// The first step behind `LookUp`: ends the operation, unless the prefetch has to be told, and does not hear. `usual`: what the step would do otherwise. Whether a doorbell was accepted comes late, so
+/// this is chosen last, and changes no more than it has to.
+#[hdl_fn]
+pub fn decide_effect(
+    op: Operation,
+    row: QueueRow,
+    decision: Decision,
+    asks_ready: Bit,
+    step: Step,
+    usual: Effect,
+) -> Effect {
+    let asks = !op.is_flush_step & (decision.found | op.is_configure);
+    let mut told = usual;
+    told.step = step;
+    told.asks = asks;
+    told.ask_kind = if op.is_configure {
+        AskKind::Restarts
+    } else {
+        AskKind::Rings
+    };
+    let mut ends = end(told);
+    ends.row = if op.is_flush_step { row } else { decision.row };
+    ends.queues = if op.is_flush_step {
+        flushes_more(row)
+    } else {
+        decision.queues
+    };
+    if asks_ready | !asks {
+        ends
+    } else {
+        told
     }
 }

@@ -2,11 +2,12 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::messages::{MessageOp, MessageRequest, SendQueueConfig};
-use stellar_wire::hw::SqIndex;
+use stellar_wire::hw::messages::SendQueueConfig;
 
-use crate::records::{Look, Lookup, Place, Position, QueueRow};
+use crate::operation::Operation;
+use crate::records::{Look, Lookup, QueueRow};
 use crate::ring::ring_entries;
+use crate::seek::{corrects_to_walk, is_in_last_block};
 
 /// Returns the row with the present chain of blocks.
 #[hdl_fn]
@@ -30,24 +31,17 @@ pub fn adopt(row: QueueRow, look: Look) -> QueueRow {
     }
 }
 
-/// Returns the slot of the oldest outstanding message.
-#[hdl_fn]
-pub fn oldest_slot(row: QueueRow) -> SqIndex {
-    row.next_slot - bit_cast::<16, 11>(row.outstanding)
-}
-
-/// Evaluates the state. `is_flush_step`: the operation is a step of a flush. A request finds no outstanding messages in a flushed queue pair. The PSN of a request for the next message lies in
+/// Evaluates the state, and whether [`first_place`](crate::seek::first_place) is right. A request finds no outstanding messages in a flushed queue pair. The PSN of a request for the next message lies in
 /// the last one, or behind it.
 #[hdl_fn]
-pub fn look_up(
-    asked: MessageRequest,
-    is_flush_step: Bit,
-    row: QueueRow,
-    look: Look,
-    settings: SendQueueConfig,
-) -> Lookup {
-    let any = row.outstanding.any() & (is_flush_step | !row.flushed);
-    let behind = row.next_slot - asked.slot;
+pub fn look_up(op: Operation, row: QueueRow, look: Look, settings: SendQueueConfig) -> Lookup {
+    let asked = op.request;
+    let any = row.outstanding.any() & (op.is_flush_step | !row.flushed);
+    // Slots between the one that was asked for and the next one to start: 2^16 - 1 for the latter.
+    let between = row.next_slot + !asked.slot;
+    let is_outstanding = between < bit_cast::<16, 11>(row.outstanding);
+    let finds_oldest = (op.is_complete | op.is_lookup_by_psn) & any;
+    let flushes = op.is_flush_step & row.flushed & (any | (row.next_slot != look.arriving));
     // The doorbell is checked against this index: an entry that `NextMessage` has evaluated counts as taken.
     let taken = if row.flushed {
         row.producer
@@ -58,115 +52,28 @@ pub fn look_up(
     };
     Lookup {
         any,
-        inside: any & behind.any() & (behind <= bit_cast::<16, 11>(row.outstanding)),
-        continues: any & !row.stopped & (asked.psn != row.last_end),
+        begins: op.is_next | finds_oldest | flushes,
+        continues: op.is_next & any & !row.stopped & (asked.psn != row.last_end),
+        finds_slot: op.is_by_slot & any & is_outstanding,
+        is_elsewhere: !is_in_last_block(asked.slot, row),
+        redirect_walks: op.is_by_slot & corrects_to_walk(asked.slot, row),
         left: row.last_end - asked.psn,
-        present: row.next_slot != look.arriving,
+        arriving: look.arriving,
+        max_wimm: settings.max_wimm,
         pending: row.producer - taken,
         pending_after_doorbell: asked.slot - taken,
         ring_entries: ring_entries(settings.log2_entries),
     }
 }
 
-/// Returns how many blocks lie between two slots.
+/// Returns whether the operation reads a message.
 #[hdl_fn]
-fn blocks_between(from: SqIndex, to: SqIndex) -> Bits<8> {
-    (to.get_bits::<13>(3) - from.get_bits::<13>(3)).get_bits::<8>(0)
+pub fn needs_message(lookup: Lookup) -> Bit {
+    lookup.begins | lookup.finds_slot
 }
 
-/// Returns a number of blocks with 0 or 1 more.
+/// Returns whether it does not begin at the place that was guessed.
 #[hdl_fn]
-fn one_more(hops: Bits<8>, passed: Bit) -> Bits<8> {
-    let more: Bits<1> = passed.into();
-    hops + bit_cast::<8, 1>(more)
-}
-
-/// Returns where the operation begins: at the slot that was asked for, at the oldest message, or at the next one. This is a guess, because the row has just been read: that the slot lies in the block of
-/// the last message, and that the last message does not continue.
-#[hdl_fn]
-pub fn first_place(asked: MessageRequest, is_flush_step: Bit, row: QueueRow) -> Place {
-    let is_oldest = if is_flush_step {
-        row.outstanding.any()
-    } else {
-        (asked.op == MessageOp::Complete) | (asked.op == MessageOp::LookupByPsn)
-    };
-    let is_asked =
-        !is_flush_step & ((asked.op == MessageOp::LookupBySlot) | (asked.op == MessageOp::Fault));
-    Place {
-        slot: if is_asked {
-            asked.slot
-        } else if is_oldest {
-            oldest_slot(row)
-        } else {
-            row.next_slot
-        },
-        block: if is_oldest {
-            row.first_block
-        } else {
-            row.next_block
-        },
-        hops: if is_asked {
-            bits::<8>(0)
-        } else if is_oldest {
-            one_more(bits::<8>(0), row.first_passed)
-        } else {
-            one_more(bits::<8>(0), row.next_passed)
-        },
-    }
-}
-
-/// Returns whether a slot lies in the block of the last message started.
-#[hdl_fn]
-pub fn is_in_last_block(slot: SqIndex, row: QueueRow) -> Bit {
-    let last = row.next_slot - 1;
-    slot.get_bits::<13>(3) == last.get_bits::<13>(3)
-}
-
-/// Returns where the operation begins if the guess was wrong. `is_next`: at the last message started, which continues; otherwise at the slot that was asked for, which lies in another block than
-/// that one.
-#[hdl_fn]
-pub fn corrected_place(is_next: Bit, slot: SqIndex, row: QueueRow) -> Place {
-    if is_next {
-        Place {
-            slot: row.next_slot - 1,
-            block: row.next_block,
-            hops: bits::<8>(0),
-        }
-    } else {
-        Place {
-            slot,
-            block: row.first_block,
-            hops: one_more(blocks_between(oldest_slot(row), slot), row.first_passed),
-        }
-    }
-}
-
-/// Returns the position of `slot`. `is_next`: messages may start, so those before the next one to start have been started.
-#[hdl_fn]
-pub fn position_of(slot: SqIndex, row: QueueRow, arriving: SqIndex, is_next: Bit) -> Position {
-    let next_slot = slot + 1;
-    Position {
-        is_started: is_next & (slot != row.next_slot),
-        present: slot != arriving,
-        next_present: next_slot != arriving,
-        posted: slot != row.producer,
-        next_posted: next_slot != row.producer,
-    }
-}
-
-/// Returns the position behind `at`. `second`: the slot behind that.
-#[hdl_fn]
-pub fn position_behind(
-    at: Position,
-    second: SqIndex,
-    row: QueueRow,
-    arriving: SqIndex,
-) -> Position {
-    Position {
-        is_started: false,
-        present: at.next_present,
-        next_present: second != arriving,
-        posted: at.next_posted,
-        next_posted: second != row.producer,
-    }
+pub fn redirects(lookup: Lookup) -> Bit {
+    lookup.continues | (lookup.finds_slot & lookup.is_elsewhere)
 }

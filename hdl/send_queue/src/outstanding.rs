@@ -8,7 +8,7 @@ use stellar_wire::hw::{Psn, SqIndex};
 
 use crate::completion::SUCCESS;
 use crate::entry::{fault_of, has_immediate, is_faulty};
-use crate::records::{Block, Entry, QueueRow, Rest, Started};
+use crate::records::{Block, Entry, QueueRow, Reading, Rest, Started};
 
 /// Returns what the start of an entry adds to it.
 #[hdl_fn]
@@ -50,22 +50,16 @@ pub fn message_of(entry: Entry, rest: Rest, started: Started, slot: SqIndex) -> 
     }
 }
 
-/// Returns the row after the entry in `slot` of `block` became outstanding. `flushes`: it only waits for its completion.
+/// Returns the row after the entry that was read became outstanding. `flushes`: it only waits for its completion.
 #[hdl_fn]
-pub fn after_start(
-    row: QueueRow,
-    entry: Entry,
-    flushes: Bit,
-    first: Psn,
-    slot: SqIndex,
-    block: Block,
-) -> QueueRow {
+pub fn after_start(row: QueueRow, message: Reading, flushes: Bit, first: Psn) -> QueueRow {
+    let entry = message.entry;
     let mut after = row;
     let has_packets: Bits<1> = (entry.sends & !flushes).into();
     let counts: Bits<1> = (entry.counts & !flushes).into();
     after.next_slot = row.next_slot + 1;
-    after.next_block = block;
-    after.next_passed = slot.get_bits::<3>(0).all();
+    after.next_block = message.block;
+    after.next_passed = message.crosses;
     after.outstanding = row.outstanding + 1;
     after.with_packets = row.with_packets + bit_cast::<11, 1>(has_packets);
     after.next_msn = row.next_msn + bit_cast::<24, 1>(has_packets);
@@ -78,16 +72,16 @@ pub fn after_start(
     after
 }
 
-/// Returns the row after the completion of its oldest message. `crosses`: it was the last one of its block. `next_block` is the block behind that, which
-/// counts unless it was the last message, `is_last`.
+/// Returns the row after the completion of its oldest message. `next_block` is the block behind its one, which counts unless it was the last message, `is_last`.
 #[hdl_fn]
 pub fn after_completion(
     row: QueueRow,
-    entry: Entry,
-    crosses: Bit,
+    message: Reading,
     is_last: Bit,
     next_block: Block,
 ) -> QueueRow {
+    let entry = message.entry;
+    let crosses = message.crosses;
     let mut after = row;
     let has_packets: Bits<1> = entry.sends.into();
     let counts: Bits<1> = entry.counts.into();
@@ -101,4 +95,16 @@ pub fn after_completion(
     };
     after.first_passed = crosses & is_last;
     after
+}
+
+/// Returns whether all packets of a message have PSNs before `psn`.
+#[hdl_fn]
+pub fn is_over(entry: Entry, started: Started, psn: Psn) -> Bit {
+    (psn - started.first) >= entry.packets
+}
+
+/// Returns whether a message that started cannot be sent, or not completely.
+#[hdl_fn]
+pub fn has_failed(started: Started) -> Bit {
+    started.status != SUCCESS
 }

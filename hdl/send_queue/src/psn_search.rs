@@ -1,10 +1,52 @@
 //! Finds the message of a PSN among the outstanding messages (`LookupByPsn`).
 
-use hdl_macros::hdl;
+use hdl_macros::{hdl, hdl_fn};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::{Psn, SqIndex};
 
-use crate::records::Block;
+use crate::message_step::{end, Effect, Step};
+use crate::records::{Block, Place};
+
+/// What the search makes of a message.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Narrowed {
+    /// It looks for the block. The message is not before this one, and there is another block: its first message is the next one to read.
+    pub walks: Bit,
+    pub passes: Bit,
+    /// The block of the message, if it is known now.
+    pub block: Block,
+    /// It looks in the block: the message is another one than this one. This comes late.
+    pub halves: Bit,
+}
+
+/// `Access` of `LookupByPsn`: goes to the next block, to the middle of what is left of the block, or ends.
+#[hdl_fn]
+pub fn search_effect(narrowed: Narrowed, slot: SqIndex, stays: Effect) -> Effect {
+    let here = stays.to;
+    let mut passes = stays;
+    passes.step = Step::Wait;
+    passes.followed = true;
+    passes.to = Place {
+        slot: (slot | 7) + 1,
+        ..here
+    };
+    let mut enters = stays;
+    enters.step = Step::Bisect;
+    enters.to = Place {
+        block: narrowed.block,
+        ..here
+    };
+    let mut halves = stays;
+    halves.step = Step::Bisect;
+    let walks = if narrowed.passes { passes } else { enters };
+    let ends = end(stays);
+    let bisects = if narrowed.halves { halves } else { ends };
+    if narrowed.walks {
+        walks
+    } else {
+        bisects
+    }
+}
 
 /// Narrows down where the message is: first its block, by the first message of each block from the oldest one on, then the message in the block by halves, because
 /// messages are stored in the order of their PSNs. Levels: a carry chain and 3.
@@ -28,14 +70,8 @@ pub struct PsnSearch {
     /// The operation that reads it is `LookupByPsn`.
     pub searches: Signal<In, Bit>,
 
-    // Valid with `reads`.
-    /// Looks for the block. The message is not before this one, and there is another block: its first message is the next one to read.
-    pub walks: Signal<Out, Bit>,
-    pub passes: Signal<Out, Bit>,
-    /// The block of the message, if it is known now.
-    pub found_block: Signal<Out, Block>,
-    /// In the block: the message is another one than this one.
-    pub halves: Signal<Out, Bit>,
+    /// Valid with `reads`.
+    pub narrowed: Signal<Out, Narrowed>,
     /// The message in the middle of those that are left. Valid in the cycle after `reads`.
     pub middle: Signal<Out, SqIndex>,
 
@@ -111,10 +147,12 @@ impl Logic for PsnSearch {
             }
         }
 
-        self.walks.next = seeks_block;
-        self.passes.next = passes;
-        self.found_block.next = if is_behind { block } else { low_block };
-        self.halves.next = halves;
+        self.narrowed.next = Narrowed {
+            walks: seeks_block,
+            passes,
+            block: if is_behind { block } else { low_block },
+            halves,
+        };
         self.middle.next = low + bit_cast::<16, 4>(below);
     }
 }

@@ -163,13 +163,22 @@ pub struct Place {
 pub struct Lookup {
     /// There are outstanding messages.
     pub any: Bit,
-    /// The requested message is outstanding.
-    pub inside: Bit,
-    /// The last message started has packets left, this number.
+    // What the first steps depend on. It is known here, so that little follows in the cycle in which it counts.
+    /// The operation reads a message, other than one in a slot that was asked for.
+    pub begins: Bit,
+    /// `NextMessage` and `TakeMessages` begin with the last message started, which has packets left.
     pub continues: Bit,
+    /// The message in the slot that was asked for is outstanding; the slot lies in another block than the last message.
+    pub finds_slot: Bit,
+    pub is_elsewhere: Bit,
+    /// There are links to follow to it.
+    pub redirect_walks: Bit,
+    /// Packets that the last message started has left.
     pub left: Bits<24>,
-    /// The entry of `next_slot` is there.
-    pub present: Bit,
+    /// Entries before this slot are there.
+    pub arriving: SqIndex,
+    /// Outstanding WRITEs with immediate that the queue pair may have.
+    pub max_wimm: Bits<11>,
     /// Entries that were not taken, before and after the doorbell.
     pub pending: Bits<16>,
     pub pending_after_doorbell: Bits<16>,
@@ -198,6 +207,25 @@ pub struct Position {
     pub next_posted: Bit,
 }
 
+/// A message that was read.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Reading {
+    pub slot: SqIndex,
+    pub block: Block,
+    /// The slot behind it.
+    pub next_slot: SqIndex,
+    /// It is the last one of its block.
+    pub crosses: Bit,
+    pub at: Position,
+    pub entry: Entry,
+    /// Valid if it started before.
+    pub started: Started,
+    /// All of its packets are before the PSN that was asked for. This comes late, behind two carry chains.
+    pub is_over: Bit,
+    /// It cannot be sent, or not completely.
+    pub failed: Bit,
+}
+
 /// Decision of `NextMessage` and `TakeMessages` on a message.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Taken {
@@ -208,8 +236,9 @@ pub struct Taken {
     pub responds: Bit,
     /// Fields of the response.
     pub found: Bit,
-    pub last: Bit,
     pub here: Bits<6>,
+    /// All packets that the message has, or has left.
+    pub packets: Bits<24>,
     /// It starts, and has no packets.
     pub starts_nop: Bit,
     /// The operation ends.
@@ -224,10 +253,15 @@ pub struct Taken {
 /// Decision on the oldest message, which completes.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Popped {
+    /// It completes, if it may; it does, in this cycle. This comes late.
+    pub is_over: Bit,
+    pub pops: Bit,
     /// It has a completion.
     pub leaves: Bit,
     /// It is the only outstanding message.
     pub is_last: Bit,
+    /// The operation ends with it.
+    pub ends: Bit,
     /// It is the last one of its block, and there is a block behind it.
     pub frees: Bit,
     /// The prefetch is told that the block, or all blocks, may return.

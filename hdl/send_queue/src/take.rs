@@ -1,12 +1,12 @@
-//! Decisions on the message that was read.
+//! `NextMessage` and `TakeMessages`: whether a message starts, and what the operation takes of it.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::messages::{MessageOp, MessageRequest};
 
-use crate::completion::SUCCESS;
 use crate::entry::is_faulty;
-use crate::records::{Entry, Left, Position, QueueRow, Started, Taken};
+use crate::message_step::{Effect, Step};
+use crate::operation::Operation;
+use crate::records::{AskKind, Left, Lookup, QueueRow, Reading, Taken};
 
 /// Returns whether a message has all packets that are wanted.
 #[hdl_fn]
@@ -14,21 +14,22 @@ pub fn are_enough(packets: Bits<24>, want: Bits<6>) -> Bit {
     (packets >> 6_u64).any() | (packets.get_bits::<6>(0) >= want)
 }
 
-/// Decides on the message at a position for `NextMessage` and `TakeMessages`. `left`: of the last message started.
+/// Decides on the message that was read. `left`: of the last message started.
 #[hdl_fn]
 pub fn take(
-    asked: MessageRequest,
+    op: Operation,
     row: QueueRow,
-    entry: Entry,
-    at: Position,
+    message: Reading,
+    lookup: Lookup,
     left: Left,
     want: Bits<6>,
-    max_wimm: Bits<11>,
 ) -> Taken {
-    let is_take = asked.op == MessageOp::TakeMessages;
+    let entry = message.entry;
+    let at = message.at;
+    let is_take = op.is_take;
     let fenced = entry.fenced & row.with_packets.any();
-    let too_many = entry.counts & (row.wimm >= max_wimm);
-    let exceeds = entry.long & is_take & asked.only_short;
+    let too_many = entry.counts & (row.wimm >= lookup.max_wimm);
+    let exceeds = entry.long & is_take & op.request.only_short;
     let blocked = fenced | too_many | exceeds;
     let is_full = row.outstanding.get_bit(10);
     let can = !at.is_started & at.present & !row.stopped & !is_full;
@@ -59,8 +60,8 @@ pub fn take(
         blocks: can & !starts,
         responds: carries | ends,
         found: carries,
-        last: ends,
         starts_nop,
+        packets,
         here: if fills {
             want
         } else {
@@ -73,14 +74,33 @@ pub fn take(
     }
 }
 
-/// Returns whether all packets of a message have PSNs before `psn`.
+/// `Access`: takes the message if it can, which is outstanding then (`started`), and goes on with the one behind it. `waits`: the prefetch has to be told, and does not hear.
 #[hdl_fn]
-pub fn is_over(entry: Entry, started: Started, psn: Bits<24>) -> Bit {
-    (psn - started.first) >= entry.packets
-}
-
-/// Returns whether a message that started cannot be sent, or not completely.
-#[hdl_fn]
-pub fn has_failed(started: Started) -> Bit {
-    started.status != SUCCESS
+pub fn take_effect(
+    row: QueueRow,
+    message: Reading,
+    taken: Taken,
+    waits: Bit,
+    started: QueueRow,
+    stays: Effect,
+) -> Effect {
+    let passed = QueueRow {
+        blocked: row.blocked | taken.blocks,
+        ..row
+    };
+    let taken_row = if taken.starts { started } else { passed };
+    let next_step = if taken.ends { Step::Idle } else { Step::Access };
+    Effect {
+        step: if waits { Step::Wait } else { next_step },
+        ends: taken.ends & !waits,
+        row: if waits { row } else { taken_row },
+        asks: taken.misses,
+        ask_kind: AskKind::Misses,
+        ask_slot: if taken.misses_next {
+            message.next_slot
+        } else {
+            message.slot
+        },
+        ..stays
+    }
 }

@@ -1,7 +1,7 @@
 //! Prefetch of send queue entries.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{Delay, FlowSnk, Snk, Src, SyncFifo};
+use hdl_primitives::{Delay, FlowSnk, OfferSnk, Snk, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::Qpn;
@@ -73,7 +73,7 @@ pub struct WqePrefetch<
     /// Resets the state of queue pair and block `clear_index`. No entry may arrive in this cycle.
     pub clear: Signal<In, Bit>,
     pub clear_index: Signal<In, Qpn>,
-    pub ask: Snk<Ask>,
+    pub ask: OfferSnk<Ask>,
     /// A restart was accepted, and `look` may still show the entries of the old ring.
     pub restarting: Signal<Out, Bit>,
     pub look_qp: Signal<In, Bits<Q>>,

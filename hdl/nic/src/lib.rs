@@ -19,7 +19,6 @@ pub mod nic;
 pub mod nic_config;
 pub mod optional;
 pub mod path_counters;
-mod path_owners;
 pub mod pcie_endpoint;
 pub mod placed_credits;
 pub mod port_counters;

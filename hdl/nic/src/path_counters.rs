@@ -1,12 +1,13 @@
 //! What happens to packets on each path of the queue pairs of one requester engine.
 
 use hdl_macros::{clock, clock_reset, hdl, hdl_fn};
+use hdl_primitives::ram::BypassRam;
 use hdl_primitives::{Checked, FlowSnk, Parameters, SyncFifo, UltraRam};
 use rust_hdl::prelude::*;
 use stellar_wire::host::PathCount;
 use stellar_wire::hw::{Qpn, QPN_BITS};
 
-use crate::path_owners::PathOwners;
+use crate::optional::Optional;
 
 /// Bits of a count, and of the three counts of a path.
 const COUNT: usize = PathCount::BITS;
@@ -72,7 +73,7 @@ fn row_of<const S: usize, const N: usize, const A: usize>(path: QpPath) -> Bits<
 ///
 /// Stages: `take`, `fetch` (two cycles, of an UltraRAM; in the second one the owner is known), `collect` (row of the memory, or that of one of three accesses before the last), `add` (that of the last access; counts), `write`.
 /// LUT levels: 7 (UltraRAM 5, forwarding 2; in `add` forwarding 1, path 1, full 2, count 2).
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct PathCounters<
     const Q: usize,
     const S: usize,
@@ -100,7 +101,8 @@ pub struct PathCounters<
 
     active: UltraRam<Bits<ROW>, A>,
     backups: UltraRam<Bits<ROW>, B>,
-    owners: PathOwners<Q, S, T>,
+    /// Upper bits of the number of each set's owner.
+    owners: Optional<BypassRam<Bits<T>, S>>,
     marks: SyncFifo<QpPath, WAITING_BITS, { WAITING_BITS + 1 }>,
     losses: SyncFifo<QpPath, WAITING_BITS, { WAITING_BITS + 1 }>,
     /// A read is on its way.
@@ -130,6 +132,53 @@ pub struct PathCounters<
     done: DFF<Bit>,
     shown: DFF<Bits<COUNTS>>,
     claimed: DFF<Bit>,
+}
+
+impl<const Q: usize, const S: usize, const T: usize, const A: usize, const B: usize> Default
+    for PathCounters<Q, S, T, A, B>
+{
+    fn default() -> Self {
+        Self {
+            _parameters: Default::default(),
+            clock: Default::default(),
+            reset: Default::default(),
+            sent: Default::default(),
+            marked: Default::default(),
+            lost: Default::default(),
+            read_valid: Default::default(),
+            read_path: Default::default(),
+            read_done: Default::default(),
+            value: Default::default(),
+            of_another: Default::default(),
+            active: Default::default(),
+            backups: Default::default(),
+            owners: Optional::new(S < Q),
+            marks: Default::default(),
+            losses: Default::default(),
+            reading: Default::default(),
+            taken: Default::default(),
+            taken_path: Default::default(),
+            fetching: Default::default(),
+            fetching_path: Default::default(),
+            fetched: Default::default(),
+            fetched_path: Default::default(),
+            fetched_claims: Default::default(),
+            forwards: std::array::from_fn(|_| Default::default()),
+            adds: Default::default(),
+            adds_path: Default::default(),
+            adds_claims: Default::default(),
+            before: Default::default(),
+            follows: Default::default(),
+            summed: Default::default(),
+            summed_path: Default::default(),
+            written: Default::default(),
+            written_path: Default::default(),
+            rows: std::array::from_fn(|_| Default::default()),
+            done: Default::default(),
+            shown: Default::default(),
+            claimed: Default::default(),
+        }
+    }
 }
 
 impl<const Q: usize, const S: usize, const T: usize, const A: usize, const B: usize> Parameters
@@ -163,7 +212,7 @@ impl<const Q: usize, const S: usize, const T: usize, const A: usize, const B: us
         );
         dff_setup!(self, clock, adds, adds_path, adds_claims, before, follows);
         dff_setup!(self, clock, summed, summed_path, written, written_path);
-        clock!(self, clock, active, backups, owners, forwards[..], rows[..]);
+        clock!(self, clock, active, backups, forwards[..], rows[..]);
         clock_reset!(self, marks, losses);
 
         // wait: marks and losses
@@ -220,15 +269,26 @@ impl<const Q: usize, const S: usize, const T: usize, const A: usize, const B: us
         let adds_path = self.adds_path.q.val();
         let changes = adds != Access::Nothing;
         let fetching = self.fetching.q.val();
-        self.owners.next_qp.next = taken_path.qp;
-        self.owners.qp.next = fetching_path.qp;
-        self.owners.reads.next = fetching == Access::Read;
-        self.fetched_claims.d.next = self.owners.claims.val();
-        self.fetched.d.next = if self.owners.counts.val() {
-            fetching
+        if S < Q {
+            self.owners.clock.next = self.clock.val();
+            let set = fetching_path.qp.get_bits::<S>(0);
+            let qp = fetching_path.qp.get_bits::<T>(S);
+            let is_owner = self.owners.read_data.val() == qp;
+            let claims = (fetching == Access::Read) & !is_owner;
+            self.owners.read_address.next = taken_path.qp.get_bits::<S>(0);
+            self.owners.write_enable.next = claims;
+            self.owners.write_address.next = set;
+            self.owners.write_data.next = qp;
+            self.fetched_claims.d.next = claims;
+            self.fetched.d.next = if is_owner | claims {
+                fetching
+            } else {
+                Access::Nothing
+            };
         } else {
-            Access::Nothing
-        };
+            self.fetched_claims.d.next = false;
+            self.fetched.d.next = fetching;
+        }
         self.fetched_path.d.next = fetching_path;
         self.forwards[0].d.next = same_row::<S>(changes, adds_path, fetching_path);
         self.forwards[1].d.next =

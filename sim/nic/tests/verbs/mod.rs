@@ -3,7 +3,6 @@
 mod addresses;
 mod bars;
 mod campaign;
-mod control_flood;
 mod counters;
 mod fence;
 mod functions;

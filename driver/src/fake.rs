@@ -38,8 +38,7 @@ struct State {
     admin_ring: u64,
     /// Commands of the admin queue that are still to fail.
     admin_fails: u32,
-    /// Counts by path, by what is written to read them.
-    /// Values of `QP_COUNTER_VALUE`, by what selects them.
+    /// Counts by path as `QP_COUNTER_VALUE` has them, by what is written to read them.
     path_counts: BTreeMap<u64, u64>,
     stores: u64,
     resets: u32,

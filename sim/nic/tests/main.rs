@@ -2,6 +2,7 @@
 
 mod addressing;
 mod base_round_trip;
+mod cables;
 mod counters;
 mod group;
 mod large_mtu;

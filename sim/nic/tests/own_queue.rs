@@ -2,11 +2,10 @@
 
 use sim_nic::RtlNic;
 use sim_world::transfer::{run, Run, Transfer};
-use sim_world::{lossy_topology, MrcPlan, Plan, TransportPlan, MAX_PATHS};
-use stellar_transport::spray::Policy;
+use sim_world::Plan;
 
-/// Two hosts cabled to each other: nothing waits in a fabric.
-const CABLES: &str = include_str!("../../net/topologies/back_to_back.toml");
+use crate::cables::cabled;
+
 /// Packets of a message of the busy runs, and bytes of all queue pairs together.
 const MESSAGE_PACKETS: u32 = 32;
 const BYTES: u32 = 8 << 20;
@@ -53,16 +52,7 @@ impl Seen {
 }
 
 fn plan(mtu_log2: u8, queue_pairs: u32, read_latency: u64) -> Plan {
-    let topology = lossy_topology("back_to_back.toml", CABLES, None).expect("a topology");
-    let mut plan = Plan::new(topology, 5).expect("a plan");
-    plan.transport = TransportPlan::Mrc(MrcPlan {
-        policy: Policy::Obs,
-        paths: MAX_PATHS,
-        ..MrcPlan::default()
-    });
-    plan.mtu_log2 = mtu_log2;
-    plan.qps = queue_pairs;
-    plan.sq_log2 = 12;
+    let mut plan = cabled(mtu_log2, queue_pairs);
     plan.pcie.reads.latency = read_latency;
     plan
 }

@@ -2,11 +2,9 @@
 
 use sim_nic::RtlNic;
 use sim_world::transfer::{run, Transfer};
-use sim_world::{lossy_topology, MrcPlan, Plan, TransportPlan, MAX_PATHS};
-use stellar_transport::spray::Policy;
 
-/// Two hosts cabled to each other: nothing is lost, and no packet overtakes another one on its way.
-const CABLES: &str = include_str!("../../net/topologies/back_to_back.toml");
+use crate::cables::cabled;
+
 const QUEUE_PAIRS: u32 = 16;
 /// Packets of all queue pairs, and their path MTU.
 const PACKETS: u32 = 1 << 14;
@@ -22,16 +20,7 @@ const MOST_LOSSES: u64 = PACKETS as u64 / 500;
 const MOST_SACKS: u64 = PACKETS as u64 / 24;
 
 fn check(packets: u32) {
-    let topology = lossy_topology("back_to_back.toml", CABLES, None).expect("a topology");
-    let mut plan = Plan::new(topology, 5).expect("a plan");
-    plan.transport = TransportPlan::Mrc(MrcPlan {
-        policy: Policy::Obs,
-        paths: MAX_PATHS,
-        ..MrcPlan::default()
-    });
-    plan.mtu_log2 = MTU_LOG2;
-    plan.qps = QUEUE_PAIRS;
-    plan.sq_log2 = 12;
+    let plan = cabled(MTU_LOG2, QUEUE_PAIRS);
     let transfer = Transfer {
         bytes: packets << MTU_LOG2,
         messages: PACKETS / QUEUE_PAIRS / packets,

@@ -24,11 +24,14 @@ enum FenceStep {
     Ask,
     /// Waits for the receive direction, and for the old epoch.
     Wait,
+    /// Waits until no failure waits that the requester has to hear of. All of before the fence are on their way.
+    Drain,
 }
 
 /// Executes one fence at a time. A fence is done when the receive direction is done with it, and when everything of the transmit direction that began
 /// before it has ended: every location of a payload given to the requester is read or dropped, every queued packet is with its lane, every read of send
-/// queue entries is complete, and the requester has taken every control packet that was queued for it. A read that is complete has its data or its timeout.
+/// queue entries is complete, and the requester has taken every control packet that was queued for it. A read that is complete has its data or its timeout. What has failed until then, a read or a queue pair, the requester has executed, too: the fence ends after [`SETTLE`] cycles in which
+/// no failure waits. Those that come meanwhile may be waited for as well; each ends a queue pair, so there are few.
 ///
 /// A fence stops nothing: what begins behind it is of the new epoch, and is not waited for. So a read that hangs delays the fence, and nothing else. A port that
 /// does not send delays it until [`StuckPort`](crate::stuck_port::StuckPort) has its frames dropped. LUT levels: those of [`FenceEpochs`].
@@ -54,6 +57,8 @@ pub struct FenceControl {
     pub ended: [Signal<In, EpochEnd>; ENDS],
     /// A fence waits for uses of the transmit direction.
     pub waits: Signal<Out, Bit>,
+    /// A read that failed, or a queue pair that fails, waits for the requester.
+    pub failures_wait: Signal<In, Bit>,
 
     epochs: FenceEpochs,
     step: DFF<FenceStep>,
@@ -84,12 +89,13 @@ impl Logic for FenceControl {
         } else {
             open.get_bit(1)
         };
-        let ends = (step == FenceStep::Wait) & received & !old_open;
+        let is_clear = (step == FenceStep::Wait) & received & !old_open;
+        let ends = (step == FenceStep::Drain) & (settled == SETTLE);
         self.fence.ready.next = step == FenceStep::Idle;
         self.receive.valid.next = step == FenceStep::Ask;
         self.done.next = ends;
         self.waits.next = (step == FenceStep::Wait) & old_open;
-        self.received.d.next = (step == FenceStep::Wait) & received & !ends;
+        self.received.d.next = (step == FenceStep::Wait) & received & !is_clear;
         if step == FenceStep::Idle {
             self.settled.d.next = bits(0);
             if self.fence.valid.val() {
@@ -105,8 +111,17 @@ impl Logic for FenceControl {
             if self.receive.ready.val() {
                 self.step.d.next = FenceStep::Wait;
             }
+        } else if step == FenceStep::Wait {
+            self.settled.d.next = bits(0);
+            if is_clear {
+                self.step.d.next = FenceStep::Drain;
+            }
         } else if ends {
             self.step.d.next = FenceStep::Idle;
+        } else if self.failures_wait.val() {
+            self.settled.d.next = bits(0);
+        } else {
+            self.settled.d.next = settled + 1;
         }
 
         if self.reset.val() {

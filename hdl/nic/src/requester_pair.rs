@@ -94,6 +94,8 @@ pub struct RequesterPair<
     /// Read faults of both ports. Those of port 0 have priority.
     pub fault: [ReadFaultSnk; 2],
     pub flush: QpSnk,
+    /// A fault or a flush waits.
+    pub failures_wait: Signal<Out, Bit>,
 
     // Packets of port 0 and of port 1.
     pub tx: [Src<TxRequest>; 2],
@@ -263,6 +265,8 @@ impl<
             self.engines[0].fault.ready.val(),
             self.engines[1].fault.ready.val(),
         );
+        self.failures_wait.next =
+            self.engines[0].failures_wait.val() | self.engines[1].failures_wait.val();
         self.fault[0].ready.next = fault_ready;
         self.fault[1].ready.next = fault_ready & !fault0;
         self.flush.ready.next = of_engine(

@@ -119,6 +119,8 @@ pub struct TransmitSide<
     locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
     lanes: TxLanes<P, W, N, B, Q>,
     fences: FenceControl,
+    /// A failed read or a queue pair that fails was on its way to the requester in the last cycle.
+    failures_wait: DFF<Bit>,
     /// Time in cycles of 4 ns; bits 32:1 are ticks of 8 ns.
     cycles: DFF<Bits<33>>,
 }
@@ -190,6 +192,7 @@ impl<
             locate: Default::default(),
             lanes: Default::default(),
             fences: Default::default(),
+            failures_wait: Default::default(),
             cycles: Default::default(),
         }
     }
@@ -210,7 +213,7 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, cycles);
+        dff_setup!(self, clock, cycles, failures_wait);
         clock_reset!(self, requester, flushes, locate, lanes, fences);
 
         // time: ticks of 8 ns
@@ -343,6 +346,15 @@ impl<
             self.fences.ended[7 + p].next = EpochEnd::default();
         }
         self.fences.begun.next = begun;
+        let mut failures_wait = self.requester.failures_wait.val() | self.flushes.out.valid.val();
+        for i in 0..2 {
+            failures_wait = failures_wait | self.flush[i].valid.val();
+        }
+        for p in 0..P {
+            failures_wait = failures_wait | self.lanes.fault[p].valid.val();
+        }
+        self.failures_wait.d.next = failures_wait;
+        join!(self, failures_wait.q => fences.failures_wait);
         join!(
             self,
             fence => fences.fence,

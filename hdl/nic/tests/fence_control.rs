@@ -38,9 +38,11 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
     let mut uses: Vec<Use> = vec![];
     // Epoch, accepted fence, cycles since, and what the receive direction has done.
     let (mut epoch, mut since) = (false, None::<u64>);
-    let (mut asked, mut received) = (false, false);
+    let (mut asked, mut received, mut received_at) = (false, false, 0);
     // Cycle from which on nothing of the old epoch was left.
     let mut clear_at = None;
+    // Whether a failure waits, and the cycle from which on none did.
+    let (mut fails, mut quiet_at) = (false, 0);
     for clock in 0..clocks {
         assert_eq!(dut.is("epoch"), epoch, "clock {clock}");
         let offers = rng.random_ratio(1, 40);
@@ -49,6 +51,10 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
         dut.set("fence_valid", offers.into());
         dut.set("receive_ready", ready.into());
         dut.set("receive_done", done.into());
+
+        let changes = rng.random_ratio(1, if fails { 20 } else { 60 });
+        fails ^= changes;
+        dut.set("failures_wait", fails.into());
 
         // uses begin and end
         let mut begun = 0;
@@ -94,6 +100,7 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
         let hangs = uses.iter().any(|one| one.epoch != epoch && one.hangs);
         assert!(waits || !asked || !hangs || since.is_none_or(|since| since > 500));
         if ends {
+            assert!(clock >= quiet_at + SETTLE, "clock {clock}: failures wait");
             assert!(asked && (received || done), "clock {clock}: not received");
             let old = uses.iter().filter(|one| one.epoch != epoch).count();
             assert_eq!(old, 0, "clock {clock}: done with old uses");
@@ -102,16 +109,20 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
         if asked && is_clear {
             clear_at.get_or_insert(clock);
         }
-        // It takes no longer than needed: two cycles for the count.
+        // It takes no longer than needed: two cycles for the count, one to see it, and the time without failures.
         if let (Some(clear), true) = (clear_at, received) {
-            assert!(ends || clock < clear + 3, "clock {clock}: late");
+            let due = clear.max(received_at).max(quiet_at) + SETTLE + 4;
+            assert!(ends || clock < due, "clock {clock}: late");
         }
 
         // what the cycle changed
+        if fails {
+            quiet_at = clock + 1;
+        }
         if ends {
             report.fences += 1;
             match clear_at {
-                Some(clear) if clear + 3 < clock => report.by_receive += 1,
+                Some(clear) if clear + 3 < received_at => report.by_receive += 1,
                 _ => report.by_uses += 1,
             }
             (since, asked, received, clear_at) = (None, false, false, None);
@@ -122,7 +133,9 @@ fn run(seed: u64, clocks: u64, busy: u32, hanging: u32) -> Report {
                 epoch = !epoch;
             }
             *since += 1;
-            received |= done;
+            if done {
+                (received, received_at) = (true, clock);
+            }
             asked |= asks && ready;
         }
         dut.clock();
@@ -172,6 +185,7 @@ fn fence_control_is_its_verilog() {
             uut.fence.valid.next = rng.random_ratio(1, 8);
             uut.receive.ready.next = rng.random();
             uut.receive_done.next = rng.random_ratio(1, 8);
+            uut.failures_wait.next = rng.random_ratio(1, 40);
             for source in 0..ENDS {
                 let of = rng.random::<bool>();
                 let valid = open[usize::from(of)] > 0 && rng.random_ratio(1, 3);

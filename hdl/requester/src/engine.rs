@@ -80,6 +80,8 @@ pub struct RequesterEngine<
     pub doorbell: DoorbellSnk,
     pub fault: ReadFaultSnk,
     pub flush: QpSnk,
+    /// A fault or a flush waits.
+    pub failures_wait: Signal<Out, Bit>,
 
     // Packets of port 0 and of port 1.
     pub tx: [Src<TxRequest>; 2],
@@ -183,6 +185,11 @@ impl<
         self.core.flush.valid.next = self.flushes.out.valid.val();
         self.core.flush.qp.next = self.flushes.out.data.val();
         self.flushes.out.ready.next = self.core.flush.ready.val();
+
+        self.failures_wait.next = self.fault.valid.val()
+            | self.faults.out.valid.val()
+            | self.flush.valid.val()
+            | self.flushes.out.valid.val();
 
         // queue control packets
         join!(self, control => controls.in_, controls.out => core.control);

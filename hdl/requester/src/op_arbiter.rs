@@ -8,15 +8,19 @@ use stellar_wire::hw::{Qpn, SqIndex};
 use crate::burst_send::UnreadableMessage;
 use crate::records::{ConfigureKind, OpKind, Pick};
 
+/// log2 of the control packets after which another operation goes first.
+const CONTROL_BITS: usize = 4;
 /// log2 of the doorbells that go before transmissions of both ports. The more, the more entries a queue pair collects for a burst.
 const BELL_BITS: usize = 4;
 
 /// Chooses one of the pending operations. Events have priority over transmission, and the two ports take turns.
 ///
-/// Events delay transmission but do not starve it. The network bounds the rate of control packets and timers. A wake-up is for an entry that was read, and
+/// Failures go before all other events, so that a peer's control packets do not hold them up: a fence waits for them, and a queue pair that failed sends nothing more.
+///
+/// Events delay transmission but do not starve it. Control packets may come faster than they are executed: after sixteen of them another operation has priority, if one pends. A wake-up is for an entry that was read, and
 /// the next read waits until that one is sent. Software can cause any number of doorbells: after sixteen of them, a transmission of each port has priority,
 /// and after each one a wake-up. So a tenant that rings all the time does not stop the others that transmit. A doorbell of new entries makes its queue pair
-/// a head at both ports, and SACKs wait for heads, so both ports have to come first. The block is combinational except for `turn`, `bells`, `owed` and
+/// a head at both ports, and SACKs wait for heads, so both ports have to come first. The block is combinational except for `turn`, `controls`, `yields`, `bells`, `owed` and
 /// `doorbell_last`. Levels: 4.
 #[derive(LogicBlock, Default)]
 pub struct OpArbiter {
@@ -59,9 +63,14 @@ pub struct OpArbiter {
     /// High for one cycle when an operation starts that was chosen before: `taken`.
     pub take: Signal<In, Bit>,
     pub taken: Signal<In, Pick>,
+    /// High for one cycle per control packet that is taken, also if it follows another one without a choice.
+    pub takes_control: Signal<In, Bit>,
 
     /// The port that transmits next, if both can.
     turn: DFF<Bit>,
+    /// Control packets since the last operation of another kind, 15 at most; and whether there were as many.
+    controls: DFF<Bits<CONTROL_BITS>>,
+    yields: DFF<Bit>,
     /// Doorbells, modulo sixteen.
     bells: DFF<Bits<BELL_BITS>>,
     /// Bit p: a transmission of port p comes before the next doorbell.
@@ -74,6 +83,7 @@ impl Logic for OpArbiter {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, turn, bells, owed, doorbell_last);
+        dff_setup!(self, clock, controls, yields);
         let heads = self.heads.val();
         let port = if self.turn.q.val() {
             heads.get_bit(1)
@@ -84,9 +94,13 @@ impl Logic for OpArbiter {
         let wakes_first = self.doorbell_last.q.val() & self.wake_waits.val();
         let doorbell_goes = self.doorbell_valid.val() & !transmits_first & !wakes_first;
         let control = self.control.val();
+        let yields = self.yields.q.val();
+        let transmits_before = (self.heads_first.val() | yields) & heads.any();
+        let others_wait = self.due_valid.val() | self.doorbell_valid.val() | self.wake_valid.val();
+        let control_goes = self.control_valid.val() & !transmits_before & !(yields & others_wait);
         let event_pending = self.unreadable_valid.val()
             | self.configure_valid.val()
-            | self.control_valid.val()
+            | control_goes
             | self.due_valid.val()
             | self.fault_valid.val()
             | self.flush_valid.val()
@@ -94,9 +108,13 @@ impl Logic for OpArbiter {
             | self.wake_valid.val();
         let kind = if self.unreadable_valid.val() {
             OpKind::Fault
+        } else if self.fault_valid.val() {
+            OpKind::Fault
+        } else if self.flush_valid.val() {
+            OpKind::Flush
         } else if self.configure_valid.val() {
             OpKind::Configure
-        } else if self.control_valid.val() & !(self.heads_first.val() & heads.any()) {
+        } else if control_goes {
             if control.kind == ControlKind::Sack {
                 OpKind::Sack
             } else if control.kind == ControlKind::Ack {
@@ -107,10 +125,6 @@ impl Logic for OpArbiter {
             }
         } else if self.due_valid.val() {
             OpKind::Timer
-        } else if self.fault_valid.val() {
-            OpKind::Fault
-        } else if self.flush_valid.val() {
-            OpKind::Flush
         } else if doorbell_goes {
             OpKind::Doorbell
         } else if self.wake_valid.val() {
@@ -157,6 +171,14 @@ impl Logic for OpArbiter {
         };
         let take = self.take.val();
         let taken = self.taken.val();
+        let takes_control = self.takes_control.val();
+        let controls = self.controls.q.val();
+        if takes_control & !controls.all() {
+            self.controls.d.next = controls + 1;
+        } else if take & !takes_control {
+            self.controls.d.next = bits(0);
+        }
+        self.yields.d.next = controls.all();
         if take & (taken.kind == OpKind::Transmit) {
             self.turn.d.next = !taken.port;
             self.owed.d.next = if taken.port {
@@ -177,6 +199,8 @@ impl Logic for OpArbiter {
         }
         if self.reset.val() {
             self.doorbell_last.d.next = false;
+            self.controls.d.next = bits(0);
+            self.yields.d.next = false;
             self.turn.d.next = false;
             self.bells.d.next = bits(0);
             self.owed.d.next = bits::<2>(0);

@@ -207,6 +207,7 @@ impl Logic for OpPick {
             starts & free & ((pick.kind == OpKind::Nack) | (pick.kind == OpKind::Ack));
         let takes_sack = starts & (pick.kind == OpKind::Sack) & sack_may_start;
         let takes_control = takes_other_control | takes_sack | chained;
+        self.arbiter.takes_control.next = takes_control;
         self.sack_chained.d.next = self.chains.val();
         self.chained.next = chained;
         self.control.ready.next = takes_control;

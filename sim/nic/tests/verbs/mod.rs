@@ -3,6 +3,7 @@
 mod addresses;
 mod bars;
 mod campaign;
+mod control_flood;
 mod counters;
 mod fence;
 mod functions;

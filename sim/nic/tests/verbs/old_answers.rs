@@ -11,10 +11,10 @@ use stellar_wire::{Aeth, Bth, ExtHeaders, Opcode};
 use crate::verbs::hosts::*;
 
 /// Initial PSN, of both lives of the queue pair.
-const PSN: u32 = 77;
+pub const PSN: u32 = 77;
 /// Queue pair numbers of the peer.
-const PEER: u32 = 9;
-const BUSY_PEER: u32 = 10;
+pub const PEER: u32 = 9;
+pub const BUSY_PEER: u32 = 10;
 /// Control packets that a lane keeps for the requester.
 const LANE_CONTROLS: usize = 500;
 /// Longer than a timeout, in cycles: what is sent would be answered or sent again.
@@ -41,7 +41,7 @@ fn ack(qp: u32, psn: u32) -> Vec<u8> {
 }
 
 /// A SACK that tells nothing new. It costs the requester about 12 cycles, and a port more than one comes in two.
-fn stale_sack(port: usize, qp: u32) -> Vec<u8> {
+pub fn stale_sack(port: usize, qp: u32) -> Vec<u8> {
     let ext = ExtHeaders {
         seth: Some(Seth {
             src_context: BUSY_PEER as u16,
@@ -55,7 +55,7 @@ fn stale_sack(port: usize, qp: u32) -> Vec<u8> {
     control(port, Opcode::MrcSack, qp, PSN - 1, ext)
 }
 
-fn peer(qp: u32, transport: Transport) -> Connection {
+pub fn peer(qp: u32, transport: Transport) -> Connection {
     Connection {
         qp,
         psn: PSN,

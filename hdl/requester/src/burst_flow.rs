@@ -14,14 +14,15 @@ use crate::burst_collect::BurstHead;
 use crate::burst_kind::burst_kind;
 use crate::burst_measure::BurstMeasure;
 use crate::burst_send::UnreadableMessage;
-use crate::burst_state::{after_sending, armed, with_asked, SentBurst};
+use crate::burst_state::{after_sending, armed, SentBurst};
 use crate::burst_step::BurstStep;
 use crate::bursts::Bursts;
 use crate::packet_queue::Run;
 use crate::ports::of_port;
-use crate::records::{NextAction, Op, OpResult};
+use crate::records::{NextAction, Op, OpResult, RequesterState};
 use crate::segment::bytes_of;
 use crate::selected::{retries_before, Selected};
+use crate::silent_plane::any_silent;
 
 /// Sends the burst that `TransmitSelect` has selected, or nothing. A burst of new MRC packets is sent in the background: the window allocates all of its packets, and the flow is done.
 ///
@@ -118,6 +119,8 @@ impl Logic for BurstFlow {
         self.measure.psn.next = selected.psn;
         self.measure.retries.next = retries_before(selected);
         self.measure.tail.next = state.delays.tail;
+        // A message may be over before a packet can be late.
+        self.measure.asks_plane.next = !state.armed & any_silent(state.losses);
         self.measure.looks_up.next = step == BurstStep::LookupMessage;
         self.measure.fetched.next = fetched;
         self.measure.measures.next = step == BurstStep::MeasureSpace;
@@ -232,10 +235,9 @@ impl Logic for BurstFlow {
 
         // Result. When it is valid is decided below. The state depends on the step alone: only an operation that is done has a result, and whether it is done comes late.
         let armed_state = armed(op, state, self.measure.timeout.val());
-        let begun_state = if is_new {
-            with_asked(op, armed_state, self.bursts.last_asks.val())
-        } else {
-            armed_state
+        let begun_state = RequesterState {
+            unasked: self.bursts.unasked.val(),
+            ..armed_state
         };
         let timed_state = if any { armed_state } else { state };
         let sent = SentBurst {

@@ -26,6 +26,8 @@ pub struct BurstMeasure {
     pub retries: Signal<In, Bits<8>>,
     /// MRC with early loss detection: time until a tail probe.
     pub tail: Signal<In, Bits<TAIL_BITS>>,
+    /// The timers are examined at once, because a silent plane has to be asked for a sign of life.
+    pub asks_plane: Signal<In, Bit>,
 
     // Packets that the PSN window and the pool of blocks allow, 63 if more.
     pub sets_space: Signal<In, Bit>,
@@ -122,7 +124,9 @@ impl Logic for BurstMeasure {
             self.message_held.d.next = fetched.message;
             self.follows.d.next = fetched.follows;
             self.segment_held.d.next = segment_at(fetched.message, self.psn.val(), mtu_log2);
-            self.timeout_held.d.next = if rc | !op.settings.early_loss.any() {
+            self.timeout_held.d.next = if self.asks_plane.val() {
+                bits::<32>(0)
+            } else if rc | !op.settings.early_loss.any() {
                 timeout(op.settings, self.retries.val())
             } else {
                 bit_cast::<32, TAIL_BITS>(self.tail.val())

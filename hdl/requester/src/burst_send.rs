@@ -43,7 +43,7 @@ pub struct Burst {
     pub count: Bits<6>,
     /// MRC: every packet requests a SACK.
     pub ack_req_all: Bit,
-    /// RC: the last packet requests an acknowledgement.
+    /// The last packet requests an acknowledgement, even if it does not end its message.
     pub ack_req_last: Bit,
     /// MRC: the packet is a retransmission, after `retries` retries.
     pub is_retransmit: Bit,
@@ -291,14 +291,14 @@ impl Logic for BurstSend {
         let leaves = moves & !ends & !self.ended.q.val();
         let length = payload_length(leaving, mtu_log2);
         let pkts_since_ack_req = self.since_ack_req.q.val() + 1;
-        let ack_req_now = if rc {
-            (is_last & burst.ack_req_last) | (pkts_since_ack_req >= sender.ack_every)
+        let asks_between = if rc {
+            pkts_since_ack_req >= sender.ack_every
         } else {
             burst.ack_req_all
         };
         // The last packet of a message asks, unless others follow that will ask. RC completes no later than message by message.
         let ends_message = leaving.last & (rc | is_last);
-        let ack_req = ends_message | ack_req_now;
+        let ack_req = ends_message | (is_last & burst.ack_req_last) | asks_between;
         self.messages.take.next = moves;
         self.messages.take_all.next = false;
         self.paths.out.ready.next = moves & !rc;

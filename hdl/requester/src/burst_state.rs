@@ -6,7 +6,7 @@ use stellar_wire::hw::Psn;
 
 use crate::deadline::earlier;
 use crate::rc_turn::has_paths;
-use crate::records::{Asked, Op, RcPathState, RcState, RequesterState};
+use crate::records::{Op, RcPathState, RcState, RequesterState};
 
 /// What has left with a burst that is waited for.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -28,18 +28,6 @@ pub fn armed(op: Op, state: RequesterState, timeout: Bits<32>) -> RequesterState
     RequesterState {
         armed: true,
         deadline: earlier(state.armed, state.deadline, op.now + timeout),
-        ..state
-    }
-}
-
-/// Returns the state with what the newest packet asks for, which is sent now. No logic.
-#[hdl_fn]
-pub fn with_asked(op: Op, state: RequesterState, asks: Bit) -> RequesterState {
-    RequesterState {
-        asked: Asked {
-            valid: asks,
-            at: op.now.get_bits::<16>(0),
-        },
         ..state
     }
 }

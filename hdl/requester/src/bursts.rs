@@ -9,6 +9,7 @@ use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
 use stellar_wire::hw::window::{SentPacket, WindowRequest};
 use stellar_wire::hw::{Psn, Qpn};
+use stellar_wire::rows::ASK_AFTER;
 
 use crate::bundles::{BackgroundBurstSrc, CallSrc};
 use crate::burst_collect::{BurstCollect, BurstHead};
@@ -44,8 +45,8 @@ pub struct Bursts {
     pub payload: Signal<Out, Bits<24>>,
     /// Valid with `begins`: NOPs have started, which may be complete.
     pub nops: Signal<Out, Bit>,
-    /// MRC, valid with `begins`: the last packet requests a SACK.
-    pub last_asks: Signal<Out, Bit>,
+    /// MRC, valid with `begins`: number of newest packets of which none requests a SACK.
+    pub unasked: Signal<Out, Bits<4>>,
     // Of the burst, valid with `ends`.
     /// A packet was sent.
     pub any: Signal<Out, Bit>,
@@ -148,7 +149,14 @@ impl Logic for Bursts {
             collect.expects => send.expects,
         );
         self.begins.next = begins;
-        self.last_asks.next = kind.ack_req_all | self.collect.ends_message.val();
+        let unasked = bit_cast::<6, 4>(op.state.unasked) + count;
+        let asks_by_count = unasked >= (ASK_AFTER as u64);
+        let last_asks = kind.ack_req_all | self.collect.ends_message.val() | asks_by_count;
+        self.unasked.next = if last_asks {
+            bits::<4>(0)
+        } else {
+            unasked.get_bits::<4>(0)
+        };
         let added = self.messages_added.q.val();
         self.messages_added.d.next = if self.start.val() {
             bits::<3>(0)
@@ -162,7 +170,11 @@ impl Logic for Bursts {
         let burst = Burst {
             count,
             ack_req_all: kind.ack_req_all,
-            ack_req_last: kind.fills_window & (count == kind.window_space),
+            ack_req_last: if op.settings.rc {
+                kind.fills_window & (count == kind.window_space)
+            } else {
+                asks_by_count
+            },
             is_retransmit: !kind.is_new & !op.settings.rc,
             retries: kind.retries,
         };

@@ -16,9 +16,7 @@ use crate::nack_verdict::{nack_verdict, named_psn};
 use crate::ports::of_port;
 use crate::records::{Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
 use crate::silent_plane::{avoids, lost, silent_planes};
-use crate::tail_probe::{
-    after_tail_probe, is_lost_without_probe, should_be_answered, with_probe_on,
-};
+use crate::tail_probe::{after_tail_probe, is_lost_without_probe, with_probe_on};
 
 /// Processes the NACK or Transport ACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
 /// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due, or whether it is lost without a probe.
@@ -71,8 +69,6 @@ pub struct LossFlow {
     probe_at: DFF<Bits<32>>,
     /// The next one is due, if this one is sent now.
     next_probe_at: DFF<Bits<32>>,
-    /// A SACK of everything sent should be here by now.
-    is_overdue: DFF<Bit>,
 }
 
 impl Logic for LossFlow {
@@ -100,7 +96,7 @@ impl Logic for LossFlow {
             next_retry
         );
         dff_setup!(self, clock, asks);
-        dff_setup!(self, clock, may_probe, probe_at, next_probe_at, is_overdue);
+        dff_setup!(self, clock, may_probe, probe_at, next_probe_at);
         let op = self.op.val();
         let step = self.step.q.val();
         let state = self.state.q.val();
@@ -289,7 +285,7 @@ impl Logic for LossFlow {
                     self.state.d.next.delays.spent = delays_after_probe.spent;
                     self.state.d.next.delays.tail = delays_after_probe.tail;
                     self.state.d.next.delays.shift = delays_after_probe.shift;
-                    if is_lost_without_probe(state, sent, self.is_overdue.q.val()) {
+                    if is_lost_without_probe(state, sent) {
                         self.stats.next.early_loss = true;
                         self.stats.next.lost_on_path = true;
                         self.reports_path.d.next = false;
@@ -368,7 +364,6 @@ impl Logic for LossFlow {
                 self.step.d.next = LossStep::Idle;
             }
         }
-        self.is_overdue.d.next = should_be_answered(op.now, state);
         self.next_probe_at.d.next = op.now + bit_cast::<32, TAIL_BITS>(delays.tail);
         if self.reset.val() {
             self.step.d.next = LossStep::Idle;

@@ -112,15 +112,6 @@ pub struct DelayState {
     pub tail: Bits<TAIL_BITS>,
 }
 
-/// What the newest packet of an MRC queue pair asks for.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-pub struct Asked {
-    /// It requests a SACK.
-    pub valid: Bit,
-    /// Low 16 bits of the time at which it left, in ticks of 8 ns.
-    pub at: Bits<16>,
-}
-
 /// State of a queue pair in the sequencer. The functional units keep the rest.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct RequesterState {
@@ -148,7 +139,8 @@ pub struct RequesterState {
     pub probe_entropy: Bits<32>,
     pub path_policy: PathPolicy,
     pub delays: DelayState,
-    pub asked: Asked,
+    /// MRC: number of newest packets of which none requests a SACK, below `ASK_AFTER`.
+    pub unasked: Bits<4>,
     pub rc: RcState,
 }
 

@@ -54,6 +54,12 @@ pub fn heard(losses: PlaneLosses, plane: Bit) -> PlaneLosses {
     }
 }
 
+/// Returns whether a plane is silent. Levels: 1.
+#[hdl_fn]
+pub fn any_silent(losses: PlaneLosses) -> Bit {
+    losses.plane0.get_bit(SILENT) | losses.plane1.get_bit(SILENT)
+}
+
 /// Returns whether data packets keep away from `plane`: it is silent, and the other one is up and is not. Levels: 2.
 #[hdl_fn]
 pub fn avoids(state: RequesterState, plane_up: Bits<2>, plane: Bit) -> Bit {

@@ -33,17 +33,10 @@ pub fn after_tail_probe(delays: DelayState, rto: Bits<21>) -> DelayState {
     }
 }
 
-/// Returns whether a SACK of everything sent should be here by now: the newest packet requests one, and left as long ago as a tail probe waits. Levels: two carry chains.
+/// Returns whether the packet is lost, and no probe asks for it: the policy keeps all paths, no probe was in vain of late, nothing was ever taken for lost too early, and the newest packet requests a SACK. Levels: 2.
 #[hdl_fn]
-pub fn should_be_answered(now: Bits<32>, state: RequesterState) -> Bit {
-    let waited = now.get_bits::<16>(0) - state.asked.at;
-    state.asked.valid & (bit_cast::<TAIL_BITS, 16>(waited) >= state.delays.tail)
-}
-
-/// Returns whether the packet is lost, and no probe asks for it: the policy keeps all paths, no probe was in vain of late, nothing was ever taken for lost too early, and an answer `is_overdue`. Levels: 2.
-#[hdl_fn]
-pub fn is_lost_without_probe(state: RequesterState, sent: SentPacket, is_overdue: Bit) -> Bit {
-    is_overdue
+pub fn is_lost_without_probe(state: RequesterState, sent: SentPacket) -> Bit {
+    !state.unasked.any()
         & state.path_policy.keeps_all_paths
         & state.delays.known
         & !state.delays.wary

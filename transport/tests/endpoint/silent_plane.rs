@@ -14,7 +14,7 @@ const QP: u32 = 5;
 /// log2 of the path MTU.
 const MTU_LOG2: u8 = 12;
 const MESSAGE: u32 = 64 << 10;
-/// Messages that are posted and have not completed.
+/// Messages that are posted and have not completed, unless a test says otherwise.
 const OUTSTANDING: usize = 8;
 
 /// A pair with the registers of the driver's defaults.
@@ -35,11 +35,16 @@ fn pair(policy: Policy) -> Pair {
 
 /// Sends messages one after the other. Returns the times that they took in ticks, in ascending order, and the time for all.
 fn send(pair: &mut Pair, messages: usize) -> (Vec<u64>, u64) {
+    send_with(pair, messages, OUTSTANDING)
+}
+
+/// Like [`send`], with `outstanding` messages at a time.
+fn send_with(pair: &mut Pair, messages: usize, outstanding: usize) -> (Vec<u64>, u64) {
     let began = pair.now;
     let mut posted = Vec::new();
     let mut took = Vec::new();
     while took.len() < messages {
-        while posted.len() < messages.min(took.len() + OUTSTANDING) {
+        while posted.len() < messages.min(took.len() + outstanding) {
             let message = write(0, 0, MESSAGE, posted.len() as u64);
             pair.cards[0].post(QP, message).expect("room");
             posted.push(pair.now);
@@ -106,6 +111,22 @@ fn new_packets_leave_a_plane_that_does_not_answer_and_return_when_it_does() {
         let [zero, one] = [0, 1].map(|plane| packets_on(&pair, plane) - before[plane]);
         assert!(one * 5 > zero * 4, "{policy:?}: {zero} packets and {one}");
     }
+}
+
+#[test]
+fn a_plane_returns_although_each_message_is_over_before_a_packet_can_be_late() {
+    let mut pair = pair(Policy::Obs);
+    send_with(&mut pair, 20, 1);
+    pair.network.set_rule(swallow);
+    send_with(&mut pair, 60, 1);
+    let on_dead = packets_on(&pair, 1);
+    send_with(&mut pair, 20, 1);
+    assert_eq!(packets_on(&pair, 1), on_dead, "the plane is not silent");
+    pair.network.set_rule(perfect);
+    let before = [0, 1].map(|plane| packets_on(&pair, plane));
+    send_with(&mut pair, 40, 1);
+    let [zero, one] = [0, 1].map(|plane| packets_on(&pair, plane) - before[plane]);
+    assert!(one * 5 > zero * 4, "{zero} packets and {one}");
 }
 
 #[test]

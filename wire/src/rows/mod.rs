@@ -34,7 +34,8 @@ pub use receive::{
     QPN_BITS,
 };
 pub use requester::{
-    RequesterRow, SendQueueRow, BURST_BYTES, BURST_PACKETS, MAX_OUTSTANDING, SHORT_MESSAGE,
+    RequesterRow, SendQueueRow, ASK_AFTER, BURST_BYTES, BURST_PACKETS, MAX_OUTSTANDING,
+    SHORT_MESSAGE,
 };
 pub use responder::ResponderRow;
 pub use rings::{RingRow, EVENT_QUEUE_BITS};

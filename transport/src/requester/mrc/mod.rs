@@ -77,8 +77,8 @@ pub struct MrcRequester {
     losses: PlaneLosses,
     last_rtt: Option<Ticks>,
     estimate: Estimate,
-    /// The newest packet requests a SACK, and left at this time (its low 16 bits).
-    asked: Option<u16>,
+    /// Number of newest packets of which none requests a SACK.
+    unasked: u32,
     /// A probe that is due, until the port of its plane can take it.
     probe_waiting: Option<Probe>,
     /// By path; empty if they are not counted.
@@ -119,7 +119,7 @@ impl MrcRequester {
             spray: Spray::new(config.spray)?,
             mpr: config.mpr.into(),
             estimate: Estimate::new(config.rto),
-            asked: None,
+            unasked: 0,
             config: registers,
             deadline: None,
             retries: 0,

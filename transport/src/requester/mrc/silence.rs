@@ -29,6 +29,11 @@ impl PlaneLosses {
     fn silent(self, plane: u8) -> bool {
         self.0[usize::from(plane)] == SILENT_FROM
     }
+
+    /// Whether a plane is silent.
+    pub fn any_silent(self) -> bool {
+        self.0.contains(&SILENT_FROM)
+    }
 }
 
 impl MrcRequester {

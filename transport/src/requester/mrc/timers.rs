@@ -79,7 +79,7 @@ impl MrcRequester {
         let is_lost = self.keeps_all_paths()
             && self.estimate.trusts_tail()
             && !oldest.again
-            && self.should_be_answered(now, wait);
+            && self.unasked == 0;
         if is_lost {
             self.counters.early_losses += 1;
             self.count_on_path(oldest.ev, PathEvent::Lost);
@@ -107,15 +107,12 @@ impl MrcRequester {
         (next, true)
     }
 
-    /// Whether a SACK of everything sent should be here by now: the newest packet requests one, and left before `wait`.
-    fn should_be_answered(&self, now: Ticks, wait: Ticks) -> bool {
-        self.asked
-            .is_some_and(|at| u32::from((now.0 as u16).wrapping_sub(at)) >= wait.0)
-    }
-
-    /// How long after a transmission the timers are examined for the first time.
+    /// How long after a transmission the timers are examined. If nothing was waited for and a plane is silent, it is asked for a sign of life at once: the message
+    /// may be over before a packet can be late.
     pub(super) fn first_wait(&self, retries: u8) -> Ticks {
-        if self.config.early_loss == 0 {
+        if self.deadline.is_none() && self.losses.any_silent() {
+            Ticks(0)
+        } else if self.config.early_loss == 0 {
             self.config.backoff.timeout(self.config.rto, retries)
         } else {
             self.estimate.tail()

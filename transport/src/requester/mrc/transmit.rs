@@ -4,6 +4,7 @@ use std::mem;
 
 use stellar_wire::host::{PathEvent, WcStatus};
 use stellar_wire::mrc::{Meth, Tseth};
+use stellar_wire::rows::ASK_AFTER;
 use stellar_wire::{ImmDt, Reth};
 
 use super::timers::earlier;
@@ -185,7 +186,7 @@ impl MrcRequester {
                 readable = packet.is_some();
                 let ends_message = psn.plus(1) == message.first.plus(message.packets);
                 let asks = self.requests(ends_message, left == 0);
-                self.asked = asks.then_some(now.0 as u16);
+                self.unasked = if asks { 0 } else { self.unasked + 1 };
                 let sent = Sent {
                     ev: path.index,
                     plane: path.plane,
@@ -209,9 +210,10 @@ impl MrcRequester {
         *card.burst = burst;
     }
 
-    /// Decides whether a packet requests an acknowledgement: the last one of a message, unless more packets of the burst follow.
+    /// Decides whether a packet requests an acknowledgement: the last one of a burst, if it is the last one of a message, too, or many packets have left since the last request.
     fn requests(&self, ends_message: bool, ends_burst: bool) -> bool {
-        ends_message && ends_burst || self.nscc.cwnd() < self.config.coalesce_from
+        let many = self.unasked + 1 >= ASK_AFTER;
+        ends_burst && (ends_message || many) || self.nscc.cwnd() < self.config.coalesce_from
     }
 
     /// Packets that both windows and the pool of blocks admit, if the first one is `psn` of `message`, but not more than `most`. A queue pair that needs its

@@ -1,6 +1,6 @@
 //! Queue of frames for the core, and the number of frames lost between them.
 
-use hdl_macros::{clock_reset, hdl};
+use hdl_macros::{clock_reset, hdl, hdl_fn};
 use hdl_primitives::{BlockFifo, TokenSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{BufferSpan, CoreToken, TokenKind};
@@ -21,6 +21,16 @@ pub const MARGIN: usize = 32;
 struct QueuedFrame {
     drops_before: Bits<32>,
     frame: JudgedFrame,
+}
+
+/// Returns the headers of a frame that was lost. The core keeps no distance between MRC packets with the same PSN, so such tokens pass one per cycle; of their queue pair nothing is known.
+#[hdl_fn]
+pub fn lost_frame() -> PacketHeaders {
+    PacketHeaders {
+        reason: DropReason::BufferFull,
+        mrc: true,
+        ..PacketHeaders::default()
+    }
 }
 
 /// A FIFO that never overflows: a frame that begins while `room` is low is not stored, and is reported by `in_lost`. Lost frames need no entry,
@@ -115,12 +125,10 @@ impl Logic for TokenQueue {
             self.any_lost.d.next = true;
         }
 
-        let mut lost_headers = PacketHeaders::default();
-        lost_headers.reason = DropReason::BufferFull;
         let offer = if reports {
             JudgedFrame {
                 span: BufferSpan::default(),
-                headers: lost_headers,
+                headers: lost_frame(),
             }
         } else {
             self.head.q.val()

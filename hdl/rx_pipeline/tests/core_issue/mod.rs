@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use bench::{packet, packet_of_psn, write, Bench, Clock, Pace, Token, MRC, PROBES};
 use hdl_rx_pipeline::core_issue::{near, CoreIssue, LATENCY, PACKET_LATENCY, RC_SPACING, SPACING};
+use hdl_rx_pipeline::token_queue::lost_frame;
 use hdl_testkit::equivalence::{check, Random, TestRng};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
@@ -249,6 +250,18 @@ fn mrc_packets_of_one_queue_pair_go_every_clock_unless_they_lie_far_apart() {
             let went = packets_in_90_clocks(lane, |n| packet_of_psn(2, plain(n) | MRC, psn(n)));
             assert_eq!(went, 90_usize.div_ceil(SPACING));
         }
+    }
+}
+
+#[test]
+fn reports_of_lost_frames_go_every_clock() {
+    let lost = CoreToken {
+        kind: TokenKind::Packet,
+        headers: lost_frame(),
+        ..CoreToken::default()
+    };
+    for lane in [0, 1] {
+        assert_eq!(packets_in_90_clocks(lane, |_| lost), 90);
     }
 }
 

@@ -1,4 +1,4 @@
-//! A peer whose SACKs come faster than the requester processes them holds up nobody else.
+//! A peer whose SACKs come faster than the requester, or the receive lane, processes them.
 
 use sim_nic::LoneCard;
 use stellar_driver::*;
@@ -48,4 +48,29 @@ fn other_queue_pairs_send_beside_a_flood_of_sacks() {
         "the doorbell or the packet waits"
     );
     assert!(lost() > lost_before, "the requester is not busy");
+}
+
+/// SACKs of one queue pair without a pause, about 80 M/s on one port: 150 us.
+const WITHOUT_PAUSE: usize = 12_000;
+/// Cycles in which they come, and those that wait are processed.
+const WHOLE_FLOOD: u64 = 50_000;
+
+#[test]
+fn a_receive_lane_that_loses_frames_does_not_become_slower() {
+    let cards = LoneCard::new().unwrap();
+    let probe = Probe::new(cards.function(0)).unwrap();
+    let device = probe.bring_up(DeviceConfig::new(ports(0), 0)).unwrap();
+    let host = Host::open(&device, false);
+    let qp = host.qp();
+    ready(&qp, peer(PEER, Transport::Mrc));
+    qp.modify(Modify::Rts(RtsAttributes::new(PSN))).unwrap();
+    for _ in 0..WITHOUT_PAUSE {
+        cards.receive(0, stale_sack(0, qp.number()));
+    }
+    cards.run(WHOLE_FLOOD);
+    let lost = count_of(&device.counters().unwrap(), DropReason::BufferFull);
+    println!("{lost} of {WITHOUT_PAUSE} SACKs without space in the receive lane");
+    assert!(lost > 0, "the lane is not overloaded");
+    // One queue pair has a packet in 9 cycles: 28 M/s, a third of them.
+    assert!(lost < WITHOUT_PAUSE as u64 * 3 / 4, "{lost} are lost");
 }

@@ -1,6 +1,6 @@
 //! Sends the packets of a burst back to back (reference: the end of `MrcRequester::transmit_each`).
 
-use hdl_macros::{clock_reset, hdl, join};
+use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src, SyncFifo};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::fence::EpochEnd;
@@ -9,17 +9,15 @@ use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest
 use stellar_wire::hw::spray::SprayResponse;
 use stellar_wire::hw::tx::{TxMeth, TxReth};
 use stellar_wire::hw::window::SentPacket;
-use stellar_wire::hw::wqe::{lkey, local_va};
 use stellar_wire::hw::{Psn, Qpn, SqIndex};
 
+use crate::burst_locate::{is_in_memory, BurstLocate};
+use crate::burst_paths::BurstPaths;
+use crate::burst_sums::BurstSums;
 use crate::packet_queue::{PacketQueue, Run};
 use crate::records::Op;
 use crate::segment::{payload_length, write_opcode};
 
-/// log2 of the depth of the FIFO for paths: those of a burst, and of the next one.
-const PATHS_BITS: usize = 6;
-/// log2 of the depth of the FIFO for locations: a burst has at most 32 packets.
-const LOCATIONS_BITS: usize = 5;
 /// log2 of the depth of the FIFO for messages that could not be read. No burst is collected while one waits, so there are at most two.
 const FAULTS_BITS: usize = 1;
 
@@ -56,16 +54,6 @@ pub struct AddedMessage {
     pub message: Message,
     /// The payload is read from memory: it is neither inline nor empty.
     pub in_memory: Bit,
-}
-
-/// The local buffer of a message.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Buffer {
-    /// The payload is read from memory: it is neither inline nor empty.
-    in_memory: Bit,
-    lkey: Bits<32>,
-    va: Bits<64>,
-    length: Bits<32>,
 }
 
 /// A message whose payload cannot be read.
@@ -136,145 +124,55 @@ pub struct BurstSend {
     pub sent: FlowSrc<SentPacket>,
 
     messages: PacketQueue<AddedMessage>,
-    buffers: PacketQueue<Buffer>,
-    paths: SyncFifo<SprayResponse, PATHS_BITS, { PATHS_BITS + 1 }>,
-    locations: SyncFifo<TranslateResponse, LOCATIONS_BITS, { LOCATIONS_BITS + 1 }>,
+    paths: BurstPaths,
+    locations: BurstLocate,
+    sums: BurstSums,
     faults: SyncFifo<UnreadableMessage, FAULTS_BITS, { FAULTS_BITS + 1 }>,
     sender: DFF<Sender>,
     burst_held: DFF<Burst>,
     to_leave: DFF<Bits<6>>,
-    to_locate: DFF<Bits<6>>,
-    /// Number of responses outstanding.
-    paths_due: DFF<Bits<7>>,
-    /// It is not 0. A register of its own, because what waits for the spray engine is at the end of long paths.
-    paths_awaited: DFF<Bit>,
-    locations_due: DFF<Bits<6>>,
-    fault_located: DFF<Bit>,
     /// A payload could not be read, so no more packets leave.
     ended: DFF<Bit>,
-    any_left: DFF<Bit>,
-    psn_after: DFF<Psn>,
-    since_ack_req: DFF<Bits<16>>,
-    asked: DFF<Bit>,
-    asked_psn: DFF<Psn>,
 }
 
 impl Logic for BurstSend {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            sender,
-            burst_held,
-            to_leave,
-            to_locate,
-            paths_due,
-            locations_due
-        );
-        dff_setup!(
-            self,
-            clock,
-            fault_located,
-            ended,
-            paths_awaited,
-            any_left,
-            psn_after,
-            since_ack_req,
-            asked,
-            asked_psn
-        );
-        clock_reset!(self, messages, buffers, paths, locations, faults);
+        dff_setup!(self, clock, sender, burst_held, to_leave, ended);
+        clock_reset!(self, messages, paths, locations, faults);
+        clock!(self, clock, sums);
         let op = self.op.val();
         let burst = self.burst_held.q.val();
         let sender = self.sender.q.val();
         let mtu_log2 = sender.mtu_log2;
         let rc = sender.rc;
 
-        // collect: messages
+        // collect
         let added = self.add.record.val();
-        join!(
-            self,
-            add_run => messages.in_run,
-            add_run => buffers.in_run,
-        );
-        let added_in_memory = !added.inline & added.length.any();
         self.messages.in_.valid.next = self.add.valid.val();
         self.messages.in_.record.next = AddedMessage {
             message: added,
-            in_memory: added_in_memory,
-        };
-        self.buffers.in_.valid.next = self.add.valid.val();
-        self.buffers.in_.record.next = Buffer {
-            in_memory: added_in_memory,
-            lkey: lkey(added.source),
-            va: local_va(added.source),
-            length: added.length,
+            in_memory: is_in_memory(added),
         };
         self.messages.mtu_log2.next = mtu_log2;
-        self.buffers.mtu_log2.next = mtu_log2;
-
-        // translate: request the location of every payload
-        let buffer = self.buffers.message.val();
-        let locating = self.buffers.run.val();
-        let to_locate = self.to_locate.q.val();
-        let locates = to_locate.any() & buffer.in_memory;
-        let passes = to_locate.any() & !buffer.in_memory;
-        let requested = locates & self.xlate_req.ready.val();
-        self.xlate_req.valid.next = locates;
-        self.xlate_req.record.next = TranslateRequest {
-            qp: sender.qp,
-            pd: sender.pd,
-            lkey: buffer.lkey,
-            va: buffer.va,
-            message_length: buffer.length,
-            offset: locating.segment.offset,
-            length: payload_length(locating.segment, mtu_log2),
-        };
-        self.buffers.take.next = requested;
-        self.buffers.take_all.next = passes;
-        if requested {
-            self.to_locate.d.next = to_locate - 1;
-        } else if passes {
-            self.to_locate.d.next = to_locate - locating.packets;
-        }
-
-        // collect: paths and locations
-        let new_path = self.path.record.val();
-        let paths_due = self.paths_due.q.val();
-        let path_arrives = self.path.valid.val() & self.paths_awaited.q.val();
-        let expected = paths_due + bit_cast::<7, 6>(self.expects.val());
-        self.paths.in_.valid.next = path_arrives & new_path.found;
-        self.paths.in_.data.next = new_path;
-        self.paths_due.d.next = if path_arrives & !new_path.found {
-            bits::<7>(0)
-        } else if path_arrives {
-            expected - 1
-        } else {
-            expected
-        };
-        let more_paths = self.expects.val().any();
-        self.paths_awaited.d.next = if path_arrives & !new_path.found {
-            false
-        } else if path_arrives {
-            (paths_due != 1) | more_paths
-        } else {
-            paths_due.any() | more_paths
-        };
-        let new_location = self.xlate_rsp.record.val();
-        let location_arrives = self.xlate_rsp.valid.val();
-        self.locations.in_.valid.next = location_arrives;
-        self.locations.in_.data.next = new_location;
-        self.locations_due.d.next = if requested & !location_arrives {
-            self.locations_due.q.val() + 1
-        } else if !requested & location_arrives {
-            self.locations_due.q.val() - 1
-        } else {
-            self.locations_due.q.val()
-        };
-        if location_arrives & new_location.fault {
-            self.fault_located.d.next = true;
-        }
+        self.locations.qp.next = sender.qp;
+        self.locations.pd.next = sender.pd;
+        self.locations.mtu_log2.next = mtu_log2;
+        join!(
+            self,
+            add_run => messages.in_run,
+            add => locations.add,
+            add_run => locations.add_run,
+            locate => locations.start,
+            locate_count => locations.count,
+            locations.xlate_req => xlate_req,
+            xlate_rsp => locations.xlate_rsp,
+            locations.located => located,
+            expects => paths.expects,
+            path => paths.path,
+            paths.pending => paths_pending,
+            paths.follow => paths_follow,
+        );
 
         // send
         let message = self.messages.message.val().message;
@@ -290,9 +188,8 @@ impl Logic for BurstSend {
         let ends = in_memory & location.fault & !self.ended.q.val();
         let leaves = moves & !ends & !self.ended.q.val();
         let length = payload_length(leaving, mtu_log2);
-        let pkts_since_ack_req = self.since_ack_req.q.val() + 1;
         let asks_between = if rc {
-            pkts_since_ack_req >= sender.ack_every
+            self.sums.with_this.val() >= sender.ack_every
         } else {
             burst.ack_req_all
         };
@@ -359,52 +256,29 @@ impl Logic for BurstSend {
             self.ended.d.next = self.ended.q.val() | ends;
         }
         // Whether a packet leaves comes late, and even whether one moves. As long as no payload of the burst is known that cannot be read, each packet that moves leaves.
-        let faulty = self.fault_located.q.val();
+        let faulty = self.locations.faulty.val();
         assert!(
             faulty | !moves | leaves,
             "a packet does not leave, but every payload can be read"
         );
-        let psn_behind = leaving.psn + 1;
-        let since_leaving = if ack_req {
-            bits::<16>(0)
-        } else {
-            pkts_since_ack_req
-        };
-        if leaves {
-            self.any_left.d.next = true;
-            self.psn_after.d.next = psn_behind;
-            self.since_ack_req.d.next = since_leaving;
-        }
-        // The PSN does not wait for whether the packet leaves.
-        let asked = self.asked.q.val();
-        let asks = asked | (leaves & ack_req);
-        let asking_psn = if asked {
-            self.asked_psn.q.val()
-        } else {
-            leaving.psn
-        };
-        self.asked.d.next = asks;
-        self.asked_psn.d.next = asking_psn;
-        self.asks.next = asks;
-        self.asking_psn.next = asking_psn;
+        self.sums.begins.next = self.locate.val();
+        self.sums.first_psn.next = op.state.rc.to_send;
+        self.sums.since_before.next = op.state.rc.pkts_since_ack_req;
+        self.sums.leaves.next = leaves;
+        self.sums.psn.next = leaving.psn;
+        self.sums.ack_req.next = ack_req;
+        self.sums.faulty.next = faulty;
+        join!(
+            self,
+            sums.any => any,
+            sums.next_psn => next_psn,
+            sums.pkts_since_ack_req => pkts_since_ack_req,
+            sums.asks => asks,
+            sums.asking_psn => asking_psn,
+        );
         self.done.next = moves & is_last;
         self.left.next = to_leave;
-        self.located.next = !to_locate.any() & !self.locations_due.q.val().any();
         self.faulty.next = faulty;
-        self.any.next = !faulty | self.any_left.q.val();
-        self.next_psn.next = if faulty {
-            self.psn_after.q.val()
-        } else {
-            psn_behind
-        };
-        self.pkts_since_ack_req.next = if faulty {
-            self.since_ack_req.q.val()
-        } else {
-            since_leaving
-        };
-        self.paths_pending.next = self.paths_awaited.q.val();
-        let is_last_path = path_arrives & (!new_path.found | (paths_due == 1));
-        self.paths_follow.next = self.paths_awaited.q.val() & !is_last_path;
 
         if self.locate.val() {
             self.sender.d.next = Sender {
@@ -417,13 +291,7 @@ impl Logic for BurstSend {
                 rc_entropy: self.rc_entropy.val(),
                 ack_every: op.settings.ack_every,
             };
-            self.to_locate.d.next = self.locate_count.val();
-            self.psn_after.d.next = op.state.rc.to_send;
-            self.since_ack_req.d.next = op.state.rc.pkts_since_ack_req;
-            self.fault_located.d.next = false;
             self.ended.d.next = false;
-            self.any_left.d.next = false;
-            self.asked.d.next = false;
         }
         if self.start.val() {
             self.burst_held.d.next = self.burst.val();
@@ -431,10 +299,6 @@ impl Logic for BurstSend {
         }
         if self.reset.val() {
             self.to_leave.d.next = bits::<6>(0);
-            self.to_locate.d.next = bits::<6>(0);
-            self.paths_due.d.next = bits::<7>(0);
-            self.paths_awaited.d.next = false;
-            self.locations_due.d.next = bits::<6>(0);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Processes a NACK, a Transport ACK or an expired timer of an MRC queue pair (reference: `MrcRequester::on_nack`, `on_timer`).
 
-use hdl_macros::hdl;
+use hdl_macros::{clock, hdl, join};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccRequest;
 use stellar_wire::hw::spray::{SprayFeedback, SprayRequest, SprayResponse};
@@ -8,13 +8,13 @@ use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowRespon
 use stellar_wire::hw::Psn;
 
 use crate::bundles::{CallSrc, UnitSrc};
-use crate::deadline::{earlier, reached, timeout};
 use crate::loss_requests::{loss_report, packet_request, path_request, ProbePath};
 use crate::loss_result::loss_result;
 use crate::loss_step::LossStep;
+use crate::loss_times::LossTimes;
 use crate::nack_verdict::{nack_verdict, named_psn};
 use crate::ports::of_port;
-use crate::records::{Op, OpKind, OpResult, RequesterState, StatPulses, TAIL_BITS};
+use crate::records::{Op, OpKind, OpResult, RequesterState, StatPulses};
 use crate::silent_plane::{avoids, lost, silent_planes};
 use crate::tail_probe::{after_tail_probe, is_lost_without_probe, with_probe_on};
 
@@ -48,7 +48,7 @@ pub struct LossFlow {
     from: DFF<Psn>,
     psn: DFF<Psn>,
     sent: DFF<SentPacket>,
-    expires_at: DFF<Bits<32>>,
+    times: LossTimes,
     /// The queue pair fails, because its peer refused the packet or because its retries are spent.
     refused: DFF<Bit>,
     exhausted: DFF<Bit>,
@@ -57,18 +57,10 @@ pub struct LossFlow {
     feedback: DFF<SprayFeedback>,
     /// The packet was late.
     timed_out: DFF<Bit>,
-    /// The next loss spends a retry of the queue pair: it has spent none, or the last one was a timeout ago.
-    spends_retry: DFF<Bit>,
-    /// If it does, the next one is spent from this time on.
-    next_retry: DFF<Bits<32>>,
     /// The probe asks a silent plane for a sign of life.
     asks: DFF<Bit>,
     /// No packet was examined yet that is not late.
     may_probe: DFF<Bit>,
-    /// A tail probe that asks for the packet is due.
-    probe_at: DFF<Bits<32>>,
-    /// The next one is due, if this one is sent now.
-    next_probe_at: DFF<Bits<32>>,
 }
 
 impl Logic for LossFlow {
@@ -86,17 +78,8 @@ impl Logic for LossFlow {
             exhausted,
             reports_path
         );
-        dff_setup!(
-            self,
-            clock,
-            feedback,
-            timed_out,
-            expires_at,
-            spends_retry,
-            next_retry
-        );
-        dff_setup!(self, clock, asks);
-        dff_setup!(self, clock, may_probe, probe_at, next_probe_at);
+        dff_setup!(self, clock, feedback, timed_out, asks, may_probe);
+        clock!(self, clock, times);
         let op = self.op.val();
         let step = self.step.q.val();
         let state = self.state.q.val();
@@ -107,18 +90,18 @@ impl Logic for LossFlow {
         let nack = nack_verdict(op.control, window);
 
         // check the timer
-        let expires_at = self.expires_at.q.val();
-        let late = reached(op.now, expires_at);
         let delays = state.delays;
         let may_probe = self.may_probe.q.val() & !delays.spent;
-        let probe_at = self.probe_at.q.val();
-        let probes = may_probe & reached(op.now, probe_at);
-        // A tail probe is due before the packet expires. Whether one is comes later than both times.
-        let or_probe = earlier(state.armed, state.deadline, probe_at);
-        let or_expiry = earlier(state.armed, state.deadline, expires_at);
+        self.times.state.next = state;
+        self.times.sent.next = window.sent;
+        self.times.computes.next = step == LossStep::ComputeExpiry;
+        self.times.may_probe.next = may_probe;
+        join!(self, op => times.op);
+        let late = self.times.late.val();
+        let probes = may_probe & self.times.tail_is_over.val();
         let rearmed = RequesterState {
             armed: true,
-            deadline: if may_probe { or_probe } else { or_expiry },
+            deadline: self.times.deadline.val(),
             ..state
         };
 
@@ -127,15 +110,10 @@ impl Logic for LossFlow {
         let plane_up = self.plane_up.val();
         let other_up = of_port(plane_up, !here) & !avoids(state, plane_up, !here);
         let path = self.spray.response.val();
-        let next_check = if delays.spent {
-            expires_at
-        } else {
-            earlier(true, self.next_probe_at.q.val(), expires_at)
-        };
         let takes_path = !state.probe;
         let mut awaited = state;
         awaited.armed = true;
-        awaited.deadline = next_check;
+        awaited.deadline = self.times.next_check.val();
         let mut rechecked = awaited;
         rechecked.probe_is_tail = true;
         let tail_probe = with_probe_on(awaited, path, true);
@@ -149,10 +127,8 @@ impl Logic for LossFlow {
         // Spend a retry, except for a packet that was not late. It covers what is lost until the next one is due. State and time have been stable for a cycle when a packet is
         // marked lost.
         let is_tail = timer & !self.timed_out.q.val();
-        let spends_retry = self.spends_retry.q.val() & !is_tail;
+        let spends_retry = self.times.spends_retry.val() & !is_tail;
         let exhausts = spends_retry & (state.retries >= op.settings.retry_budget);
-        self.spends_retry.d.next = !state.retries.any() | reached(op.now, state.next_retry);
-        self.next_retry.d.next = op.now + timeout(op.settings, state.retries + 1);
         let retries = if self.timed_out.q.val() & !sent.retries.all() {
             sent.retries + 1
         } else {
@@ -253,9 +229,6 @@ impl Logic for LossFlow {
                 self.psn.d.next = window.psn;
                 self.from.d.next = window.psn + 1;
                 self.sent.d.next = window.sent;
-                self.expires_at.d.next = window.sent.at + timeout(op.settings, window.sent.retries);
-                self.probe_at.d.next =
-                    window.sent.at + bit_cast::<32, TAIL_BITS>(state.delays.tail);
                 self.reports_path.d.next = true;
                 self.feedback.d.next = SprayFeedback::Timeout;
                 self.timed_out.d.next = true;
@@ -279,7 +252,7 @@ impl Logic for LossFlow {
                     // Something may find a packet lost each time before its timeout. That must end, too.
                     if sent.is_retransmit & spends_retry {
                         self.state.d.next.retries = state.retries + 1;
-                        self.state.d.next.next_retry = self.next_retry.q.val();
+                        self.state.d.next.next_retry = self.times.next_retry.val();
                     }
                     self.may_probe.d.next = false;
                     self.state.d.next.delays.spent = delays_after_probe.spent;
@@ -317,7 +290,7 @@ impl Logic for LossFlow {
                     } else {
                         if spends_retry {
                             self.state.d.next.retries = state.retries + 1;
-                            self.state.d.next.next_retry = self.next_retry.q.val();
+                            self.state.d.next.next_retry = self.times.next_retry.val();
                         }
                         if timer {
                             self.state.d.next.losses = lost(state.losses, plane_up, here);
@@ -364,7 +337,6 @@ impl Logic for LossFlow {
                 self.step.d.next = LossStep::Idle;
             }
         }
-        self.next_probe_at.d.next = op.now + bit_cast::<32, TAIL_BITS>(delays.tail);
         if self.reset.val() {
             self.step.d.next = LossStep::Idle;
         }

@@ -24,6 +24,8 @@ pub struct BurstMeasure {
     pub is_retransmit: Signal<In, Bit>,
     pub psn: Signal<In, Psn>,
     pub retries: Signal<In, Bits<8>>,
+    /// The packet is the oldest one of the window, which is sent again whatever the congestion window admits.
+    pub is_oldest: Signal<In, Bit>,
     /// MRC with early loss detection: time until a tail probe.
     pub tail: Signal<In, Bits<TAIL_BITS>>,
     /// The timers are examined at once, because a silent plane has to be asked for a sign of life.
@@ -77,6 +79,7 @@ pub struct BurstMeasure {
     here: DFF<Bits<6>>,
     others: DFF<Bits<6>>,
     admits_first: DFF<Bit>,
+    oldest: DFF<Bit>,
 }
 
 impl Logic for BurstMeasure {
@@ -101,7 +104,8 @@ impl Logic for BurstMeasure {
             follows,
             here,
             others,
-            admits_first
+            admits_first,
+            oldest
         );
         let op = self.op.val();
         let mtu_log2 = op.settings.mtu_log2;
@@ -123,6 +127,7 @@ impl Logic for BurstMeasure {
         if self.looks_up.val() {
             self.message_held.d.next = fetched.message;
             self.follows.d.next = fetched.follows;
+            self.oldest.d.next = self.is_oldest.val() & is_retransmit;
             self.segment_held.d.next = segment_at(fetched.message, self.psn.val(), mtu_log2);
             self.timeout_held.d.next = if self.asks_plane.val() {
                 bits::<32>(0)
@@ -153,7 +158,8 @@ impl Logic for BurstMeasure {
         };
         let size = burst_size(by_windows, segment.left, burst_limit(mtu_log2, only_short));
         let window_full = !is_retransmit & !space.any();
-        let admits_first = (rc | admits(cwnd_left, self.length_held.q.val())) & !window_full;
+        let by_cwnd = admits(cwnd_left, self.length_held.q.val());
+        let admits_first = (rc | self.oldest.q.val() | by_cwnd) & !window_full;
         if self.counts.val() {
             self.admits_first.d.next = admits_first;
             self.here.d.next = if is_retransmit & !rc {

@@ -86,7 +86,9 @@ impl MrcRequester {
     ) -> Option<RequestPacket> {
         let old = *self.window.sent(psn)?;
         let message = *self.messages.get(old.slot)?;
-        if message.fault.is_some() || !self.admits(&message, psn) {
+        // What is in flight behind the oldest packet may be lost, too, and nothing tells of it before that one arrives.
+        let admitted = psn == self.window.una() || self.admits(&message, psn);
+        if message.fault.is_some() || !admitted {
             return None;
         }
         let path = self.spray.choose(Some(old.ev), PlaneMask::only(port))?;

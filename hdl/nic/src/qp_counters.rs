@@ -12,7 +12,8 @@ use stellar_wire::hw::Qpn;
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::counter_rows::{CounterRows, SELECT_BITS};
-use crate::path_counters::{PathCounters, QpPath, ACTIVE_BITS, BACKUP_BITS};
+use crate::path_accesses::QpPath;
+use crate::path_counters::{PathCounters, ACTIVE_BITS, BACKUP_BITS};
 use crate::table_bits::PATH_SET_BITS;
 
 /// Counters in each group, in the order of `QpCounter`.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hdl_nic::path_counters::{PathCounters, QpPath, READ_LATENCY};
+use hdl_nic::path_accesses::QpPath;
+use hdl_nic::path_counters::{PathCounters, READ_LATENCY};
 use hdl_testkit::equivalence::check;
 use hdl_testkit::Dut;
 use proptest::prelude::*;

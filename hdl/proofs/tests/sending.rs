@@ -143,8 +143,8 @@ fn the_properties_of_tx_window_fail_for_a_changed_block() {
         ),
         (
             &["returned", "sack"],
-            "released_next = released + 8'd1",
-            "released_next = released + 8'd2",
+            "count_held_next = count_held + 8'd1",
+            "count_held_next = count_held + 8'd2",
         ),
         (
             &["slots"],
@@ -159,8 +159,8 @@ fn the_properties_of_tx_window_fail_for_a_changed_block() {
         (&["named"], "covered = up_to_cack", "covered = 32'hffffffff"),
         (
             &["ends"],
-            "if (~inside_) begin\n          step_next = Step_Respond;",
-            "if (~inside_) begin\n          step_next = Step_Seek;",
+            "if (~endings[2]) begin\n          next_step = Step_Respond;",
+            "if (~endings[2]) begin\n          next_step = Step_Seek;",
         ),
         (
             &["sweep"],

@@ -71,6 +71,7 @@ mod starved_queue;
 mod tail_probe;
 pub mod tenant_limits;
 mod tenant_queues;
+mod tenant_tag;
 mod tenant_wheel;
 pub mod timer_scan;
 mod timer_state;

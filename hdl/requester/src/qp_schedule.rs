@@ -1,21 +1,20 @@
 //! Schedule of the queue pairs at a port (reference: `stellar_transport::endpoint::scheduler::Schedule`).
 
-use hdl_congestion::DspMultiply;
 use hdl_macros::{clock, clock_reset, hdl, join};
-use hdl_primitives::{BlockRam, Checked, Parameters};
+use hdl_primitives::{Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::tenant::COST_BITS;
 use stellar_wire::hw::{Qpn, QPN_BITS};
-use stellar_wire::rows::{STEP_SHIFT, TENANT_BITS};
+use stellar_wire::rows::TENANT_BITS;
 
 use crate::bundles::{ChargeSrc, ScheduleSnk, ShareSnk};
 use crate::limit_client::LimitClient;
 use crate::schedule_inbox::ScheduleInbox;
-use crate::schedule_step::ScheduleStep;
+use crate::schedule_step::{next_step, Endings, ScheduleStep};
 use crate::share_rows::ShareRows;
 use crate::tenant_queues::TenantQueues;
+use crate::tenant_tag::TenantTag;
 use crate::tenant_wheel::TenantWheel;
-use crate::virtual_time::{charged, present, Tag};
 
 /// Maximum number of cycles from `rotate` or `deactivate` to the next valid head, if no tenant has a limit. With limits, the answer to a charge is waited for, too.
 pub const TURN_CYCLES: u64 = 16;
@@ -44,7 +43,7 @@ pub const WAKE_CYCLES: u64 = 15;
 /// wake-up is accepted until there is one. `wake_ready` is low while a resting tenant is moved.
 ///
 /// The queue of a tenant is a list (`TenantQueues`). The head of a tenant that waits does not change. After reset the queues are cleared, which takes 2^`Q` + 1 cycles in which `wake_ready`
-/// is low. The shares are cleared meanwhile (`ShareRows`). Virtual time and tags go on over a reset.
+/// is low. The shares are cleared meanwhile (`ShareRows`). Virtual time and tags (`TenantTag`) go on over a reset.
 ///
 /// `Q` is the log2 of the number of queue pairs, at most [`QPN_BITS`]. `P` is the log2 of the number of tenants, at most 12. Levels: 7 (the first bucket from the present one on).
 #[derive(LogicBlock, Default)]
@@ -71,12 +70,11 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     pub deactivate: Signal<In, Bit>,
 
     queues: TenantQueues<Q, P>,
-    tags: BlockRam<Tag, P>,
+    tag: TenantTag<P>,
     shares: ShareRows<Q, P>,
     limits: LimitClient<P>,
     wheel: TenantWheel<Q>,
     inbox: ScheduleInbox<Q, P>,
-    weigh: DspMultiply<16, COST_BITS, { 16 + COST_BITS }>,
 
     step: DFF<ScheduleStep>,
     /// There is a head.
@@ -85,10 +83,9 @@ pub struct QpSchedule<const Q: usize = 10, const P: usize = 12> {
     /// A wake-up is executed; a resting tenant is moved.
     waking: DFF<Bit>,
     returning: DFF<Bit>,
-    /// Head and number of the tenant to place, its tag, and whether it rests.
+    /// Head and number of the tenant to place, and whether it rests.
     moved: DFF<Bits<Q>>,
     moved_tenant: DFF<Bits<P>>,
-    tag: DFF<Tag>,
     rests: DFF<Bit>,
     /// Bytes that it has sent.
     paid: DFF<Bits<COST_BITS>>,
@@ -115,19 +112,17 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             clock,
             moved,
             moved_tenant,
-            tag,
             rests,
             paid,
             limited,
             keeps
         );
         clock_reset!(self, shares, limits, wheel, inbox);
-        clock!(self, clock, queues, tags, weigh);
+        clock!(self, clock, queues, tag);
         let step = self.step.q.val();
         let head = self.head.q.val();
         let moved = self.moved.q.val();
         let moved_tenant = self.moved_tenant.q.val();
-        let tag = self.tag.q.val();
         let rests = self.rests.q.val();
         let serving = self.serving.q.val();
         let waking = self.waking.q.val();
@@ -182,9 +177,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         } else {
             woken_tenant
         };
-        self.tags.read_address.next = of_row;
         self.shares.tenant.next = of_row;
-        let old_tag = self.tags.read_data.val();
         let share = self.shares.read.val();
 
         // keep the queues of tenants
@@ -207,15 +200,20 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             inbox.woken => queues.woken,
             inbox.woken_tenant => queues.woken_tenant,
         );
-        self.tags.write_enable.next = step == ScheduleStep::Place;
-        self.tags.write_address.next = moved_tenant;
-        self.tags.write_data.next = tag;
 
-        // weigh
-        self.weigh.a.next = share.step;
-        self.weigh.b.next = self.inbox.burst_cost.val();
-        let virtual_time =
-            bit_cast::<32, { 16 + COST_BITS }>(self.weigh.product.val() >> STEP_SHIFT as u64);
+        // tag of the tenant to place
+        let may_send = waking | self.limits.may_send.val();
+        self.tag.step.next = step;
+        self.tag.tenant.next = of_row;
+        self.tag.per_byte.next = share.step;
+        self.tag.may_send.next = may_send;
+        self.tag.moved_tenant.next = moved_tenant;
+        join!(
+            self,
+            inbox.burst_cost => tag.cost,
+            wheel.now => tag.now,
+            tag.turn => wheel.turn,
+        );
 
         // limits
         self.limits.pays.next = step == ScheduleStep::Pay;
@@ -232,19 +230,30 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         self.wheel.rests.next = places & !keeps & rests;
         self.wheel.enters.next = places & !keeps & !rests;
         self.wheel.head.next = moved;
-        self.wheel.turn.next = tag.turn;
         self.wheel.find.next = step == ScheduleStep::Find;
         self.wheel.take.next = step == ScheduleStep::Take;
         self.wheel.pop.next = step == ScheduleStep::Pop;
         self.wheel.wakes.next = (step == ScheduleStep::Return) & !waking;
 
-        let charged = charged(tag, virtual_time);
+        // step
+        let present = self.queues.already_present.val() | self.queues.has_others.val();
+        let endings = Endings {
+            cleared: self.shares.queue_pairs_cleared.val(),
+            starts,
+            wakes,
+            turns,
+            returns,
+            asks,
+            leaves,
+            alone,
+            limited: self.limited.q.val(),
+            paid: self.limits.paid.val(),
+            serving,
+            wheel_turns,
+            present,
+        };
+        self.step.d.next = next_step(step, endings);
         match step {
-            ScheduleStep::Sweep => {
-                if self.shares.queue_pairs_cleared.val() {
-                    self.step.d.next = ScheduleStep::Idle;
-                }
-            }
             ScheduleStep::Idle => {
                 if starts {
                     // No queue pair is present: it is the head at once, and its tenant has the turn.
@@ -252,26 +261,17 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                     self.keeps.d.next = true;
                     self.head.d.next = woken;
                     self.serving.d.next = true;
-                    self.step.d.next = ScheduleStep::Return;
                 } else if wakes {
                     self.waking.d.next = true;
-                    self.step.d.next = ScheduleStep::WakeRead;
-                } else if turns {
-                    self.step.d.next = ScheduleStep::TurnRead;
                 } else if returns {
                     self.returning.d.next = true;
-                    self.step.d.next = ScheduleStep::Return;
-                } else if asks {
-                    self.step.d.next = ScheduleStep::AskRead;
                 }
             }
-            ScheduleStep::TurnRead => self.step.d.next = ScheduleStep::Turn,
             ScheduleStep::Turn => {
                 let next = if alone { head } else { next_in_tenant };
                 let keeps = !wheel_turns & !share.limited;
                 self.moved.d.next = next;
                 self.moved_tenant.d.next = row_tenant;
-                self.tag.d.next = old_tag;
                 self.paid.d.next = self.inbox.burst_cost.val();
                 self.limited.d.next = share.limited;
                 self.keeps.d.next = keeps & !leaves;
@@ -279,30 +279,14 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 if leaves {
                     self.head.d.next = next_in_tenant;
                     self.serving.d.next = !alone;
-                    self.step.d.next = if alone {
-                        ScheduleStep::Find
-                    } else {
-                        ScheduleStep::Idle
-                    };
                 } else {
                     self.head.d.next = next;
                     self.serving.d.next = keeps;
-                    self.step.d.next = ScheduleStep::Multiply;
                 }
-            }
-            ScheduleStep::Multiply => self.step.d.next = ScheduleStep::Charge,
-            ScheduleStep::Charge => {
-                self.tag.d.next = charged;
-                self.step.d.next = if self.limited.q.val() {
-                    ScheduleStep::Pay
-                } else {
-                    ScheduleStep::Place
-                };
             }
             ScheduleStep::Pay => {
                 if self.limits.paid.val() {
                     self.rests.d.next = !self.limits.may_go_on.val();
-                    self.step.d.next = ScheduleStep::Place;
                 }
             }
             ScheduleStep::Place => {
@@ -311,42 +295,29 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                     self.inbox.wake_ends.next = waking;
                     self.waking.d.next = false;
                     self.returning.d.next = false;
-                    self.step.d.next = ScheduleStep::Idle;
-                } else {
-                    self.step.d.next = ScheduleStep::Find;
                 }
             }
             ScheduleStep::Find => {
-                if wheel_turns {
-                    self.step.d.next = ScheduleStep::Take;
-                } else {
+                if !wheel_turns {
                     self.returning.d.next = false;
-                    self.step.d.next = ScheduleStep::Idle;
                 }
             }
             ScheduleStep::Take => {
                 self.head.d.next = self.wheel.first.val();
                 self.serving.d.next = true;
-                self.step.d.next = ScheduleStep::Pop;
             }
             ScheduleStep::Pop => {
                 self.inbox.wake_ends.next = waking;
                 self.waking.d.next = false;
                 self.returning.d.next = false;
-                self.step.d.next = ScheduleStep::Idle;
             }
-            ScheduleStep::WakeRead => self.step.d.next = ScheduleStep::Wake,
             ScheduleStep::Wake => {
-                if self.queues.already_present.val() | self.queues.has_others.val() {
+                if present {
                     self.inbox.wake_ends.next = true;
                     self.waking.d.next = false;
-                    self.step.d.next = ScheduleStep::Idle;
-                } else {
-                    self.step.d.next = ScheduleStep::Return;
                 }
             }
             ScheduleStep::Return => {
-                let may_send = waking | self.limits.may_send.val();
                 self.moved.d.next = if waking { woken } else { rest_first };
                 self.moved_tenant.d.next = if waking {
                     woken_tenant
@@ -354,14 +325,8 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                     self.limits.answered_tenant.val()
                 };
                 self.rests.d.next = !may_send;
-                self.tag.d.next = if may_send {
-                    present(old_tag, self.wheel.now.val())
-                } else {
-                    old_tag
-                };
-                self.step.d.next = ScheduleStep::Place;
             }
-            ScheduleStep::AskRead => self.step.d.next = ScheduleStep::Idle,
+            _ => {}
         }
 
         self.returns.next = returns;

@@ -1,5 +1,6 @@
 //! Steps of the schedule of a port.
 
+use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
 /// What `QpSchedule` does in a cycle.
@@ -35,4 +36,110 @@ pub enum ScheduleStep {
     Return,
     /// The row of the first resting tenant is valid. Asks for it.
     AskRead,
+}
+
+/// What the step after a step depends on.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Endings {
+    /// `Sweep`: all is cleared.
+    pub cleared: Bit,
+    /// `Idle`: a queue pair wakes up while none is present, or while others are; the head was rotated or deactivated; a resting tenant is moved; one is asked for.
+    pub starts: Bit,
+    pub wakes: Bit,
+    pub turns: Bit,
+    pub returns: Bit,
+    pub asks: Bit,
+    /// `Turn`: the head is removed; it is the only queue pair of its tenant.
+    pub leaves: Bit,
+    pub alone: Bit,
+    /// `Charge`: the tenant has a limit.
+    pub limited: Bit,
+    /// `Pay`: the answer has come.
+    pub paid: Bit,
+    /// `Place`: there is a head.
+    pub serving: Bit,
+    /// `Find`: the wheel has tenants.
+    pub wheel_turns: Bit,
+    /// `Wake`: the queue pair, or another one of its tenant, is present.
+    pub present: Bit,
+}
+
+/// Returns the step after `step`.
+#[hdl_fn]
+pub fn next_step(step: ScheduleStep, endings: Endings) -> ScheduleStep {
+    match step {
+        ScheduleStep::Sweep => {
+            if endings.cleared {
+                ScheduleStep::Idle
+            } else {
+                ScheduleStep::Sweep
+            }
+        }
+        ScheduleStep::Idle => {
+            if endings.starts {
+                ScheduleStep::Return
+            } else if endings.wakes {
+                ScheduleStep::WakeRead
+            } else if endings.turns {
+                ScheduleStep::TurnRead
+            } else if endings.returns {
+                ScheduleStep::Return
+            } else if endings.asks {
+                ScheduleStep::AskRead
+            } else {
+                ScheduleStep::Idle
+            }
+        }
+        ScheduleStep::TurnRead => ScheduleStep::Turn,
+        ScheduleStep::Turn => {
+            if !endings.leaves {
+                ScheduleStep::Multiply
+            } else if endings.alone {
+                ScheduleStep::Find
+            } else {
+                ScheduleStep::Idle
+            }
+        }
+        ScheduleStep::Multiply => ScheduleStep::Charge,
+        ScheduleStep::Charge => {
+            if endings.limited {
+                ScheduleStep::Pay
+            } else {
+                ScheduleStep::Place
+            }
+        }
+        ScheduleStep::Pay => {
+            if endings.paid {
+                ScheduleStep::Place
+            } else {
+                ScheduleStep::Pay
+            }
+        }
+        ScheduleStep::Place => {
+            if endings.serving {
+                ScheduleStep::Idle
+            } else {
+                ScheduleStep::Find
+            }
+        }
+        ScheduleStep::Find => {
+            if endings.wheel_turns {
+                ScheduleStep::Take
+            } else {
+                ScheduleStep::Idle
+            }
+        }
+        ScheduleStep::Take => ScheduleStep::Pop,
+        ScheduleStep::Pop => ScheduleStep::Idle,
+        ScheduleStep::WakeRead => ScheduleStep::Wake,
+        ScheduleStep::Wake => {
+            if endings.present {
+                ScheduleStep::Idle
+            } else {
+                ScheduleStep::Return
+            }
+        }
+        ScheduleStep::Return => ScheduleStep::Place,
+        ScheduleStep::AskRead => ScheduleStep::Idle,
+    }
 }

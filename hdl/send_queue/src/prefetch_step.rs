@@ -3,7 +3,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 
-use crate::prefetch_state::PrefetchState;
+use crate::prefetch_state::{after_drop, after_visit, PrefetchState};
 
 /// What the block does in a cycle.
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -77,5 +77,91 @@ pub fn arrival_of(
         entries: if gathers { lines >> 1 } else { lines },
         lines,
         writes: counts | (follows & !row.long_entries) | gathered,
+    }
+}
+
+/// Returns the row that `Act`, `Follow` or `Gather` writes: `asked` after a request, `came` after entries that arrived. Entries that cross into another block change the row in `Follow`, those of 128 bytes in `Gather`.
+#[hdl_fn]
+pub fn after_work(
+    work: Work,
+    row: PrefetchState,
+    asked: PrefetchState,
+    came: PrefetchState,
+    lines: Bits<4>,
+) -> PrefetchState {
+    match work {
+        Work::Ask => asked,
+        Work::Visit => after_visit(row),
+        Work::Arrival => {
+            if row.drops {
+                after_drop(row, lines)
+            } else {
+                came
+            }
+        }
+    }
+}
+
+/// What the step after a step depends on, beside the read that arrives.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Endings {
+    /// `Take`: something is accepted.
+    pub accepts: Bit,
+    /// `Act`: the doorbell may have carried an entry; there may be something to read.
+    pub may_push: Bit,
+    pub may_read: Bit,
+    /// `Push`: other lines of a read are stored; the entry is stored, and no other one was posted.
+    pub storing: Bit,
+    pub pushes_last: Bit,
+}
+
+/// Returns the step after `step`.
+#[hdl_fn]
+pub fn next_step(step: PrefetchStep, arrival: Arrival, endings: Endings) -> PrefetchStep {
+    match step {
+        PrefetchStep::Take => {
+            if endings.accepts {
+                PrefetchStep::Act
+            } else {
+                PrefetchStep::Take
+            }
+        }
+        PrefetchStep::Act => {
+            if arrival.crosses {
+                PrefetchStep::Follow
+            } else if arrival.gathers {
+                PrefetchStep::Gather
+            } else if endings.may_push {
+                PrefetchStep::Push
+            } else if endings.may_read {
+                PrefetchStep::Read
+            } else {
+                PrefetchStep::Take
+            }
+        }
+        PrefetchStep::Follow => {
+            if arrival.gathers {
+                PrefetchStep::Gather
+            } else {
+                PrefetchStep::Take
+            }
+        }
+        PrefetchStep::Gather => {
+            if arrival.arrives {
+                PrefetchStep::Take
+            } else {
+                PrefetchStep::Gather
+            }
+        }
+        PrefetchStep::Push => {
+            if endings.storing {
+                PrefetchStep::Push
+            } else if endings.pushes_last {
+                PrefetchStep::Take
+            } else {
+                PrefetchStep::Read
+            }
+        }
+        PrefetchStep::Read => PrefetchStep::Take,
     }
 }

@@ -4,10 +4,8 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::WqeFetched;
 
-use crate::prefetch_state::{
-    after_arrival, after_take, is_next_read, is_rest, lacks_burst, needs_block, next_entries,
-    PrefetchState,
-};
+use crate::next_read::{is_next_read, is_rest, lacks_burst, needs_block, next_entries};
+use crate::prefetch_state::{after_arrival, after_take, PrefetchState};
 use crate::records::{Ask, Block};
 
 /// What the choice depends on, beside the queue pair's row.

@@ -9,26 +9,18 @@ use stellar_wire::hw::Qpn;
 use crate::ahead_count::AheadCount;
 use crate::block_pool::BlockPool;
 use crate::entry_store::{EntryStore, FirstLine};
+use crate::next_read::next_read;
+use crate::prefetch_accept::PrefetchAccept;
+use crate::prefetch_ask::{after_ask, is_near, is_near_behind, Chain};
 use crate::prefetch_rows::PrefetchRows;
 use crate::prefetch_state::{
-    after_arrival, after_ask, after_drop, are_few_under_way, ends_run, is_near, is_near_behind,
-    next_read, PrefetchState,
+    after_arrival, after_visit, are_few_under_way, ends_run, PrefetchState,
 };
-use crate::prefetch_step::{arrival_of, PrefetchStep, Work};
+use crate::prefetch_step::{after_work, arrival_of, next_step, Endings, PrefetchStep, Work};
 use crate::pushed_entry::PushedEntry;
 use crate::read_choice::{choose_push, choose_read, Chance};
-use crate::records::{
-    Arrived, Ask, AskKind, Block, BlockCount, Entry, Look, Rest, Wake, BLOCK_BITS,
-};
+use crate::records::{Arrived, Ask, AskKind, Block, Entry, Look, Rest, Wake, BLOCK_BITS};
 use crate::visit_queue::{Turn, VisitQueue};
-
-/// Blocks that return: the first and the last one of a chain, and how many there are.
-#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Chain {
-    first: Block,
-    last: Block,
-    count: BlockCount,
-}
 
 /// Cycles from a request that missed an entry, or from the arrival of an entry that was missed, to the wake-up of its queue pair.
 pub const WAKE_CYCLES: usize = 5;
@@ -103,6 +95,7 @@ pub struct WqePrefetch<
     /// High for one cycle when an entry that was missed is visible, and the last one of those under way or of a burst, or when it will not come because of a restart.
     pub wake: Signal<Out, Wake>,
 
+    accept: PrefetchAccept,
     rows: PrefetchRows<Q>,
     entries: EntryStore<E>,
     pool: BlockPool<B>,
@@ -112,17 +105,9 @@ pub struct WqePrefetch<
     fetches: SyncFifo<WqeFetch, 4, 5>,
     wakes: Delay<Wake, { WAKE_CYCLES - 2 }>,
     step: DFF<PrefetchStep>,
-    work: DFF<Work>,
     /// Fewer than half of the blocks are free.
     scarce: DFF<Bit>,
-    /// Pending request.
-    asking_valid: DFF<Bit>,
-    asking: DFF<Ask>,
-    /// The request in progress.
-    asked: DFF<Ask>,
-    qp: DFF<Qpn>,
-    /// The first line of a read, in `Act`.
-    answer: DFF<WqeFetched>,
+    /// The row behind `Act`.
     row: DFF<PrefetchState>,
     /// The queue pair of `row` has fewer entries ahead than it may have on its own.
     near: DFF<Bit>,
@@ -131,8 +116,6 @@ pub struct WqePrefetch<
     /// The request of the cycle before returned blocks.
     gave: DFF<Bit>,
     given: DFF<Chain>,
-    written_row: Signal<Local, PrefetchState>,
-    writes: Signal<Local, Bit>,
 }
 
 impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: usize> Logic
@@ -140,9 +123,17 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
 {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, work, scarce, asking_valid, asking, asked);
-        dff_setup!(self, clock, qp, answer, row, near, took, gave, given);
-        clock_reset!(self, entries, pool, visits, ahead, pushed_entry, fetches);
+        dff_setup!(self, clock, step, scarce, row, near, took, gave, given);
+        clock_reset!(
+            self,
+            accept,
+            entries,
+            pool,
+            visits,
+            ahead,
+            pushed_entry,
+            fetches
+        );
         clock!(self, clock, rows, wakes);
         let step = self.step.q.val();
         let takes = step == PrefetchStep::Take;
@@ -152,64 +143,29 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let storing = self.entries.others_come.val();
         let pushing = (step == PrefetchStep::Push) & !storing;
         let reads = step == PrefetchStep::Read;
-        let work = self.work.q.val();
-        let asked = self.asked.q.val();
-        let answer = self.answer.q.val();
+        let qp = self.accept.qp.val();
+        let work = self.accept.work.val();
+        let is_ask = work == Work::Ask;
+        let is_visit = work == Work::Visit;
+        let asked = self.accept.asked.val();
+        let answer = self.accept.answer.val();
         let offered = self.pushed_entry.offered.val();
 
         // accept
-        let held = self.asking_valid.q.val();
-        let asks = self.ask.valid.val();
-        let asking = if held {
-            self.asking.q.val()
-        } else {
-            self.ask.record.val()
-        };
-        let visit_due = self.visits.due.val() & self.fetches.in_.ready.val();
-        let fetched = self.fetched.record.val();
-        let fetched_due = self.fetched.valid.val() & !storing;
-        // A request comes late in a cycle. One that comes when something else is due waits.
-        let takes_ask = held | (asks & !visit_due & !fetched_due);
-        self.ask.ready.next = !held;
+        self.accept.step.next = step;
+        self.accept.visit_due.next = self.visits.due.val() & self.fetches.in_.ready.val();
+        self.accept.storing.next = storing;
         self.visits.takes.next = takes;
-        self.visits.takes_visit.next = takes & !held & visit_due;
         self.pushed_entry.takes.next = takes;
-        self.fetched.ready.next = (takes & !held & !visit_due) | storing;
-        assert!(
-            !storing | self.fetched.valid.val(),
-            "a gap between the entries of a read"
-        );
-        self.restarting.next = (held & (self.asking.q.val().kind == AskKind::Restarts))
-            | (acts & (work == Work::Ask) & (asked.kind == AskKind::Restarts));
-        if !held {
-            self.asking.d.next = self.ask.record.val();
-        }
-        self.asking_valid.d.next = (held & !takes) | (asks & !held & !(takes & takes_ask));
-        let qp = if !takes {
-            self.qp.q.val()
-        } else if takes_ask {
-            asking.qp
-        } else if visit_due {
-            self.visits.qp.val()
-        } else {
-            fetched.qp
-        };
-        self.qp.d.next = qp;
         self.rows.qp.next = qp;
-        if takes {
-            self.asked.d.next = asking;
-            self.work.d.next = if takes_ask {
-                Work::Ask
-            } else if visit_due {
-                Work::Visit
-            } else {
-                Work::Arrival
-            };
-            if held | asks | visit_due | fetched_due {
-                self.step.d.next = PrefetchStep::Act;
-            }
-            self.answer.d.next = fetched;
-        }
+        join!(
+            self,
+            ask => accept.ask,
+            accept.restarting => restarting,
+            visits.qp => accept.visit_qp,
+            accept.takes_visit => visits.takes_visit,
+            fetched => accept.fetched,
+        );
 
         // who may take a block
         let known = self.row.q.val();
@@ -217,7 +173,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.scarce.d.next = !free.get_bit(B) & !free.get_bit(B - 1);
         let chance = Chance {
             now: reads,
-            is_visit: work == Work::Visit,
+            is_visit,
             rings: asked.kind == AskKind::Rings,
             near: self.ahead.few.val() | self.near.q.val(),
             nobody_waits: self.visits.nobody_waits.val(),
@@ -235,8 +191,6 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             !acts | are_few_under_way(asked_row),
             "a queue pair reads too far ahead"
         );
-        let is_ask = work == Work::Ask;
-        let is_visit = work == Work::Visit;
         let arrival = arrival_of(step, work, asked_row, answer.behind, storing);
         let effect = after_ask(asked_row, asked);
         let rings = is_ask & (asked.kind == AskKind::Rings);
@@ -254,20 +208,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             asked_row.filling
         };
         let came = after_arrival(asked_row, block, arrival.entries);
-        let mut visited = asked_row;
-        visited.queued = false;
-        // Entries that cross into another block change the row in `Follow`, those of 128 bytes in `Gather`.
-        let acted = match work {
-            Work::Ask => effect.row,
-            Work::Visit => visited,
-            Work::Arrival => {
-                if asked_row.drops {
-                    after_drop(asked_row, arrival.lines)
-                } else {
-                    came
-                }
-            }
-        };
+        let visited = after_visit(asked_row);
         self.pool.follow_arriving.next = asked_row.filling;
         if acts {
             self.near.d.next = is_near(asked_row, is_ask, asked);
@@ -288,7 +229,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             long_entries: stored.long_entries,
         };
         self.entries.begins.next = arrival.others_follow;
-        self.entries.other.next = fetched;
+        self.entries.other.next = self.fetched.record.val();
         self.arrived.next = Arrived {
             valid: arrival.arrives | pushes,
             qp,
@@ -333,11 +274,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         // blocks
         self.gave.d.next = acts & is_ask & effect.gives;
         if acts {
-            self.given.d.next = Chain {
-                first: effect.first,
-                last: effect.last,
-                count: effect.count,
-            };
+            self.given.d.next = effect.chain;
         }
         self.pool.take.next = push_takes | choice.takes_block;
         self.pool.append.next = known.owned.any();
@@ -349,61 +286,30 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         self.pool.give_count.next = given.count;
 
         // step, and write back
-        self.written_row.next = acted;
-        self.writes.next = (acts & (is_ask | is_visit)) | arrival.writes;
-        match step {
-            PrefetchStep::Take => {}
-            PrefetchStep::Act => {
-                // Who returns blocks reads nothing.
-                self.took.d.next = false;
-                self.row.d.next = if is_ask { effect.row } else { visited };
-                self.step.d.next = if arrival.crosses {
-                    PrefetchStep::Follow
-                } else if arrival.gathers {
-                    PrefetchStep::Gather
-                } else if may_push {
-                    PrefetchStep::Push
-                } else if (is_ask & effect.may_read) | is_visit {
-                    PrefetchStep::Read
-                } else {
-                    PrefetchStep::Take
-                };
-            }
-            PrefetchStep::Follow => {
-                self.step.d.next = if arrival.gathers {
-                    PrefetchStep::Gather
-                } else {
-                    PrefetchStep::Take
-                };
-            }
-            PrefetchStep::Gather => {
-                if arrival.arrives {
-                    self.step.d.next = PrefetchStep::Take;
-                }
-            }
-            PrefetchStep::Push => {
-                self.took.d.next = push_takes;
-                if pushes {
-                    self.row.d.next = push.row;
-                }
-                self.written_row.next = push.row;
-                self.writes.next = pushes;
-                self.step.d.next = if storing {
-                    PrefetchStep::Push
-                } else if pushes & push.is_last {
-                    PrefetchStep::Take
-                } else {
-                    PrefetchStep::Read
-                };
-            }
-            PrefetchStep::Read => {
-                self.step.d.next = PrefetchStep::Take;
-                self.written_row.next = choice.row;
-                self.writes.next = true;
+        if acts {
+            // Who returns blocks reads nothing.
+            self.took.d.next = false;
+            self.row.d.next = if is_ask { effect.row } else { visited };
+        } else if step == PrefetchStep::Push {
+            self.took.d.next = push_takes;
+            if pushes {
+                self.row.d.next = push.row;
             }
         }
-        self.rows.writes.next = self.writes.val();
-        self.rows.written.next = self.written_row.val();
+        let endings = Endings {
+            accepts: self.accept.accepts.val(),
+            may_push,
+            may_read: (is_ask & effect.may_read) | is_visit,
+            storing,
+            pushes_last: pushes & push.is_last,
+        };
+        self.step.d.next = next_step(step, arrival, endings);
+        self.rows.written.next = match step {
+            PrefetchStep::Push => push.row,
+            PrefetchStep::Read => choice.row,
+            _ => after_work(work, asked_row, effect.row, came, arrival.lines),
+        };
+        self.rows.writes.next = (acts & (is_ask | is_visit)) | arrival.writes | pushes | reads;
         self.rows.clear.next = self.clear.val();
         self.rows.clear_qp.next = self.clear_index.val();
         self.pool.clear.next = self.clear.val();
@@ -434,7 +340,6 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         if self.reset.val() {
             self.step.d.next = PrefetchStep::Take;
             self.gave.d.next = false;
-            self.asking_valid.d.next = false;
         }
     }
 }

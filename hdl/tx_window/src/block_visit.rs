@@ -3,14 +3,15 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{WindowOp, WindowRequest};
-use stellar_wire::hw::Psn;
 
 use crate::blocks::{slot_of, unacknowledged, with_lost, Block, BlockSlots, Place};
 use crate::change::{named_in, visit_of, Added, ReadBlock};
 use crate::row::WindowRow;
 use crate::sack::{answered_slot, is_answered_block, last_named, LastNamed, SackSpan};
 use crate::step::Step;
-use crate::visit::{first_wanted, goes_on, pending_after, row_after, Goal, Pending, Visit};
+use crate::visit::{
+    first_wanted, goes_on, pending_after, row_after, Goal, Pending, Visit, VisitEnd,
+};
 
 /// Visits a block while the next one is read, and decides whether the operation goes on to that one. A SACK stays at a block while the records of its newly acknowledged packets are read.
 ///
@@ -56,19 +57,11 @@ pub struct BlockVisit {
     pub changed: Signal<Out, Bit>,
     /// The block that has been read has the answered packet.
     pub answers_here: Signal<Out, Bit>,
-    // In this cycle: the visit ends; the next one begins; another one follows.
-    pub advances: Signal<Out, Bit>,
+    /// The next visit begins in this cycle.
     pub loads: Signal<Out, Bit>,
-    pub more: Signal<Out, Bit>,
-    // Valid with `advances`.
-    /// The block has a slot that is wanted, and the PSN of the lowest one.
-    pub any_wanted: Signal<Out, Bit>,
-    pub first_wanted: Signal<Out, Psn>,
-    /// `Sack`: a packet that is not acknowledged has been found.
-    pub una_found: Signal<Out, Bit>,
-    /// The row with the bytes that have left flight, and as the visit leaves it.
+    /// The row with the bytes that have left flight.
     pub counted_row: Signal<In, WindowRow>,
-    pub row_after: Signal<Out, WindowRow>,
+    pub end: Signal<Out, VisitEnd>,
 
     visit_held: DFF<Visit>,
     changed_held: DFF<Bit>,
@@ -182,12 +175,14 @@ impl Logic for BlockVisit {
         self.visit.next = visit;
         self.changed.next = self.changed_held.q.val();
         self.answers_here.next = answers_here;
-        self.advances.next = advances;
         self.loads.next = loads;
-        self.more.next = more;
-        self.any_wanted.next = any_wanted;
-        self.first_wanted.next = first_wanted(visit);
-        self.una_found.next = una_found;
-        self.row_after.next = row_after(self.counted_row.val(), visit, pending, goal, is_last);
+        self.end.next = VisitEnd {
+            advances,
+            more,
+            any_wanted,
+            first_wanted: first_wanted(visit),
+            una_found,
+            row: row_after(self.counted_row.val(), visit, pending, goal, is_last),
+        };
     }
 }

@@ -1,7 +1,7 @@
 //! Transmit window in hardware: the state of every packet sent (`docs/transmit.md`).
 //!
-//! * [`tx_window`]: the functional unit of `docs/requester.md`; it executes one operation at a time, for all queue pairs of an engine.
-//! * [`blocks`]: the pool's blocks of 32 PSNs. [`free_list`] keeps the free ones, [`block_memory`] state and links of all.
+//! * [`tx_window`]: the functional unit of `docs/requester.md`; it executes one operation at a time, for all queue pairs of an engine, in the steps of [`step`], and tells its [`result`].
+//! * [`blocks`]: the pool's blocks of 32 PSNs. [`free_list`] keeps the free ones, [`block_memory`] state and links of all, [`released_blocks`] says which return.
 //! * [`block_walk`]: which block is read in each cycle.
 //! * [`block_visit`]: what an operation does to the blocks that it passes. [`change`] decides which slots it changes and looks for, [`visit`] what it learns, [`sack`] what a SACK names.
 //! * [`sent_access`]: which transmission records are read and written. [`sent_writer`] says where those of new packets go.
@@ -17,6 +17,7 @@ pub mod block_walk;
 pub mod blocks;
 pub mod change;
 pub mod free_list;
+pub mod released_blocks;
 pub mod result;
 pub mod row;
 pub mod sack;

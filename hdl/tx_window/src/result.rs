@@ -2,11 +2,16 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::{PacketState, SackVerdict, SentPacket, WindowResponse};
+use stellar_wire::hw::window::{
+    PacketState, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
+};
 use stellar_wire::hw::Psn;
 
 use crate::row::WindowRow;
+use crate::sack::{check_sack, SackSpan};
 use crate::sent_memory::{LengthSum, SUM_BITS};
+use crate::step::Step;
+use crate::visit::VisitEnd;
 
 /// Returns an empty result.
 #[hdl_fn]
@@ -68,4 +73,71 @@ pub fn is_newly_acked(state: PacketState) -> Bit {
 #[hdl_fn]
 pub fn stamp_matches(sent: SentPacket, stamp: Bits<16>) -> Bit {
     !sent.is_retransmit | (sent.at.get_bits::<16>(0) == stamp)
+}
+
+/// What a step finds for the result, beside the visit of a block.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Finding {
+    /// The block that has been read has the requested packet, or the answered one, and the packet's state.
+    pub state_known: Bit,
+    pub state: PacketState,
+    /// A record comes.
+    pub record_comes: Bit,
+    pub record: SentPacket,
+    /// The answered packet is in the window; the SACK is accepted, and there is something that it may acknowledge.
+    pub inside: Bit,
+    pub taken: Bit,
+}
+
+/// Returns the result after a step other than `Fetch`.
+#[hdl_fn]
+pub fn result_after(
+    result: WindowResponse,
+    step: Step,
+    asked: WindowRequest,
+    span: SackSpan,
+    finding: Finding,
+    end: VisitEnd,
+) -> WindowResponse {
+    let is_sack = asked.op == WindowOp::Sack;
+    let checks = step == Step::CheckSack;
+    let visits = step == Step::Visit;
+    let answers = finding.record_comes & is_sack;
+    let loses = finding.record_comes & (step == Step::ReadRecord);
+    let finds = end.advances & (asked.op == WindowOp::NextInFlight);
+    let mut after = result;
+    after.verdict = if checks {
+        check_sack(span, asked.bitmap)
+    } else {
+        result.verdict
+    };
+    after.overtaken = if visits & is_sack {
+        span.overtaken & (result.verdict == SackVerdict::Accepted)
+    } else {
+        result.overtaken
+    };
+    after.state = if finding.state_known {
+        finding.state
+    } else {
+        result.state
+    };
+    after.sent = if answers | loses {
+        finding.record
+    } else {
+        result.sent
+    };
+    // The timer has counted them.
+    after.sent.retries = if loses {
+        asked.sent.retries
+    } else {
+        after.sent.retries
+    };
+    after.answered = if answers {
+        finding.inside & finding.taken & stamp_matches(finding.record, asked.stamp)
+    } else {
+        result.answered
+    };
+    after.found = if finds { end.any_wanted } else { result.found };
+    after.psn = if finds { end.first_wanted } else { result.psn };
+    after
 }

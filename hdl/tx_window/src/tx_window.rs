@@ -10,17 +10,18 @@ use stellar_wire::hw::QPN_BITS;
 use crate::block_memory::BlockMemory;
 use crate::block_visit::BlockVisit;
 use crate::block_walk::BlockWalk;
-use crate::blocks::{last_place_before, range_of, state_of, Block, Place};
+use crate::blocks::{last_place_before, range_of, state_of, Place};
 use crate::change::{Added, ReadBlock};
 use crate::free_list::FreeList;
-use crate::result::{blank, stamp_matches, with_row, with_sum};
+use crate::released_blocks::ReleasedBlocks;
+use crate::result::{blank, result_after, with_row, with_sum, Finding};
 use crate::row::{
     after_allocate, after_bytes_left_flight, after_loss, after_sending, blocks_held, empty_row,
     room, WindowRow,
 };
-use crate::sack::{check_sack, first_psn, measure, SackSpan};
+use crate::sack::{first_psn, measure, SackSpan};
 use crate::sent_access::SentAccess;
-use crate::step::Step;
+use crate::step::{next_step, Endings, Step};
 
 /// Transmit windows of 2^`Q` queue pairs, which share 2^`B` blocks of 32 packets. Executes one operation at a time.
 ///
@@ -64,6 +65,7 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     sent: SentAccess<B, S>,
     walk: BlockWalk<Q>,
     visits: BlockVisit,
+    released: ReleasedBlocks,
 
     step: DFF<Step>,
     swept: DFF<Bits<QPN_BITS>>,
@@ -76,11 +78,6 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     held: DFF<Bits<8>>,
     last_place: DFF<Place>,
     span: DFF<SackSpan>,
-
-    /// Blocks that return with the response: their number, first and last. `Configure` returns all that are held.
-    released: DFF<Bits<8>>,
-    released_first: DFF<Block>,
-    released_last: DFF<Block>,
 
     /// `Allocate`: slots in the second block.
     range_end: DFF<Bits<32>>,
@@ -101,17 +98,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, swept, asked, row, inside, is_empty, held, last_place);
-        dff_setup!(
-            self,
-            clock,
-            span,
-            range_end,
-            result,
-            released,
-            released_first
-        );
-        dff_setup!(self, clock, released_last);
-        clock!(self, clock, rows, blocks, free);
+        dff_setup!(self, clock, span, range_end, result);
+        clock!(self, clock, rows, blocks, free, released);
         clock_reset!(self, sent, walk, visits);
         let step = self.step.q.val();
         let asked = self.asked.q.val();
@@ -124,6 +112,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let is_sack = asked.op == WindowOp::Sack;
         let is_next = asked.op == WindowOp::NextInFlight;
         let is_loss = asked.op == WindowOp::MarkLost;
+        let is_resent = asked.op == WindowOp::MarkRetransmitted;
         let asked_psn = first_psn(asked);
         let record = self.sent.record.val();
         let record_comes = self.sent.comes.val();
@@ -222,10 +211,10 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             visits.newly_acked => sent.newly_acked,
             visits.reads_answered => sent.reads_answered,
         );
-        let drains = self.sent.drains.val();
         let responds = (step == Step::Respond) & self.sent.may_respond.val();
 
         // Adds the lengths that have been read.
+        let end = self.visits.end.val();
         let sum = self.sent.sum.val();
         let sum_valid = self.sent.sum_valid.val();
         let counted = if sum_valid {
@@ -239,21 +228,10 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             known
         };
         self.visits.counted_row.next = row;
-        self.row.d.next = row;
-        self.result.d.next = counted;
-        if record_comes & is_sack {
-            self.result.d.next.sent = record;
-            self.result.d.next.answered = inside & taken & stamp_matches(record, asked.stamp);
-        }
 
         // Blocks that are taken and returned.
         let takes =
             ((step == Step::Allocate) & enters & asked.count.any()) | (step == Step::AllocateEnd);
-        let released = if asked.op == WindowOp::Configure {
-            self.held.q.val()
-        } else {
-            self.released.q.val()
-        };
         let sweeps = step == Step::Sweep;
         let swept = self.swept.q.val();
         self.free.fill.next = sweeps;
@@ -262,12 +240,21 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.free.link.next = takes & !((step == Step::Allocate) & is_empty);
         self.free.link_from.next = known.tail;
         self.free.link_to.next = free_block;
-        let returns = responds & released.any();
-        self.walk.releases.next = returns;
-        self.free.put.next = returns;
-        self.free.put_first.next = self.released_first.q.val();
-        self.free.put_last.next = self.released_last.q.val();
-        self.free.put_count.next = released;
+        self.free.put.next = self.released.returns.val();
+        self.released.step.next = step;
+        self.released.op.next = asked.op;
+        self.released.fetched.next = fetched;
+        self.released.held.next = self.held.q.val();
+        self.released.leaves.next = is_sack & end.advances & !end.una_found;
+        self.released.visited.next = visit.block;
+        self.released.responds.next = responds;
+        join!(
+            self,
+            released.returns => walk.releases,
+            released.first => free.put_first,
+            released.last => free.put_last,
+            released.count => free.put_count,
+        );
         self.has_free.next = self.free.count.val().any();
         self.blocks.write_link.next = self.free.written.val();
         self.blocks.link_block.next = self.free.written_block.val();
@@ -276,138 +263,81 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.blocks.write_block.next = visit.block;
         self.blocks.write_slots.next = visit.slots;
 
+        // step
+        if sweeps {
+            self.swept.d.next = swept + 1;
+        }
+        if step == Step::Idle {
+            self.asked.d.next = self.request.record.val();
+        }
+        let endings = Endings {
+            swept: swept.get_bits::<B>(0).all() & swept.get_bits::<Q>(0).all(),
+            accepts: self.request.valid.val(),
+            inside,
+            found_there,
+            record_due: self.sent.comes_next.val(),
+            loses,
+            goes_beyond: range.beyond.any(),
+            taken,
+            drains: self.sent.drains.val(),
+            responds,
+        };
+        self.step.d.next = next_step(step, asked.op, endings, end);
+
+        // What the operation begins with, and what it finds.
+        let finding = Finding {
+            state_known: (loads & answers_here) | (found_there & !is_resent & !is_next),
+            state: asked_state,
+            record_comes,
+            record,
+            inside,
+            taken,
+        };
+        self.result.d.next = result_after(counted, step, asked, span, finding, end);
+        if step == Step::Fetch {
+            let held = blocks_held(fetched);
+            self.result.d.next = blank(asked.psn, asked.sent);
+            self.inside.d.next = (asked_psn - fetched.una) < (fetched.next_psn - fetched.una);
+            self.is_empty.d.next = fetched_empty;
+            self.held.d.next = if fetched_empty { bits::<8>(0) } else { held };
+            self.last_place.d.next = last_place;
+            self.span.d.next = measure(asked, fetched);
+        }
+        if step == Step::Allocate {
+            self.range_end.d.next = range.beyond;
+        }
+
+        // The row as the step leaves it.
+        self.row.d.next = row;
         match step {
-            Step::Sweep => {
-                self.swept.d.next = swept + 1;
-                if swept.get_bits::<B>(0).all() & swept.get_bits::<Q>(0).all() {
-                    self.step.d.next = Step::Idle;
-                }
-            }
-            Step::Idle => {
-                self.asked.d.next = self.request.record.val();
-                if self.request.valid.val() {
-                    self.step.d.next = Step::Fetch;
-                }
-            }
             Step::Fetch => {
-                let held = blocks_held(fetched);
-                let configures = asked.op == WindowOp::Configure;
                 let empty = empty_row(asked.psn);
+                let configures = asked.op == WindowOp::Configure;
                 self.row.d.next = if configures { empty } else { fetched };
-                self.result.d.next = blank(asked.psn, asked.sent);
-                self.inside.d.next = (asked_psn - fetched.una) < (fetched.next_psn - fetched.una);
-                self.is_empty.d.next = fetched_empty;
-                self.held.d.next = if fetched_empty { bits::<8>(0) } else { held };
-                self.last_place.d.next = last_place;
-                self.span.d.next = measure(asked, fetched);
-                self.released.d.next = bits::<8>(0);
-                self.released_first.d.next = fetched.head;
-                self.released_last.d.next = fetched.tail;
-                self.step.d.next = match asked.op {
-                    WindowOp::Sack => Step::CheckSack,
-                    WindowOp::Allocate => Step::Allocate,
-                    WindowOp::Query | WindowOp::Configure => Step::Respond,
-                    _ => Step::Seek,
-                };
             }
             Step::Seek => {
-                if !inside {
-                    self.step.d.next = Step::Respond;
-                } else if found_there {
-                    if asked.op == WindowOp::MarkRetransmitted {
-                        self.row.d.next = after_sending(row, asked.sent.length);
-                        self.step.d.next = Step::Visit;
-                    } else if is_next {
-                        self.step.d.next = Step::Visit;
-                    } else {
-                        self.result.d.next.state = asked_state;
-                        self.step.d.next = if is_loss {
-                            Step::ReadRecord
-                        } else if self.sent.comes_next.val() {
-                            Step::Respond
-                        } else {
-                            Step::Drain
-                        };
-                    }
+                if found_there & is_resent {
+                    self.row.d.next = after_sending(row, asked.sent.length);
                 }
             }
             Step::ReadRecord => {
                 if loses {
-                    self.result.d.next.sent = record;
-                    self.result.d.next.sent.retries = asked.sent.retries;
                     self.row.d.next = after_loss(row, asked.psn, plane, record.length);
-                    self.step.d.next = Step::Respond;
                 }
             }
             Step::Allocate => {
-                self.range_end.d.next = range.beyond;
                 if asked.count.any() {
                     self.row.d.next =
                         after_allocate(row, asked.count, asked.bytes, first_block, is_empty);
                 }
-                self.step.d.next = if range.beyond.any() {
-                    Step::AllocateEnd
-                } else {
-                    Step::Respond
-                };
             }
-            Step::AllocateEnd => {
-                self.row.d.next.tail = free_block;
-                self.step.d.next = Step::Respond;
-            }
-            Step::CheckSack => {
-                self.result.d.next.verdict = check_sack(span, asked.bitmap);
-                if answers_here {
-                    self.result.d.next.state = asked_state;
-                }
-                self.step.d.next = Step::Visit;
-            }
+            Step::AllocateEnd => self.row.d.next.tail = free_block,
             Step::Visit => {
-                if is_sack & !taken {
-                    self.result.d.next.overtaken =
-                        span.overtaken & (result.verdict == SackVerdict::Accepted);
-                    self.step.d.next = Step::Respond;
-                }
-                if is_sack & taken {
-                    self.result.d.next.overtaken = span.overtaken;
-                }
-                if loads & answers_here {
-                    self.result.d.next.state = asked_state;
-                }
-                if self.visits.advances.val() {
-                    let any_wanted = self.visits.any_wanted.val();
-                    self.row.d.next = self.visits.row_after.val();
-                    if is_sack & !self.visits.una_found.val() {
-                        // The window has left this block.
-                        self.released.d.next = self.released.q.val() + 1;
-                        self.released_last.d.next = visit.block;
-                    }
-                    if is_next {
-                        self.result.d.next.found = any_wanted;
-                        self.result.d.next.psn = self.visits.first_wanted.val();
-                    }
-                    if !self.visits.more.val() {
-                        self.step.d.next = if is_next & any_wanted {
-                            Step::ReadFound
-                        } else if drains {
-                            Step::Drain
-                        } else {
-                            Step::Respond
-                        };
-                    }
+                if end.advances {
+                    self.row.d.next = end.row;
                 }
             }
-            Step::ReadFound => self.step.d.next = Step::Drain,
-            Step::Drain => {
-                if !drains {
-                    self.step.d.next = Step::Respond;
-                }
-            }
-            Step::Respond => {
-                if responds {
-                    self.step.d.next = Step::Idle;
-                }
-            }
+            _ => {}
         }
 
         self.rows.write_enable.next = responds | sweeps;

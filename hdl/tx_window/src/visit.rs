@@ -34,6 +34,22 @@ fn is_pending(pending: Pending) -> Bit {
     pending.lost_0 | pending.lost_1
 }
 
+/// How a visit ends.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct VisitEnd {
+    /// It ends in this cycle. Everything else is valid with this.
+    pub advances: Bit,
+    /// Another one follows.
+    pub more: Bit,
+    /// The block has a slot that is wanted, and the PSN of the lowest one.
+    pub any_wanted: Bit,
+    pub first_wanted: Psn,
+    /// `Sack`: a packet that is not acknowledged has been found.
+    pub una_found: Bit,
+    /// The row as the visit leaves it.
+    pub row: WindowRow,
+}
+
 /// Returns the lost packets of the block at `place` that the row names. 3 levels.
 #[hdl_fn]
 pub fn named_at(row: WindowRow, place: Place) -> Pending {

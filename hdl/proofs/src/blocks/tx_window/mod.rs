@@ -147,9 +147,9 @@ impl Logic for TxWindowProof {
             index: self.inner_window.walk_index_held.val(),
             visit,
             una_found: self.inner_window.visits_una_found_held.val(),
-            released: self.inner_window.released.val(),
-            released_first: self.inner_window.released_first.val(),
-            released_last: self.inner_window.released_last.val(),
+            released: self.inner_window.released_count_held.val(),
+            released_first: self.inner_window.released_first_held.val(),
+            released_last: self.inner_window.released_last_held.val(),
             range_end: self.inner_window.range_end.val(),
             result: self.inner_window.result.val(),
         };
@@ -237,11 +237,16 @@ impl Logic for TxWindowProof {
                 & (put_count <= bit_cast::<8, 3>(list.count))
                 & holds_low(
                     pool,
-                    self.inner_window.released_first.val(),
+                    self.inner_window.released_first_held.val(),
                     odd,
                     first_place,
                 )
-                & holds_low(pool, self.inner_window.released_last.val(), odd, put_last));
+                & holds_low(
+                    pool,
+                    self.inner_window.released_last_held.val(),
+                    odd,
+                    put_last,
+                ));
 
         // The windows.
         let accepts = self.request.valid.val() & self.window.request.ready.val();

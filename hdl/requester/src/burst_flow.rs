@@ -118,7 +118,7 @@ impl Logic for BurstFlow {
         self.measure.is_retransmit.next = is_retransmit;
         self.measure.psn.next = selected.psn;
         self.measure.retries.next = retries_before(selected);
-        self.measure.is_oldest.next = selected.psn == selected.una;
+        self.measure.is_oldest.next = (selected.psn == selected.una) & state.path_policy.spreads;
         self.measure.tail.next = state.delays.tail;
         // A message may be over before a packet can be late.
         self.measure.asks_plane.next = !state.armed & any_silent(state.losses);

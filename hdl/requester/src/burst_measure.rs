@@ -24,7 +24,7 @@ pub struct BurstMeasure {
     pub is_retransmit: Signal<In, Bit>,
     pub psn: Signal<In, Psn>,
     pub retries: Signal<In, Bits<8>>,
-    /// The packet is the oldest one of the window, which is sent again whatever the congestion window admits.
+    /// The packet is the oldest one of the window, and the policy spreads: it is sent again whatever the congestion window admits.
     pub is_oldest: Signal<In, Bit>,
     /// MRC with early loss detection: time until a tail probe.
     pub tail: Signal<In, Bits<TAIL_BITS>>,

@@ -37,10 +37,15 @@ impl PlaneLosses {
 }
 
 impl MrcRequester {
-    /// Whether every plane that is up has a path: the policy has more than one at a time, and takes none out of use by itself, and software denies none.
-    pub(super) fn keeps_all_paths(&self) -> bool {
+    /// Whether the policy has more than one path at a time, and takes none out of use by itself.
+    pub(super) fn spreads(&self) -> bool {
         let traits = self.config.policy.traits();
-        !traits.one_path && !traits.states && !self.spray.denies()
+        !traits.one_path && !traits.states
+    }
+
+    /// Whether every plane that is up has a path: the policy spreads, and software denies none.
+    pub(super) fn keeps_all_paths(&self) -> bool {
+        self.spreads() && !self.spray.denies()
     }
 
     /// Whether data packets keep away from a plane: it is silent, and the other one is up and is not. Its port may be up all the same, as the plane may be dead at

@@ -86,8 +86,10 @@ impl MrcRequester {
     ) -> Option<RequestPacket> {
         let old = *self.window.sent(psn)?;
         let message = *self.messages.get(old.slot)?;
-        // What is in flight behind the oldest packet may be lost, too, and nothing tells of it before that one arrives.
-        let admitted = psn == self.window.una() || self.admits(&message, psn);
+        // What is in flight behind the oldest packet may be lost, too, and nothing tells of it before that one arrives. With one path at a time, the oldest one is
+        // more likely to be late on a path that was left.
+        let is_oldest = psn == self.window.una() && self.spreads();
+        let admitted = is_oldest || self.admits(&message, psn);
         if message.fault.is_some() || !admitted {
             return None;
         }

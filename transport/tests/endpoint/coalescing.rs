@@ -15,6 +15,7 @@ use stellar_transport::rx::{
     RcOutcome, TrackedPacket,
 };
 use stellar_wire::mrc::{Entropy, Meth, Seth};
+use stellar_wire::rows::ASK_AFTER;
 use stellar_wire::time::PENDING_VISIT_LOG2;
 use stellar_wire::{Opcode, Position, Reth};
 
@@ -368,6 +369,13 @@ fn sixteen_packets_end_with_one_sack() {
     let (counters, _) = transfer(None, 64 * 1024, 32, 16);
     assert_eq!((counters.timeouts, counters.retransmissions), (0, 0));
     assert!((1..=2).contains(&counters.sacks), "{}", counters.sacks);
+}
+
+#[test]
+fn a_long_message_requests_a_sack_from_time_to_time() {
+    let (counters, _) = transfer(None, 64 * 1024, MAX_SACK_EVERY, 10 * ASK_AFTER);
+    assert_eq!((counters.timeouts, counters.retransmissions), (0, 0));
+    assert_eq!(counters.sacks, 10);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::Psn;
 pub const BURST_BYTES: u32 = 16 << 10;
 /// Packets of a burst, at most.
 pub const BURST_PACKETS: u32 = 32;
-/// MRC: when so many packets have left since the last one that requested a SACK, the last one of the burst requests one (`docs/transmit.md`, Receiving a SACK).
+/// MRC: when so many packets have left since the last one that requested a SACK, the last one of the burst requests one (`docs/transmit.md`, Tail probes).
 pub const ASK_AFTER: u32 = 16;
 /// Messages of fewer bytes are short. A burst of short messages is limited by its number of packets alone.
 pub const SHORT_MESSAGE: u32 = BURST_BYTES / BURST_PACKETS;

@@ -94,9 +94,9 @@ impl MrcRequester {
             return None;
         }
         let path = self.spray.choose(Some(old.ev), PlaneMask::only(port))?;
-        let mut packet = self.prepare(&message, psn, path, Some(time_stamp(now)), card)?;
+        let stamp = Some(time_stamp(now));
+        let mut packet = self.prepare(&message, psn, path, stamp, true, card)?;
         packet.retransmission = true;
-        packet.ack_req = true;
         self.window.resend(
             psn,
             Sent {
@@ -183,13 +183,13 @@ impl MrcRequester {
                 };
                 let psn = self.window.next();
                 left -= 1;
-                let mut packet = None;
-                if readable {
-                    packet = self.prepare(message, psn, path, None, card);
-                }
-                readable = packet.is_some();
                 let ends_message = psn.plus(1) == message.first.plus(message.packets);
                 let asks = self.requests(ends_message, left == 0);
+                let mut packet = None;
+                if readable {
+                    packet = self.prepare(message, psn, path, None, asks, card);
+                }
+                readable = packet.is_some();
                 self.unasked = if asks { 0 } else { self.unasked + 1 };
                 let sent = Sent {
                     ev: path.index,
@@ -203,8 +203,7 @@ impl MrcRequester {
                 self.window.push(sent, card.pool);
                 self.spray.on_sent(psn, path.index, sent.length);
                 self.start_timer(now, 0);
-                if let Some(mut packet) = packet {
-                    packet.ack_req = asks;
+                if let Some(packet) = packet {
                     self.count(&packet, path);
                     leave(packet);
                 }
@@ -265,6 +264,7 @@ impl MrcRequester {
         psn: Psn,
         path: Path,
         tseth: Option<Tseth>,
+        ack_req: bool,
         card: &Card<'_>,
     ) -> Option<RequestPacket> {
         let segment = segment(message, psn, self.qp.mtu, QpMode::Mrc);
@@ -275,7 +275,7 @@ impl MrcRequester {
         Some(RequestPacket {
             opcode: segment.opcode,
             psn,
-            ack_req: segment.last,
+            ack_req,
             retransmission: false,
             ext: extension_headers(message, &segment, tseth),
             payload,

@@ -179,31 +179,33 @@ fn the_properties_of_page_lookup_fail_for_a_changed_block() {
     sees_changes("page_lookup", 10, &changes);
 }
 
-/// As for `page_lookup`. A fence takes more than 16 cycles.
+/// As for `page_lookup`. A fence takes more than 32 cycles.
 #[test]
 fn the_properties_of_fence_control_fail_for_a_changed_block() {
-    let ends = "((step == FenceStep_Wait) & received_1) & (~old_open)";
+    let clear = "((step == FenceStep_Wait) & received_1) & (~old_open)";
+    let ends = "(step == FenceStep_Drain) & (settled == 4'hf)";
     let asks = "receive_valid = step == FenceStep_Ask";
-    let changes: [Change; 5] = [
+    let changes: [Change; 6] = [
         (
             &["uses_ended"],
-            ends,
+            clear,
             "(step == FenceStep_Wait) & received_1",
         ),
         (
             &["received"],
-            ends,
+            clear,
             "(step == FenceStep_Wait) & (~old_open)",
         ),
-        (&["once"], ends, "~old_open"),
-        (&["not_delayed"], ends, "1'b0"),
+        (&["once"], ends, "settled == 4'hf"),
+        (&["failures"], ends, "step == FenceStep_Drain"),
+        (&["not_delayed"], clear, "1'b0"),
         (
             &["never receive_valid_withdrawn"],
             asks,
             "receive_valid = (step == FenceStep_Ask) & ~receive_ready",
         ),
     ];
-    sees_changes("fence_control", 26, &changes);
+    sees_changes("fence_control", 48, &changes);
 }
 
 /// As for `page_lookup`: the search takes 6 s of processor time.

@@ -83,7 +83,11 @@ fn the_properties_of_burst_send_fail_for_a_changed_block() {
             "(moves & (~ends)) & (~ended)",
             "moves & (~ends)",
         ),
-        (&["messages"], "(~add[1]) & (|add[50:19])", "~add[1]"),
+        (
+            &["messages"],
+            "messages_in[771] = is_in_memory",
+            "messages_in[771] = ~add[1]",
+        ),
     ];
     sees_changes("burst_send", 8, &changes);
 }

@@ -16,7 +16,7 @@ const LOCATIONS: usize = 32;
 #[bundle]
 pub struct SendInsideSrc {
     pub ended: Signal<Out, Bit>,
-    pub locations_held: Signal<Out, Bits<6>>,
+    pub locations_locations_held: Signal<Out, Bits<6>>,
     pub locations_out_data: Signal<Out, TranslateResponse>,
     // The 64 words of a memory, ten to an array, which has no more than 32 elements: element 3 of `memory2` is word 23.
     pub messages_messages_memory_memory: [Signal<Out, AddedMessage>; 10],
@@ -149,7 +149,7 @@ impl Logic for BurstSendProof {
         }
         self.holds_messages.next = known;
         self.holds_locations.next =
-            bit_cast::<7, 6>(self.inner_send.locations_held.val()) == unused;
+            bit_cast::<7, 6>(self.inner_send.locations_locations_held.val()) == unused;
 
         self.reaches_sent.next = leaves & in_memory & packet.segments.first_translated;
         self.reaches_ended.next = moves & !leaves & stopped;

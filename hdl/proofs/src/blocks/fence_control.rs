@@ -1,6 +1,7 @@
 //! The fence of software.
 
 use hdl_macros::{clock, clock_reset, hdl, join};
+use hdl_nic::fence_control::SETTLE;
 use hdl_nic::fence_epochs::{BEGINS, ENDS};
 use hdl_nic::FenceControl;
 use hdl_primitives::{FenceSnk, FenceSrc};
@@ -22,6 +23,8 @@ pub struct FenceControlProof {
     /// A use begins, which is followed if none is, and another one.
     pub begins: Signal<In, Bit>,
     pub other_begins: Signal<In, Bit>,
+    /// A failure waits for the requester.
+    pub failures_wait: Signal<In, Bit>,
     /// The followed use ends.
     pub ends: Signal<In, Bit>,
     pub other_ends: Signal<In, EpochEnd>,
@@ -37,6 +40,8 @@ pub struct FenceControlProof {
     pub holds_received: Signal<Out, Bit>,
     /// A fence is done once, and only after it was accepted.
     pub holds_once: Signal<Out, Bit>,
+    /// A fence is done only when no failure has waited for [`SETTLE`] cycles.
+    pub holds_failures: Signal<Out, Bit>,
     /// A fence that waits for nothing is done: what begins behind it does not delay it.
     pub holds_not_delayed: Signal<Out, Bit>,
     /// A fence can wait for the followed use alone.
@@ -54,8 +59,9 @@ pub struct FenceControlProof {
     /// The receive direction has the fence, and is done with it.
     asked: DFF<Bit>,
     received: DFF<Bit>,
-    /// Cycles in which the fence had nothing to wait for.
-    idle: DFF<Bits<2>>,
+    /// Cycles in which the fence had nothing to wait for, and in which no failure waited.
+    idle: DFF<Bits<5>>,
+    calm: DFF<Bits<5>>,
 }
 
 impl Logic for FenceControlProof {
@@ -70,11 +76,12 @@ impl Logic for FenceControlProof {
             fenced,
             asked,
             received,
-            idle
+            idle,
+            calm
         );
         clock!(self, clock, others[..]);
         clock_reset!(self, control);
-        join!(self, fence => control.fence, control.receive => receive, receive_done => control.receive_done);
+        join!(self, fence => control.fence, control.receive => receive, receive_done => control.receive_done, failures_wait => control.failures_wait);
         let begins = self.begins.val();
         let other_begins = self.other_begins.val();
         let follows = self.follows.q.val();
@@ -151,16 +158,27 @@ impl Logic for FenceControlProof {
             self.others[1].q.val().any()
         };
         let waits = follows & self.before_fence.q.val();
-        let free = asked & received & !(follows & (self.epoch.q.val() != current)) & !old_others;
+        let failures_wait = self.failures_wait.val();
+        let uses_old = (follows & (self.epoch.q.val() != current)) | old_others;
+        let free = asked & received & !uses_old & !failures_wait;
+        let calm = self.calm.q.val();
+        self.calm.d.next = if failures_wait {
+            bits::<5>(0)
+        } else if calm < SETTLE {
+            calm + 1
+        } else {
+            calm
+        };
         self.idle.d.next = if !free | done {
-            bits::<2>(0)
+            bits::<5>(0)
         } else {
             self.idle.q.val() + 1
         };
         self.holds_uses_ended.next = !done | !waits;
         self.holds_received.next = !done | (asked & received);
         self.holds_once.next = !done | fenced;
-        self.holds_not_delayed.next = self.idle.q.val() != 3;
+        self.holds_failures.next = !done | (calm == SETTLE);
+        self.holds_not_delayed.next = self.idle.q.val() < SETTLE + 4;
         self.reaches_wait.next = self.control.waits.val() & waits & !old_others;
         self.reaches_done_with_later.next = done & follows;
 
@@ -170,6 +188,7 @@ impl Logic for FenceControlProof {
             self.asked.d.next = false;
             self.received.d.next = false;
             self.idle.d.next = bits(0);
+            self.calm.d.next = bits(0);
             for e in 0..2 {
                 self.others[e].d.next = bits(0);
             }

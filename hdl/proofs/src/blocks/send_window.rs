@@ -41,6 +41,9 @@ pub struct SendWindowProof {
     pub counts: Signal<In, Bit>,
     pub cwnd: Signal<In, Bits<24>>,
     pub in_flight: Signal<In, Bits<24>>,
+    // Whether a packet that is sent again goes beyond the congestion window, and whether the timers are examined at once.
+    pub is_oldest: Signal<In, Bit>,
+    pub asks_plane: Signal<In, Bit>,
     pub starts: Signal<In, Bit>,
     pub has_path: Signal<In, Bit>,
     // What else the collection waits for.
@@ -157,6 +160,8 @@ impl Logic for SendWindowProof {
         self.measure.psn.next = bits(0);
         self.measure.retries.next = bits(0);
         self.measure.tail.next = bits(0);
+        self.measure.is_oldest.next = self.is_oldest.val();
+        self.measure.asks_plane.next = self.asks_plane.val();
         self.measure.sets_space.next = selects;
         self.measure.psn_space.next = allowed;
         self.measure.pool_space.next = if rc { bits::<6>(63) } else { window.room };

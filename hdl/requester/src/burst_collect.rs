@@ -74,6 +74,8 @@ pub struct BurstCollect {
     pub nops: Signal<Out, Bit>,
     /// Valid with `begins`: the last packet is the last one of its message.
     pub ends_message: Signal<Out, Bit>,
+    /// MRC, valid with `begins`: number of newest packets of which none requests a SACK, if the burst requests none.
+    pub unasked: Signal<Out, Bits<6>>,
 
     /// Messages of the burst.
     pub add: FlowSrc<Message>,
@@ -97,6 +99,7 @@ pub struct BurstCollect {
     nops_seen: DFF<Bit>,
     /// The burst, as far as it is collected, ends with a message.
     ends_so_far: DFF<Bit>,
+    unasked_so_far: DFF<Bits<6>>,
     /// The message that was taken in the last cycle.
     new: DFF<Bit>,
     new_message: DFF<Message>,
@@ -115,6 +118,7 @@ impl Logic for BurstCollect {
             bytes,
             nops_seen,
             ends_so_far,
+            unasked_so_far,
             new,
             new_message,
             new_run
@@ -134,12 +138,14 @@ impl Logic for BurstCollect {
         let taken = self.taken.record.val();
         let is_taken = (step == Step::TakeMessages) & self.taken.valid.val();
         let head_ends = has_all_left(self.head.val().run);
+        let with_head = bit_cast::<6, 4>(op.state.unasked) + self.head.val().run.packets;
         if starts {
             self.held.d.next = self.head.val();
             self.others.d.next = bits::<6>(0);
             self.nops_seen.d.next = false;
             self.bytes.d.next = self.head.val().bytes;
             self.ends_so_far.d.next = head_ends;
+            self.unasked_so_far.d.next = with_head;
         }
 
         // messages: the first one, then the others
@@ -166,6 +172,7 @@ impl Logic for BurstCollect {
         if new {
             self.others.d.next = others + new_run.packets;
             self.ends_so_far.d.next = has_all_left(new_run);
+            self.unasked_so_far.d.next = self.unasked_so_far.q.val() + new_run.packets;
             self.bytes.d.next =
                 self.bytes.q.val() + bytes_of(new_run.segment, new_run.packets, mtu_log2);
         }
@@ -223,6 +230,11 @@ impl Logic for BurstCollect {
             head_ends
         } else {
             self.ends_so_far.q.val()
+        };
+        self.unasked.next = if starts {
+            with_head
+        } else {
+            self.unasked_so_far.q.val()
         };
         self.window.start.next = begins & !rc & !head.is_retransmit;
         self.window.request.next = WindowRequest {

@@ -149,7 +149,7 @@ impl Logic for Bursts {
             collect.expects => send.expects,
         );
         self.begins.next = begins;
-        let unasked = bit_cast::<6, 4>(op.state.unasked) + count;
+        let unasked = self.collect.unasked.val();
         let asks_by_count = unasked >= (ASK_AFTER as u64);
         let last_asks = kind.ack_req_all | self.collect.ends_message.val() | asks_by_count;
         self.unasked.next = if last_asks {

@@ -30,8 +30,9 @@ enum FenceStep {
 
 /// Executes one fence at a time. A fence is done when the receive direction is done with it, and when everything of the transmit direction that began
 /// before it has ended: every location of a payload given to the requester is read or dropped, every queued packet is with its lane, every read of send
-/// queue entries is complete, and the requester has taken every control packet that was queued for it. A read that is complete has its data or its timeout. What has failed until then, a read or a queue pair, the requester has executed, too: the fence ends after [`SETTLE`] cycles in which
-/// no failure waits. Those that come meanwhile may be waited for as well; each ends a queue pair, so there are few.
+/// queue entries is complete, and the requester has taken every control packet that was queued for it. A read that is complete has its data or its timeout.
+/// What has failed until then, a read or a queue pair, the requester has executed, too: the fence ends after [`SETTLE`] cycles in which no failure waits. Those that
+/// come meanwhile may be waited for as well; each ends a queue pair, so there are few.
 ///
 /// A fence stops nothing: what begins behind it is of the new epoch, and is not waited for. So a read that hangs delays the fence, and nothing else. A port that
 /// does not send delays it until [`StuckPort`](crate::stuck_port::StuckPort) has its frames dropped. LUT levels: those of [`FenceEpochs`].

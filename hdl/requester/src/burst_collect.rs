@@ -99,6 +99,7 @@ pub struct BurstCollect {
     nops_seen: DFF<Bit>,
     /// The burst, as far as it is collected, ends with a message.
     ends_so_far: DFF<Bit>,
+    /// What `unasked` is if the burst begins now. It is added up beside the number of packets, because the state of the queue pair waits for whether it asks.
     unasked_so_far: DFF<Bits<6>>,
     /// The message that was taken in the last cycle.
     new: DFF<Bit>,

@@ -4,8 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::wqe::Wqe;
-use stellar_wire::hw::FromBits;
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{FromBits, Qpn};
 
 use crate::entry::has_rest;
 use crate::prefetch_state::{ahead_of, lines_of, PrefetchState, BLOCK_ENTRIES, BURST};

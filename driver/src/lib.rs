@@ -57,6 +57,7 @@ mod ring;
 #[cfg(test)]
 mod sanitizer;
 mod tenants;
+mod vectors;
 mod vfio;
 mod vfio_user;
 

@@ -8,6 +8,7 @@ use stellar_wire::rows::TENANT_BITS;
 use crate::numbers::{DoorbellPages, Numbers, QueuePairNumbers, Runs};
 use crate::probe::Probe;
 use crate::qp::SEND_ENTRIES;
+use crate::vectors::VECTORS;
 
 /// The event queue of the card itself.
 pub const CARD_EVENTS: u16 = 0;
@@ -46,6 +47,8 @@ pub struct Limits {
     pub domains: u32,
     /// Contexts: each has a doorbell page.
     pub contexts: u32,
+    /// Hosts that queue pairs can be connected to at a time (verbs: `max_ah`). Queue pairs with the same way to their peers, by both ports, count once.
+    pub peer_hosts: u32,
     /// Contexts with a share of the ports of their own ([`crate::Device::set_tenant_share`]); further ones have one together.
     pub tenant_shares: u32,
     /// Contexts with an event queue of their own; further ones share that of the card.
@@ -82,6 +85,7 @@ impl Limits {
             translations: 1 << probe.features.log2_translations,
             domains: DOMAINS,
             contexts: DOORBELL_PAGES,
+            peer_hosts: VECTORS,
             tenant_shares: TENANTS,
             event_queues: (1 << probe.features.log2_event_queues) - 1,
             send_window: probe.features.send_window().min(MAX_MPR),

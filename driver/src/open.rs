@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stellar_wire::config::{EndpointConfig, PlaneAddress, RxConfig, TenantShare};
 use stellar_wire::host::registers::{MAX_PAYLOAD, MAX_READ, UDP_PORT};
 use stellar_wire::host::{ConsumerIndex, Eqe};
-use stellar_wire::rows::{ConfigSelect, ControlPeerRow, EmttRow, MrRow, QpRow, RingRow, Row as _};
+use stellar_wire::rows::{ConfigSelect, EmttRow, MrRow, PeerRow, QpRow, RingRow, Row as _};
 use stellar_wire::MacAddr;
 
 use crate::admin::{self, AdminQueue};
@@ -23,6 +23,7 @@ use crate::on_demand::Reach;
 use crate::probe::Probe;
 use crate::profiles::Profiles;
 use crate::ring::Ring;
+use crate::vectors::{AddressVectors, VECTORS};
 
 /// Address of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,7 @@ pub(crate) struct Shared {
     pub config: DeviceConfig,
     pub profiles: Mutex<Profiles>,
     pub pools: Mutex<Pools>,
+    pub vectors: Mutex<AddressVectors>,
     pub events: Mutex<Events>,
     /// Shares that were set, by doorbell page.
     pub shares: Mutex<BTreeMap<u16, TenantShare>>,
@@ -158,6 +160,7 @@ impl Probe {
         // `Shared` resets the card before the ring is freed. So it exists before the card gets the address of the ring.
         let device = Device(Arc::new(Shared {
             pools: Mutex::new(Pools::new(&Limits::of(&self))),
+            vectors: Mutex::new(AddressVectors::new(VECTORS)),
             events: Mutex::new(Events::new(ring)),
             shares: Mutex::default(),
             admin: Mutex::new(admin),
@@ -186,8 +189,7 @@ impl Probe {
     fn clear_tables(&self, card: &Card) -> Result<(), DeviceError> {
         let queue_pairs = 1 << self.features.log2_queue_pairs;
         card.fill_table(ConfigSelect::Qp, queue_pairs, &QpRow::default())?;
-        let nobody = ControlPeerRow::default();
-        card.fill_table(ConfigSelect::ControlPeer, queue_pairs, &nobody)?;
+        card.fill_table(ConfigSelect::Peer, queue_pairs, &PeerRow::default())?;
         let regions = 1 << self.features.log2_regions;
         card.fill_table(ConfigSelect::Mr, regions, &MrRow::default())
     }

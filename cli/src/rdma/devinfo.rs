@@ -136,6 +136,7 @@ fn limits(limits: &Limits) {
     line(1, "max_receive_window", limits.receive_window);
     line(1, "entropy_profiles", limits.entropy_profiles);
     line(1, "explicit_profiles", limits.explicit_profiles);
+    line(1, "max_ah", limits.peer_hosts);
     line(1, "rc_paths", limits.rc_paths);
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use stellar_wire::config::{AllowedPaths, ImmConfig, QpConfig, SqRing, TransportConfig};
+use stellar_wire::config::{AllowedPaths, QpConfig, SqRing, TransportConfig};
 use stellar_wire::host::{PathCountSelect, WqeSize};
 use stellar_wire::rows::PathUseRow;
 
 use super::attributes::{InitAttributes, Modify, Place, QueuePairConfig, Transport};
+use super::entries::Entries;
 use super::path_sums::PathSums;
 use super::state::{IllegalTransition, QpState};
 use super::{rows, Shared};
@@ -15,7 +16,6 @@ use crate::connect::Connection;
 use crate::device::DeviceError;
 use crate::error::Error;
 use crate::numbers::engine_of;
-use crate::open::Shared as Device;
 use crate::paths::PathTraffic;
 use crate::pd::Domain;
 use crate::profiles::DEFAULT_PROFILE;
@@ -36,26 +36,6 @@ pub trait Completions {
 
     /// Removes a queue pair's ring from the card.
     fn detach(&self, qp: u32) -> Result<(), DeviceError>;
-}
-
-/// Entries of the card's stash that are one queue pair's.
-pub struct StashPart {
-    first: u32,
-    count: u32,
-}
-
-impl StashPart {
-    /// Allocates what a queue pair needs.
-    fn take(device: &Device, imm: &ImmConfig) -> Result<Self, Error> {
-        let count = imm.stash_entries();
-        let first = lock(&device.pools).stash.take(count)?;
-        Ok(Self { first, count })
-    }
-
-    /// Releases it. The card uses it no more.
-    fn give_back(&self, device: &Device) {
-        lock(&device.pools).stash.give_back(self.first, self.count);
-    }
 }
 
 /// A queue pair without the software side of its rings.
@@ -181,22 +161,17 @@ impl<C: Completions> Core<C> {
         let init = lock(&self.shared.inner).init;
         let config = config(init)?;
         let device = &self.domain.context.device;
-        let stash = match &config.transport {
-            TransportConfig::Mrc(_) => Some(StashPart::take(device, &config.imm)?),
-            TransportConfig::Rc(_) => None,
-        };
-        let ports = device.probe.features.ports;
-        let first = stash.as_ref().map_or(0, |part| part.first);
-        if let Err(error) = rows::write_receive(&device.card, ports, &config, profile, first) {
+        let entries = Entries::take(device, &config)?;
+        if let Err(error) = rows::write_receive(&device.card, &config, profile, &entries) {
             // Without its context, which comes last, it takes no packets.
-            stash.inspect(|part| part.give_back(device));
+            entries.give_back(device);
             return Err(error.into());
         }
         self.completions.set_live(self.shared.number, true);
         let mut inner = lock(&self.shared.inner);
         inner.config = Some(config);
         inner.profile = profile;
-        inner.stash = stash;
+        inner.entries = Some(entries);
         Ok(())
     }
 
@@ -301,8 +276,8 @@ impl<C: Completions> Core<C> {
             let mut inner = lock(&self.shared.inner);
             inner.config = None;
             inner.allowed = None;
-            if let Some(part) = inner.stash.take() {
-                part.give_back(device);
+            if let Some(entries) = inner.entries.take() {
+                entries.give_back(device);
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 mod attributes;
 mod choice;
 mod core;
+mod entries;
 mod mediated;
 mod mrc;
 mod path_sums;
@@ -41,7 +42,8 @@ pub use state::{IllegalTransition, QpState};
 pub use work::{PostError, Source, WorkRequest, WrOpcode};
 
 pub(crate) use self::core::Completions;
-use self::core::{Core, StashPart};
+use self::core::Core;
+use entries::Entries;
 use work::Work;
 
 /// Smallest and largest send queue.
@@ -66,8 +68,8 @@ struct Inner {
     config: Option<QpConfig>,
     /// Number of its entropy profile on the card, while there is a configuration.
     profile: u8,
-    /// Entries of the card's stash that the queue pair has, present while the card has its rows over MRC.
-    stash: Option<StashPart>,
+    /// What it has of the card's shared tables, while there is a configuration.
+    entries: Option<Entries>,
     /// Present over MRC while the card has the rows of RTS.
     allowed: Option<AllowedPaths>,
     /// What was counted on paths in this state RTS.
@@ -83,7 +85,7 @@ impl Shared {
             init: InitAttributes::default(),
             config: None,
             profile: DEFAULT_PROFILE,
-            stash: None,
+            entries: None,
             allowed: None,
             counted: PathSums::default(),
         };

@@ -1,10 +1,9 @@
 //! Table rows of a queue pair, in the order in which they may be written.
 
 use stellar_wire::config::{QpConfig, TransportConfig};
-use stellar_wire::rows::{
-    ConfigSelect, ControlPeerRow, PathUseRow, QpRow, QpState, RequesterRow, Row,
-};
+use stellar_wire::rows::{ConfigSelect, PathUseRow, PeerRow, QpRow, QpState, RequesterRow, Row};
 
+use super::entries::Entries;
 use crate::card::Card;
 use crate::device::DeviceError;
 use crate::profiles::DEFAULT_PROFILE;
@@ -20,13 +19,6 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn put(&self, select: ConfigSelect, row: &impl Row) -> Result<(), DeviceError> {
         self.card.write_row(select, self.config.number, row)
-    }
-
-    /// Addresses of its frames at each of this many ports. Acknowledgements need them too.
-    fn put_addresses(&self, ports: u8) -> Result<(), DeviceError> {
-        let tables = [ConfigSelect::Address0, ConfigSelect::Address1];
-        let mut each = tables.into_iter().enumerate().take(ports.into());
-        each.try_for_each(|(port, table)| self.put(table, &self.config.address_row(port)))
     }
 
     /// The send side, which names the doorbell page. Without a doorbell the card sends no requests.
@@ -51,25 +43,24 @@ impl Rows<'_> {
     }
 }
 
-/// Ready to receive, at a card of this many ports. The receive side comes first: it forgets packets of an old connection that wait for an acknowledgement before the addresses are those of the new
-/// peer. The context comes last: it lets packets in. The send side is there because the card takes a queue pair's consumer
-/// indices only from the page that its requester's row names. `stash` is the first of its entries of the stash.
+/// Ready to receive. The receive side comes first: it forgets packets of an old connection that wait for an acknowledgement before the peer is the new one.
+/// The context comes last: it lets packets in. The send side is there because the card takes a queue pair's consumer indices only from the page that its
+/// requester's row names.
 pub fn write_receive(
     card: &Card,
-    ports: u8,
     config: &QpConfig,
     profile: u8,
-    stash: u32,
+    entries: &Entries,
 ) -> Result<(), DeviceError> {
     let rows = Rows {
         card,
         config,
         profile,
     };
-    rows.put(ConfigSelect::Responder, &config.responder_row(stash))?;
-    rows.put_addresses(ports)?;
+    let responder = config.responder_row(entries.first_of_stash());
+    rows.put(ConfigSelect::Responder, &responder)?;
     rows.put_requester()?;
-    rows.put(ConfigSelect::ControlPeer, &config.control_peer_row())?;
+    rows.put(ConfigSelect::Peer, &config.peer_row(entries.vector))?;
     rows.put(ConfigSelect::Qp, &config.context_row())
 }
 
@@ -100,7 +91,7 @@ pub fn stop(card: &Card, config: &QpConfig) -> Result<(), DeviceError> {
         ..config.context_row()
     };
     rows.put(ConfigSelect::Qp, &context)?;
-    rows.put(ConfigSelect::ControlPeer, &ControlPeerRow::default())?;
+    rows.put(ConfigSelect::Peer, &PeerRow::default())?;
     rows.put(ConfigSelect::Requester, &RequesterRow::default())?;
     rows.put_send_queue()
 }

@@ -22,7 +22,7 @@ pub fn config_select(number: Bits<SELECT_BITS>) -> ConfigSelect {
         8 => ConfigSelect::Address0,
         9 => ConfigSelect::Address1,
         10 => ConfigSelect::Port,
-        11 => ConfigSelect::ControlPeer,
+        11 => ConfigSelect::Peer,
         12 => ConfigSelect::Responder,
         13 => ConfigSelect::CompletionQueue,
         14 => ConfigSelect::EventQueue,

@@ -410,6 +410,8 @@ impl<
             nic_config.share => transmit.share,
             nic_config.owner => bars.owner,
             nic_config.address => transmit.address,
+            nic_config.address => receive.address,
+            nic_config.peer => transmit.peer,
             nic_config.port => transmit.port_config,
             nic_config.peer => receive.peer,
             nic_config.responder => responder.settings,

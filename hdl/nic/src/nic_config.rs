@@ -2,16 +2,16 @@
 
 use hdl_host_if::{EventSettingsSrc, OwnerSrc};
 use hdl_macros::{clock, hdl};
-use hdl_primitives::{QpRowFlowSrc, QpSettingsSrc, Snk, TableWriteSrc};
+use hdl_primitives::{AddressFlowSrc, QpRowFlowSrc, QpSettingsSrc, Snk, TableWriteSrc};
 use hdl_requester::bundles::{ConfigureSrc, EngineSettingsSrc, ShareSrc};
 use hdl_requester::ConfigureKind;
 use hdl_rx_pipeline::own_address::{address_of, OwnAddress};
 use hdl_spray_engine::profile::{ExplicitSrc, ProfileSrc};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::{FrameAddress, PortConfig, VECTOR_BITS};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::congestion::NsccConfig;
-use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::host_queues::{RingConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::requester::RequesterConfig;
@@ -50,11 +50,11 @@ pub struct NicConfig<const P: usize = 2, const Q: usize = 10> {
     pub owner: OwnerSrc,
 
     // Frames of each port.
-    pub address: [QpRowFlowSrc<FrameAddress>; P],
+    pub address: [AddressFlowSrc; P],
     pub port: [Signal<Out, PortConfig>; P],
     /// Whom each port accepts frames for. The address is known once software has written it.
     pub own: [Signal<Out, OwnAddress>; P],
-    pub peer: QpRowFlowSrc<ControlPeer>,
+    pub peer: QpRowFlowSrc<QpPeer>,
 
     // Responder and host queues.
     pub responder: QpSettingsSrc<ResponderConfig>,
@@ -129,7 +129,7 @@ impl<const P: usize, const Q: usize> Logic for NicConfig<P, Q> {
         self.owner.page.next = requester.page;
         self.profile.record.next = EntropyProfileEntry::from_bits(write.entry);
         self.values.record.next = ExplicitEntropy::from_bits(write.entry);
-        self.peer.record.next = ControlPeer::from_bits(write.entry);
+        self.peer.record.next = QpPeer::from_bits(write.entry);
         self.responder.record.next = ResponderConfig::from_bits(write.entry);
         self.completion_queue.record.next = RingConfig::from_bits(write.entry);
         self.event_queue.queue.next = write.index.get_bits::<EVENT_QUEUE_BITS>(0);
@@ -190,14 +190,14 @@ impl<const P: usize, const Q: usize> Logic for NicConfig<P, Q> {
             self.has_port_config[p].d.next = (written | (is_port & of_port)) & !self.reset.val();
             self.port[p].next = self.port_config[p].q.val();
             self.own[p].next = address_of(self.port_config[p].q.val(), written);
-            self.address[p].qp.next = row;
+            self.address[p].vector.next = write.index.get_bits::<VECTOR_BITS>(0);
             self.address[p].record.next = FrameAddress::from_bits(write.entry);
         }
         self.address[0].valid.next = valid & (select == ConfigSelect::Address0);
         if P == 2 {
             self.address[1].valid.next = valid & (select == ConfigSelect::Address1);
         }
-        self.peer.valid.next = valid & (select == ConfigSelect::ControlPeer);
+        self.peer.valid.next = valid & (select == ConfigSelect::Peer);
 
         self.responder.valid.next = valid & (select == ConfigSelect::Responder);
         self.completion_queue.valid.next = valid & (select == ConfigSelect::CompletionQueue);

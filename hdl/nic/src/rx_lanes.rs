@@ -3,13 +3,13 @@
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_pcie::DmaWrite;
 use hdl_primitives::{
-    Checked, FenceSnk, FlowSrc, MacRxSnk, PageFaultSrc, Parameters, PlacementSnk, QpRowFlowSnk,
-    QpSnk, Src, TableWriteSnk, TlpSrc, VerdictSrc,
+    AddressFlowSnk, Checked, FenceSnk, FlowSrc, MacRxSnk, PageFaultSrc, Parameters, PlacementSnk,
+    QpRowFlowSnk, QpSnk, Src, TableWriteSnk, TlpSrc, VerdictSrc,
 };
 use hdl_rx_pipeline::{OwnAddress, RxPort};
 use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_RING, RECEIVE_RING_BITS};
-use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::dma::FlushedBatch;
 use stellar_wire::hw::receive::{ReceiveCount, RxOutcome};
@@ -65,8 +65,9 @@ pub struct RxLanes<
     pub table: TableWriteSnk,
     /// The context of a queue pair moves to state Error, in order with packets. Later packets are dropped as `WrongState`.
     pub error: QpSnk,
-    /// The peer from which a queue pair accepts control packets.
-    pub peer: QpRowFlowSnk<ControlPeer>,
+    /// The peer from which a queue pair accepts packets, and the addresses of the ports of its host.
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: [AddressFlowSnk; P],
     /// Deregistration fence: `fence_done` pulses when the payloads of earlier tokens have reached memory, in both lanes.
     pub fence: FenceSnk,
     pub fence_done: Signal<Out, Bit>,
@@ -151,6 +152,7 @@ impl<
             table: Default::default(),
             error: Default::default(),
             peer: Default::default(),
+            address: std::array::from_fn(|_| Default::default()),
             fence: Default::default(),
             fence_done: Default::default(),
             outcome: Default::default(),
@@ -210,6 +212,8 @@ impl<
                 udp_port => port[i].udp_port,
                 own[i] => port[i].own,
                 peer => port[i].peer,
+                address[0] => port[i].address[0],
+                address[P - 1] => port[i].address[1],
                 port[i].out => core.frame[i],
                 core.command[i] => dma[i].command,
                 mps_code => dma[i].mps_code,

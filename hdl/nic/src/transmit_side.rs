@@ -3,15 +3,16 @@
 use hdl_emtt::LocalTranslate;
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    DoorbellSnk, FenceSnk, FenceSrc, MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, QpSnk, ReadDataSnk,
-    ReadFaultSnk, ReverseEvSrc, Snk, Src,
+    AddressFlowSnk, DoorbellSnk, FenceSnk, FenceSrc, MacTxSrc, PayloadFaultSrc, QpRowFlowSnk,
+    QpSnk, ReadDataSnk, ReadFaultSnk, ReverseEvSrc, Snk, Src,
 };
 use hdl_requester::bundles::{ConfigureSnk, EngineSettingsSnk, ShareSnk};
 use hdl_requester::{ConfigureKind, Failure, StatPulses};
 use hdl_spray_engine::profile::{ExplicitSnk, ProfileSnk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::PortConfig;
 use stellar_wire::hw::congestion::CongestionSample;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::read::ReadCommand;
@@ -58,7 +59,8 @@ pub struct TransmitSide<
     pub values: ExplicitSnk,
     pub share: ShareSnk,
     pub port_config: [Signal<In, PortConfig>; P],
-    pub address: [QpRowFlowSnk<FrameAddress>; P],
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: [AddressFlowSnk; P],
 
     // What there is to do.
     pub doorbell: DoorbellSnk,
@@ -152,6 +154,7 @@ impl<
             values: Default::default(),
             share: Default::default(),
             port_config: std::array::from_fn(|_| Default::default()),
+            peer: Default::default(),
             address: std::array::from_fn(|_| Default::default()),
             doorbell: Default::default(),
             control: Default::default(),
@@ -233,6 +236,7 @@ impl<
             values => requester.values,
             share => requester.share,
             port_config => lanes.port_config,
+            peer => lanes.peer,
             address => lanes.address,
         );
         self.configured.next = self.configure.valid.val()

@@ -2,11 +2,13 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    Checked, MacTxSrc, Parameters, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src,
+    AddressFlowSnk, Checked, MacTxSrc, Parameters, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk,
+    Src,
 };
 use hdl_tx_pipeline::{AnswerQueue, LinkFilter, TxLane};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::PortConfig;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
@@ -41,7 +43,8 @@ pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usiz
 
     // Configuration.
     pub port_config: [Signal<In, PortConfig>; P],
-    pub address: [QpRowFlowSnk<FrameAddress>; P],
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: [AddressFlowSnk; P],
 
     // What to send.
     pub answer: Snk<TxAnswer>,
@@ -92,6 +95,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
             fence_waits: Default::default(),
             stuck_timeout: Default::default(),
             port_config: std::array::from_fn(|_| Default::default()),
+            peer: Default::default(),
             address: std::array::from_fn(|_| Default::default()),
             answer: Default::default(),
             request: std::array::from_fn(|_| Default::default()),
@@ -137,6 +141,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
                 self,
                 answers[p].out => lanes[p].answer,
                 port_config[p] => lanes[p].port_config,
+                peer => lanes[p].peer,
                 address[p] => lanes[p].address,
                 request[p] => lanes[p].request,
                 lanes[p].read => read[p],

@@ -7,10 +7,10 @@ use hdl_testkit::equivalence::{Random, TestRng};
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::{FrameAddress, PortConfig, VECTOR_BITS};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::congestion::NsccConfig;
-use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::host_queues::{RingConfig, EVENT_QUEUE_BITS};
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::pack::{to_words, Record};
@@ -164,19 +164,19 @@ fn offers(write: &ConfigWrite) -> Vec<Offer> {
             (row(write, TENANT_BITS), low::<TenantEntry>(write)),
         ),
         ConfigSelect::Address0 => offer(
-            ["address0_valid", "address0_qp", "address0"],
+            ["address0_valid", "address0_vector", "address0"],
             None,
-            (qp, low::<FrameAddress>(write)),
+            (row(write, VECTOR_BITS), low::<FrameAddress>(write)),
         ),
         ConfigSelect::Address1 => offer(
-            ["address1_valid", "address1_qp", "address1"],
+            ["address1_valid", "address1_vector", "address1"],
             None,
-            (qp, low::<FrameAddress>(write)),
+            (row(write, VECTOR_BITS), low::<FrameAddress>(write)),
         ),
-        ConfigSelect::ControlPeer => offer(
+        ConfigSelect::Peer => offer(
             ["peer_valid", "peer_qp", "peer"],
             None,
-            (qp, low::<ControlPeer>(write)),
+            (qp, low::<QpPeer>(write)),
         ),
         ConfigSelect::Responder => offer(
             ["responder_valid", "responder_qp", "responder"],

@@ -2,6 +2,7 @@
 
 use hdl_macros::bundle;
 use rust_hdl::prelude::*;
+use stellar_wire::hw::address::{FrameAddress, VECTOR_BITS};
 use stellar_wire::hw::completer::BarAccess;
 use stellar_wire::hw::dma::{FlushedBatch, WriteTlpHeader};
 use stellar_wire::hw::frame::DropReason;
@@ -135,6 +136,14 @@ pub struct QpRowFlowSrc<T: Synth> {
     pub valid: Signal<Out, Bit>,
     pub qp: Signal<Out, Qpn>,
     pub record: Signal<Out, T>,
+}
+
+/// The driving end of writes to the address vectors of a port. They are always accepted.
+#[bundle]
+pub struct AddressFlowSrc {
+    pub valid: Signal<Out, Bit>,
+    pub vector: Signal<Out, Bits<VECTOR_BITS>>,
+    pub record: Signal<Out, FrameAddress>,
 }
 
 /// The driving end of a stream of pages of on-demand regions that packets lacked.

@@ -51,13 +51,13 @@ pub mod whole_packets;
 
 pub use block_fifo::BlockFifo;
 pub use bundles::{
-    ArmSnk, ArmSrc, BarAccessSnk, BarAccessSrc, BarDataSnk, BarDataSrc, CompletionSnk,
-    CompletionSrc, DoorbellSnk, DoorbellSrc, FenceSnk, FenceSrc, MacRxSnk, MacRxSrc, MacTxSnk,
-    MacTxSrc, PageFaultSnk, PageFaultSrc, PayloadFaultSnk, PayloadFaultSrc, PlacementSnk,
-    PlacementSrc, QpRowFlowSnk, QpRowFlowSrc, QpSettingsSnk, QpSettingsSrc, QpSnk, QpSrc,
-    ReadDataSnk, ReadDataSrc, ReadFaultSnk, ReadFaultSrc, ReverseEvSnk, ReverseEvSrc,
-    TableWriteSnk, TableWriteSrc, ThresholdSnk, ThresholdSrc, TlpSnk, TlpSrc, VerdictSnk,
-    VerdictSrc,
+    AddressFlowSnk, AddressFlowSrc, ArmSnk, ArmSrc, BarAccessSnk, BarAccessSrc, BarDataSnk,
+    BarDataSrc, CompletionSnk, CompletionSrc, DoorbellSnk, DoorbellSrc, FenceSnk, FenceSrc,
+    MacRxSnk, MacRxSrc, MacTxSnk, MacTxSrc, PageFaultSnk, PageFaultSrc, PayloadFaultSnk,
+    PayloadFaultSrc, PlacementSnk, PlacementSrc, QpRowFlowSnk, QpRowFlowSrc, QpSettingsSnk,
+    QpSettingsSrc, QpSnk, QpSrc, ReadDataSnk, ReadDataSrc, ReadFaultSnk, ReadFaultSrc,
+    ReverseEvSnk, ReverseEvSrc, TableWriteSnk, TableWriteSrc, ThresholdSnk, ThresholdSrc, TlpSnk,
+    TlpSrc, VerdictSnk, VerdictSrc,
 };
 pub use byte_mask::{ByteMask, WordMask};
 pub use byte_rotator::ByteRotator;

@@ -8,7 +8,8 @@
 //! | [`RowRam`] | RAMB36, or URAM288 if it is deep | 1 | the old contents or the new ones |
 //! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents or the new ones |
 //!
-//! A [`RowRam`] or [`BypassRam`] of at least 2^13 words of 64 bits is an UltraRAM, whose output register is left out: eight block RAMs hold as much as one.
+//! A [`RowRam`] or [`BypassRam`] of at least 2^13 words of 64 bits, or of 2^12 words of 128 bits, is an UltraRAM, whose output register is left out: eight block RAMs
+//! hold as much as one.
 //!
 //! The two ports of an UltraRAM act one after the other in a cycle, and synthesis chooses which of them reads. So a block must not depend on what a collision
 //! gives. In simulation it gives the new contents at half of the addresses, those with an odd number of ones, and the old ones at the others.
@@ -201,14 +202,15 @@ fn read_verilog<S: Style>(register: &str) -> String {
 
 /// log2 of the words of a group of a deep UltraRAM.
 const GROUP: usize = 15;
-/// log2 of the words, and the bits of a word, from which on a memory is deep. An UltraRAM has 2^12 words of 72 bits.
-const DEEP: usize = 13;
-const DEEP_BITS: usize = 64;
+/// Whether a memory of 2^`address_bits` words is deep, and so an UltraRAM, which has 2^12 words of 72 bits.
+const fn is_deep(address_bits: usize, word_bits: usize) -> bool {
+    address_bits >= 13 && word_bits >= 64 || address_bits == 12 && word_bits >= 128
+}
 
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     /// Value of Vivado's `ram_style` attribute.
     fn ram_style() -> &'static str {
-        if S::DEEP_IS_ULTRA && A >= DEEP && T::BITS >= DEEP_BITS {
+        if S::DEEP_IS_ULTRA && is_deep(A, T::BITS) {
             Ultra::RAM_STYLE
         } else {
             S::RAM_STYLE

@@ -1,9 +1,10 @@
 //! Compares frames with the configured peer of their queue pair, and decodes control packets (ACK, Transport ACK, SACK, NACK, probe).
 
-use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{QpRowFlowSnk, RowRam};
+use hdl_macros::{clock, hdl, hdl_fn};
+use hdl_primitives::{AddressFlowSnk, QpRowFlowSnk, RowRam};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::control::{ControlPeer, PeerAddress};
+use stellar_wire::hw::address::VECTOR_BITS;
+use stellar_wire::hw::control::{PeerAddress, QpPeer};
 use stellar_wire::hw::frame::DropReason;
 use stellar_wire::hw::layout::{aeth, bth, cc_state, neth, peth, seth, tseth, udp};
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
@@ -19,7 +20,9 @@ use crate::parse_ip::IpFields;
 use crate::qp_fetch::pkeys_match;
 
 /// Cycles from the IP parser's output to the result.
-pub const LATENCY: usize = 2;
+pub const LATENCY: usize = 3;
+/// Cycles from the IP parser's output to the control packet.
+pub const PACKET_LATENCY: usize = 2;
 
 const SACK: u64 = Opcode::MrcSack.code() as u64;
 const NACK: u64 = Opcode::MrcNack.code() as u64;
@@ -71,11 +74,10 @@ struct Decoded {
     left: Bits<LENGTH_BITS>,
     congestion: Bit,
     flow_label: Bits<16>,
-    ipv6: Bit,
-    source: Bits<128>,
+    sender: Sender,
 }
 
-/// The address of a frame's sender compared with one of a peer, in two halves, because the peer comes from a block RAM.
+/// The address of a frame's sender compared with one of a peer's host, in two halves, because that one comes from a memory.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct VsAddress {
     lower: Bit,
@@ -84,16 +86,24 @@ struct VsAddress {
 
 /// Levels: 3.
 #[hdl_fn]
-fn vs_address(peer: PeerAddress, version6: Bit, address: Bits<128>) -> VsAddress {
+fn vs_address(peer: PeerAddress, sender: Sender) -> VsAddress {
     let expected = peer.address;
+    let address = sender.address;
     VsAddress {
         lower: expected.get_bits::<64>(0) == address.get_bits::<64>(0),
-        upper: (peer.version6 == version6)
+        upper: (peer.version6 == sender.ipv6)
             & (expected.get_bits::<64>(64) == address.get_bits::<64>(64)),
     }
 }
 
-/// A frame compared with the peer of its queue pair: register after the stage `compare`.
+/// Who sent a frame.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Sender {
+    ipv6: Bit,
+    address: Bits<128>,
+}
+
+/// A frame compared with the peer of its queue pair, but for the address of its sender: register after the stage `compare`.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct Compared {
     found: Bit,
@@ -101,8 +111,6 @@ struct Compared {
     rc: Bit,
     /// The queue pair has a peer.
     known: Bit,
-    address0: VsAddress,
-    address1: VsAddress,
     /// All but the address of the sender is the peer's.
     matches: Bit,
     probe_id: Bits<16>,
@@ -111,8 +119,9 @@ struct Compared {
 
 /// Checks every frame. `frame_verdict` decides whether the result applies. Nothing stalls.
 ///
-/// Stages: `decode` (opcode and length; the peer is read), `compare` (fields of the headers; the sender is compared with the peer).
-/// LUT levels: decode 4 (opcode 2, subtraction), compare 4, behind a block RAM; and 2 behind it, in front of the output (equality of addresses, reason).
+/// Stages: `decode` (opcode and length; the peer is read), `compare` (fields of the headers; the addresses of the peer's host are read), `address` (the sender is
+/// compared with them). LUT levels: decode 4 (opcode 2, subtraction), compare 4 and address 3, behind a memory; and 2 behind them, in front of the output
+/// (equality of addresses, reason).
 #[derive(LogicBlock, Default)]
 pub struct ControlCheck<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -122,25 +131,30 @@ pub struct ControlCheck<const Q: usize = 10> {
     pub in_transport: Signal<In, Bits<TRANSPORT_BITS>>,
     /// Port of this lane.
     pub port: Signal<In, Bit>,
-    /// From which peer a queue pair accepts control packets.
-    pub peer: QpRowFlowSnk<ControlPeer>,
+    /// From which peer a queue pair accepts packets, and the addresses of the two ports of its host.
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: [AddressFlowSnk; 2],
 
     pub out_finding: Signal<Out, ControlCheckResult>,
-    /// The control packet, in the cycle of its `out_finding`.
+    /// The control packet, in the cycle before its `out_finding`.
     pub out_packet: Signal<Out, ControlPacket>,
 
-    peers: RowRam<ControlPeer, Q>,
+    peers: RowRam<QpPeer, Q>,
+    addresses: [RowRam<PeerAddress, VECTOR_BITS>; 2],
     decoded: DFF<Decoded>,
     transport: DFF<Bits<TRANSPORT_BITS>>,
+    sender: DFF<Sender>,
     compared: DFF<Compared>,
+    vs_sender: DFF<Compared>,
+    vs_address: [DFF<VsAddress>; 2],
     packet: DFF<ControlPacket>,
 }
 
 impl<const Q: usize> Logic for ControlCheck<Q> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, decoded, transport, compared, packet);
-        clock!(self, clock, peers);
+        dff_setup!(self, clock, decoded, transport, sender, compared, vs_sender, packet);
+        clock!(self, clock, peers, addresses[..], vs_address[..]);
         self.peers.write_enable.next = self.peer.valid.val();
         self.peers.write_address.next = self.peer.qp.val().get_bits::<Q>(0);
         self.peers.write_data.next = self.peer.record.val();
@@ -184,8 +198,10 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
             left: fields.datagram - needed,
             congestion: fields.congestion,
             flow_label: fields.flow_label,
-            ipv6: fields.ipv6,
-            source: self.in_source.val(),
+            sender: Sender {
+                ipv6: fields.ipv6,
+                address: self.in_source.val(),
+            },
         };
         self.transport.d.next = arriving;
 
@@ -194,6 +210,7 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
         let headers = self.transport.q.val();
         let ext = headers.get_bits::<EXTENSION_BITS>(8 * EXTENSIONS);
         let peer = self.peers.read_data.val();
+        self.sender.d.next = decoded.sender;
         let base = headers.get_bits::<{ 8 * Bth::LEN }>(8 * Udp::LEN);
         let dest_qp = be24(base, bth::DEST_QP);
         let is_ack = decoded.kind == ControlKind::Ack;
@@ -222,8 +239,6 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
             probe: is_probe,
             rc: !peer.mrc,
             known,
-            address0: vs_address(peer.address0, decoded.ipv6, decoded.source),
-            address1: vs_address(peer.address1, decoded.ipv6, decoded.source),
             matches,
             probe_id,
             timestamp,
@@ -273,9 +288,25 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
             timestamp,
             epoch: false,
         };
-        let compared = self.compared.q.val();
-        let address0 = compared.address0;
-        let address1 = compared.address1;
+
+        // address
+        for p in 0..2 {
+            let write = self.address[p].record.val();
+            self.addresses[p].write_enable.next = self.address[p].valid.val();
+            self.addresses[p].write_address.next = self.address[p].vector.val();
+            self.addresses[p].write_data.next = PeerAddress {
+                version6: write.version6,
+                address: write.peer_ip,
+            };
+            self.addresses[p].read_address.next = peer.vector;
+            self.vs_address[p].d.next =
+                vs_address(self.addresses[p].read_data.val(), self.sender.q.val());
+        }
+        self.vs_sender.d.next = self.compared.q.val();
+
+        let compared = self.vs_sender.q.val();
+        let address0 = self.vs_address[0].q.val();
+        let address1 = self.vs_address[1].q.val();
         let at_peer = (address0.lower & address0.upper) | (address1.lower & address1.upper);
         self.out_finding.next = ControlCheckResult {
             foreign_source: compared.known & !at_peer,

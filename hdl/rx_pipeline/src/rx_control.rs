@@ -1,9 +1,9 @@
 //! The control path of a lane: it checks control packets in parallel with the front end, and queues them for the requester.
 
 use hdl_macros::{clock, clock_reset, hdl, join};
-use hdl_primitives::{BlockFifo, Delay, QpRowFlowSnk, Src};
+use hdl_primitives::{AddressFlowSnk, BlockFifo, Delay, QpRowFlowSnk, Src};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::requester::ControlPacket;
 
 use crate::control_check::{self, ControlCheck, ControlCheckResult};
@@ -15,9 +15,10 @@ use crate::{frame_verdict, header_window, icrc_check};
 const FINDING_WAIT: usize =
     icrc_check::LATENCY - header_window::LATENCY - parse_ip::LATENCY - control_check::LATENCY;
 /// Cycles by which the packet is delayed, to meet the verdict.
-const PACKET_WAIT: usize = FINDING_WAIT + frame_verdict::LATENCY;
+const PACKET_WAIT: usize =
+    control_check::LATENCY - control_check::PACKET_LATENCY + FINDING_WAIT + frame_verdict::LATENCY;
 /// Cycles from the write of a peer until no packet is queued that was compared with the one before: a fence has to begin its epoch later than that.
-pub const OLD_PEER_CYCLES: usize = control_check::LATENCY + PACKET_WAIT + 1;
+pub const OLD_PEER_CYCLES: usize = control_check::PACKET_LATENCY + PACKET_WAIT + 1;
 
 /// log2 of the entries of the FIFO: 512, the depth of one block RAM. A requester engine takes less than 64 cycles for a control packet, and a port
 /// delivers at most one per cycle. So bursts of about 500 fit; the transport recovers packets lost beyond that.
@@ -31,13 +32,14 @@ const MARGIN: usize = 4;
 #[derive(LogicBlock, Default)]
 pub struct RxControl<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
-    /// Empties the FIFO; the table of peers keeps its contents.
+    /// Empties the FIFO; the tables of peers and their addresses keep their contents.
     pub reset: Signal<In, Bit>,
     /// Port of this lane.
     pub port: Signal<In, Bit>,
 
-    /// From which peer a queue pair accepts control packets.
-    pub peer: QpRowFlowSnk<ControlPeer>,
+    /// From which peer a queue pair accepts packets, and the addresses of the two ports of its host.
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: [AddressFlowSnk; 2],
 
     // From and to the front end.
     pub in_fields: Signal<In, IpFields>,
@@ -77,6 +79,7 @@ impl<const Q: usize> Logic for RxControl<Q> {
             self,
             port => check.port,
             peer => check.peer,
+            address => check.address,
             in_fields => check.in_fields,
             in_source => check.in_source,
             in_transport => check.in_transport,

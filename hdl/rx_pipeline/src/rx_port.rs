@@ -1,9 +1,11 @@
 //! The front end of a lane with its control path.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{BufferFreeSnk, BufferReadSnk, MacRxSnk, QpRowFlowSnk, Src, TokenSrc};
+use hdl_primitives::{
+    AddressFlowSnk, BufferFreeSnk, BufferReadSnk, MacRxSnk, QpRowFlowSnk, Src, TokenSrc,
+};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::core::CoreToken;
 use stellar_wire::hw::requester::ControlPacket;
 
@@ -25,8 +27,9 @@ pub struct RxPort<const W: usize, const A: usize = 8, const Q: usize = 10> {
     pub udp_port: Signal<In, Bits<16>>,
     /// The port's own address.
     pub own: Signal<In, OwnAddress>,
-    /// Write port of the table of peers.
-    pub peer: QpRowFlowSnk<ControlPeer>,
+    /// Write ports of the table of peers, and of the addresses of the two ports of their hosts.
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: [AddressFlowSnk; 2],
 
     /// To the core.
     pub out: TokenSrc<CoreToken>,
@@ -59,6 +62,7 @@ impl<const W: usize, const A: usize, const Q: usize> Logic for RxPort<W, A, Q> {
 
             port => control_path.port,
             peer => control_path.peer,
+            address => control_path.address,
             front.out_fields => control_path.in_fields,
             front.out_source => control_path.in_source,
             front.out_transport => control_path.in_transport,

@@ -3,6 +3,7 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::{
     TxBth, TxEthernet, TxExtensions, TxIp, TxPacket, TxPeth, TxReflection, TxSrv6, TxTimestamp,
@@ -42,6 +43,7 @@ fn with_uplink(path: Bits<128>, place: Bits<3>, uplink: Bits<16>) -> Bits<128> {
 #[hdl_fn]
 pub fn frame_record(
     own: PortConfig,
+    peer: QpPeer,
     address: FrameAddress,
     uplink: Bits<16>,
     answering: Bit,
@@ -108,8 +110,8 @@ pub fn frame_record(
             becn: false,
             ack_req: !answering & request.ack_req,
             retransmission: !answering & request.retransmission,
-            pkey: address.pkey,
-            dest_qp: address.peer_qp,
+            pkey: peer.pkey,
+            dest_qp: peer.qp,
             psn: if answering { answer.psn } else { request.psn },
         },
         extensions: TxExtensions {
@@ -126,7 +128,7 @@ pub fn frame_record(
             reflection: TxReflection {
                 entropy: answer.reflected,
                 source_context: bit_cast::<16, QPN_BITS>(local),
-                destination_context: address.peer_qp.get_bits::<16>(0),
+                destination_context: peer.qp.get_bits::<16>(0),
                 congestion: bits(0),
             },
             seth: answer.seth,

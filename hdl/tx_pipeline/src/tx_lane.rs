@@ -1,9 +1,12 @@
 //! The transmit lane of one port: decided packets and their payload in, reads and frames out.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::{MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src};
+use hdl_primitives::{
+    AddressFlowSnk, MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src,
+};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::PortConfig;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
@@ -37,7 +40,8 @@ pub struct TxLane<
 
     // Configuration.
     pub port_config: Signal<In, PortConfig>,
-    pub address: QpRowFlowSnk<FrameAddress>,
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: AddressFlowSnk,
 
     // Packets to send. Acknowledgements have priority.
     pub answer: Snk<TxAnswer>,
@@ -84,6 +88,7 @@ impl<
         join!(
             self,
             port_config => packets.port_config,
+            peer => packets.peer,
             address => packets.address,
             answer => packets.answer,
             request => packets.request,

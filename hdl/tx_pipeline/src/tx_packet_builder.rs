@@ -1,17 +1,20 @@
 //! Makes the header record of a decided packet, and the source of its payload.
 //!
 //! States, with planned LUT6 levels:
-//! 1. `Take`: accept an acknowledgement or a request, and read its address (2: choice between the two).
-//! 2. `Address`: store the address, cut the uplink out of the entropy value (4: 32 to 16 bits, mask), count the payload beats (2 carries), queue the
-//!    read.
-//! 3. `Send`: output the record, which comes from registers only (the uplink is added to its uSID, 1 + carry), and the source of the payload.
+//! 1. `Take`: accept an acknowledgement or a request, and read the peer of its queue pair (2: choice between the two).
+//! 2. `Peer`: read the address vector of the peer's host, count the payload beats (2 carries), queue the read.
+//! 3. `Address`: store the address, cut the uplink out of the entropy value (4: 32 to 16 bits, mask).
+//!
+//! In the cycle behind, the record leaves, which comes from registers only (the uplink is added to its uSID, 1 + carry), and the source of the payload. The next
+//! packet may be accepted in that cycle.
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    Checked, Credit, FlowSrc, Parameters, QpRowFlowSnk, RowRam, Snk, Src, SyncFifo,
+    AddressFlowSnk, Checked, Credit, FlowSrc, Parameters, QpRowFlowSnk, RowRam, Snk, Src, SyncFifo,
 };
 use rust_hdl::prelude::*;
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::{FrameAddress, PortConfig, VECTOR_BITS};
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::payload::{read_user, PayloadSource, READ_ADDRESS};
 use stellar_wire::hw::read::ReadCommand;
@@ -31,13 +34,13 @@ pub type TxPacketBuilder512 = TxPacketBuilder<10, 6, 9>;
 /// Cycles from one accepted packet to the next, if no later block stalls.
 pub const CLOCKS_PER_PACKET: usize = 3;
 /// Cycles from an accepted packet to its record.
-pub const LATENCY: usize = 2;
+pub const LATENCY: usize = 3;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum BuildState {
     Take,
+    Peer,
     Address,
-    Send,
 }
 
 /// Converts the packets of one port to records for [`crate::TxFrameBuilder`]. Acknowledgements have priority. 2^`Q` queue pairs; beats of 2^`B` bytes, and a
@@ -53,14 +56,15 @@ pub enum BuildState {
 pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
-    /// Discards the packet in progress and all reservations; keeps the addresses. Reset the blocks behind at the same time.
+    /// Discards the packet in progress and all reservations; keeps the tables. Reset the blocks behind at the same time.
     pub reset: Signal<In, Bit>,
 
     // Configuration.
     /// Change it only while nothing is in progress.
     pub port_config: Signal<In, PortConfig>,
-    /// Writes the address of a queue pair, always taken. A queue pair sends nothing before it has one.
-    pub address: QpRowFlowSnk<FrameAddress>,
+    /// Peers of queue pairs, and addresses of their hosts. A queue pair sends nothing before it has a peer, and keeps the last one that was valid.
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: AddressFlowSnk,
 
     // Packets to send.
     pub answer: Snk<TxAnswer>,
@@ -85,7 +89,8 @@ pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
     /// A request without payload in memory passed: its address is read, and nothing is read for it.
     pub passed: Signal<Out, EpochEnd>,
 
-    addresses: RowRam<FrameAddress, Q>,
+    peers: RowRam<QpPeer, Q>,
+    addresses: RowRam<FrameAddress, VECTOR_BITS>,
     request_credit: Credit<REQUEST_COUNT>,
     answer_credit: Credit<ANSWER_COUNT>,
     reads: SyncFifo<ReadCommand, 1, 2>,
@@ -93,7 +98,10 @@ pub struct TxPacketBuilder<const Q: usize, const B: usize, const A: usize> {
     answering: DFF<Bit>,
     held_answer: DFF<TxAnswer>,
     held_request: DFF<TxRequest>,
+    held_peer: DFF<QpPeer>,
     held_address: DFF<FrameAddress>,
+    /// The record leaves.
+    sending: DFF<Bit>,
     uplink: DFF<Bits<16>>,
     /// Beats of the payload buffer that are used or reserved.
     used: DFF<Bits<12>>,
@@ -122,6 +130,7 @@ impl<const Q: usize, const B: usize, const A: usize> Default for TxPacketBuilder
             clock: Default::default(),
             reset: Default::default(),
             port_config: Default::default(),
+            peer: Default::default(),
             address: Default::default(),
             answer: Default::default(),
             request: Default::default(),
@@ -133,6 +142,7 @@ impl<const Q: usize, const B: usize, const A: usize> Default for TxPacketBuilder
             source: Default::default(),
             read: Default::default(),
             passed: Default::default(),
+            peers: Default::default(),
             addresses: Default::default(),
             request_credit: Credit::new(1 << REQUEST_ADDRESS),
             answer_credit: Credit::new(1 << ANSWER_ADDRESS),
@@ -141,7 +151,9 @@ impl<const Q: usize, const B: usize, const A: usize> Default for TxPacketBuilder
             answering: Default::default(),
             held_answer: Default::default(),
             held_request: Default::default(),
+            held_peer: Default::default(),
             held_address: Default::default(),
+            sending: Default::default(),
             uplink: Default::default(),
             used: Default::default(),
             room: Default::default(),
@@ -153,12 +165,16 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, state, answering, held_answer, held_request);
-        dff_setup!(self, clock, held_address, uplink);
+        dff_setup!(self, clock, held_peer, held_address, uplink, sending);
         dff_setup!(self, clock, used, room);
-        clock!(self, clock, addresses);
+        clock!(self, clock, peers, addresses);
         clock_reset!(self, request_credit, answer_credit, reads);
+        let written = self.peer.record.val();
+        self.peers.write_enable.next = self.peer.valid.val() & written.valid;
+        self.peers.write_address.next = bit_cast::<Q, QPN_BITS>(self.peer.qp.val());
+        self.peers.write_data.next = written;
         self.addresses.write_enable.next = self.address.valid.val();
-        self.addresses.write_address.next = bit_cast::<Q, QPN_BITS>(self.address.qp.val());
+        self.addresses.write_address.next = self.address.vector.val();
         self.addresses.write_data.next = self.address.record.val();
 
         // take
@@ -185,7 +201,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         } else {
             self.request.record.val().qp
         };
-        self.addresses.read_address.next = bit_cast::<Q, QPN_BITS>(qp);
+        self.peers.read_address.next = bit_cast::<Q, QPN_BITS>(qp);
         if taking {
             self.answering.d.next = answers;
             self.held_answer.d.next = self.answer.record.val();
@@ -194,26 +210,21 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         let answering = self.answering.q.val();
         let answer = self.held_answer.q.val();
         let request = self.held_request.q.val();
-        let entropy = if answering {
-            answer.entropy
-        } else {
-            request.entropy
-        };
 
-        // address
-        let addressing = self.state.q.val() == BuildState::Address;
-        let found = self.addresses.read_data.val();
-        let has_payload = !answering & request.length.any();
-        if addressing {
-            self.held_address.d.next = found;
-            self.uplink.d.next = entropy_uplink(entropy, found.uplink_low, found.uplink_bits);
+        // peer
+        let finding = self.state.q.val() == BuildState::Peer;
+        let peer = self.peers.read_data.val();
+        if finding {
+            self.held_peer.d.next = peer;
         }
+        self.addresses.read_address.next = peer.vector;
+        let has_payload = !answering & request.length.any();
         let reads = has_payload & !request.inline;
         self.passed.next = EpochEnd {
-            valid: addressing & !answering & !reads,
+            valid: finding & !answering & !reads,
             epoch: request.epoch,
         };
-        self.reads.in_.valid.next = addressing & reads;
+        self.reads.in_.valid.next = finding & reads;
         self.reads.in_.data.next = ReadCommand {
             length: request.length,
             segments: request.segments,
@@ -226,7 +237,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
 
         // reserve
         let beats = (request.length + bits::<LENGTH_BITS>((1 << B) - 1)) >> (B as u64);
-        let reserved = if addressing & has_payload {
+        let reserved = if finding & has_payload {
             bit_cast::<12, LENGTH_BITS>(beats)
         } else {
             bits::<12>(0)
@@ -240,8 +251,22 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
         self.used.d.next = used + reserved - freed;
         self.room.d.next = used <= (((1 << A) - (MAX_PAYLOAD >> B)) as u64);
 
+        // address
+        let addressing = self.state.q.val() == BuildState::Address;
+        let found = self.addresses.read_data.val();
+        let entropy = if answering {
+            answer.entropy
+        } else {
+            request.entropy
+        };
+        if addressing {
+            self.held_address.d.next = found;
+            self.uplink.d.next = entropy_uplink(entropy, found.uplink_low, found.uplink_bits);
+        }
+        self.sending.d.next = addressing;
+
         // send
-        let sending = self.state.q.val() == BuildState::Send;
+        let sending = self.sending.q.val();
         self.packet.valid.next = sending;
         self.packet_answers.next = answering;
         self.source.valid.next = sending & has_payload;
@@ -254,17 +279,18 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
             },
         };
         if take_answer | take_request {
+            self.state.d.next = BuildState::Peer;
+        }
+        if finding {
             self.state.d.next = BuildState::Address;
         }
         if addressing {
-            self.state.d.next = BuildState::Send;
-        }
-        if sending {
             self.state.d.next = BuildState::Take;
         }
 
         self.packet.record.next = frame_record(
             self.port_config.val(),
+            self.held_peer.q.val(),
             self.held_address.q.val(),
             self.uplink.q.val(),
             answering,
@@ -274,6 +300,7 @@ impl<const Q: usize, const B: usize, const A: usize> Logic for TxPacketBuilder<Q
 
         if self.reset.val() {
             self.state.d.next = BuildState::Take;
+            self.sending.d.next = false;
             self.used.d.next = bits(0);
             self.room.d.next = false;
         }

@@ -11,8 +11,8 @@ use sim_world::closest;
 use stellar_wire::host::registers as map;
 use stellar_wire::hw::pack::width;
 use stellar_wire::hw::{
-    ack, address, completer, config, congestion, core, dma, frame, host_queues, messages, read,
-    receive, requester, responder, rq, spray, tables, tenant, tx, window, wqe,
+    ack, address, completer, config, congestion, control, core, dma, frame, host_queues, messages,
+    read, receive, requester, responder, rq, spray, tables, tenant, tx, window, wqe,
 };
 
 /// A number in a record: its path, lowest bit, width, and the names of its values if it is an enumeration.
@@ -25,6 +25,7 @@ const ALL: &[Known] = &[
     ack::AckRequest::descriptor,
     address::FrameAddress::descriptor,
     address::PortConfig::descriptor,
+    control::QpPeer::descriptor,
     completer::CcDescriptor::descriptor,
     completer::CqDescriptor::descriptor,
     config::ConfigWrite::descriptor,

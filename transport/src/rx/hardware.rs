@@ -4,12 +4,13 @@
 //! not compare them.
 
 use rust_hdl::prelude::*;
+use stellar_wire::hw::address::FrameAddress;
 use stellar_wire::hw::requester::{ControlKind, ControlPacket};
 use stellar_wire::hw::tx::TxPacket;
 use stellar_wire::hw::tx_frame::TxFrameError;
 use stellar_wire::hw::{ack, control, core, dma, frame};
 use stellar_wire::mrc::Entropy;
-use stellar_wire::rows::ControlPeerRow;
+use stellar_wire::rows::{AddressRow, PeerAddressRow, PeerRow};
 use stellar_wire::{Bth, Opcode, RoceFrame};
 
 use super::{
@@ -136,13 +137,27 @@ impl WriteTlp {
 }
 
 impl ControlPeer {
-    /// The table entry.
-    pub fn to_hw(&self) -> control::ControlPeer {
-        ControlPeerRow {
+    /// The table entry, if `vector` is the address vector of the peer's host.
+    pub fn to_hw(&self, vector: u16) -> control::QpPeer {
+        PeerRow {
             probes: self.probes,
-            ..ControlPeerRow::new(self.mode, self.pkey, self.qp, self.addresses)
+            ..PeerRow::new(self.mode, self.pkey, self.qp, vector)
         }
         .to_hw()
+    }
+
+    /// What the receive side reads of that address vector, at each port.
+    pub fn addresses_to_hw(&self) -> [FrameAddress; 2] {
+        let row = |ip| {
+            let PeerAddressRow { version6, address } = PeerAddressRow::from(ip);
+            let row = AddressRow {
+                version6,
+                peer_ip: address,
+                ..AddressRow::default()
+            };
+            row.to_hw()
+        };
+        self.addresses.map(row)
     }
 }
 

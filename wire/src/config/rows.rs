@@ -8,7 +8,7 @@ use super::{
 };
 use crate::host::WqeSize;
 use crate::rows::{
-    AddressRow, ControlPeerRow, PeerAddressRow, PortRow, QpMode, QpRow, QpState, RequesterRow,
+    AddressRow, PeerAddressRow, PeerRow, PortRow, QpMode, QpRow, QpState, RequesterRow,
     ResponderRow, SendQueueRow, SprayRow, MAX_OUTSTANDING,
 };
 use crate::{MacAddr, Psn};
@@ -59,7 +59,7 @@ impl QpConfig {
         }
     }
 
-    /// Where frames go in a plane.
+    /// The way to the peer's host in a plane.
     pub fn address_row(&self, plane: usize) -> AddressRow {
         let peer = self.peer.planes[plane];
         let ip = PeerAddressRow::from(peer.ip);
@@ -75,8 +75,6 @@ impl QpConfig {
             }
         });
         AddressRow {
-            peer_qp: self.peer.qp,
-            pkey: self.pkey,
             peer_mac: mac_number(peer.mac),
             version6: ip.version6,
             peer_ip: ip.address,
@@ -84,12 +82,11 @@ impl QpConfig {
         }
     }
 
-    /// The peer whose control packets the queue pair accepts.
-    pub fn control_peer_row(&self) -> ControlPeerRow {
-        let addresses = self.peer.planes.map(|plane| plane.ip);
-        ControlPeerRow {
+    /// The queue pair's peer, whose host has the address vector `vector` ([`Self::address_row`]).
+    pub fn peer_row(&self, vector: u16) -> PeerRow {
+        PeerRow {
             probes: self.mode() == QpMode::Rc && self.transport.spray().is_some(),
-            ..ControlPeerRow::new(self.mode(), self.pkey, self.peer.qp, addresses)
+            ..PeerRow::new(self.mode(), self.pkey, self.peer.qp, vector)
         }
     }
 

@@ -9,7 +9,9 @@
 use crate::config::{MOST_IMMEDIATES, STASH_ENTRIES};
 use crate::header::fit;
 use crate::rows::ConfigSelect;
-use crate::rows::{EMTT_INDEX_BITS, EXPLICIT_ROW_BITS, PROFILE_BITS, QPN_BITS, TENANT_BITS};
+use crate::rows::{
+    EMTT_INDEX_BITS, EXPLICIT_ROW_BITS, PROFILE_BITS, QPN_BITS, TENANT_BITS, VECTOR_BITS,
+};
 
 /// What software may do with a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +75,7 @@ registers! {
     /// `STELLAR1` in ASCII, first letter in bits 7:0.
     IDENTITY[1] at 0x0000: ReadOnly = u64::from_le_bytes(*b"STELLAR1");
     /// Version of this map: minor in bits 15:0, major in bits 31:16. A new minor version only adds.
-    VERSION[1] at 0x0008: ReadOnly = 0x0003_0001;
+    VERSION[1] at 0x0008: ReadOnly = 0x0004_0000;
     /// Sizes of the card: log2 of its queue pairs in bits 7:0, ports in bits 15:8, interrupt vectors in bits 23:16, log2 of its memory
     /// regions in bits 31:24, log2 of its translations (eMTT) in bits 39:32, log2 of its event queues in bits 47:40,
     /// log2 of the packets of an MRC window in bits 55:48 when it sends and in bits 63:56 when it receives.
@@ -226,6 +228,7 @@ impl Features {
             ConfigSelect::Profile => PROFILE_BITS as u8,
             ConfigSelect::Port => self.ports.ilog2() as u8,
             ConfigSelect::EventQueue => self.log2_event_queues,
+            ConfigSelect::Address0 | ConfigSelect::Address1 => VECTOR_BITS as u8,
             ConfigSelect::Tenant => TENANT_BITS as u8,
             ConfigSelect::Explicit => EXPLICIT_ROW_BITS as u8,
             ConfigSelect::Qp
@@ -234,9 +237,7 @@ impl Features {
             | ConfigSelect::Spray
             | ConfigSelect::PathUse
             | ConfigSelect::Nscc
-            | ConfigSelect::Address0
-            | ConfigSelect::Address1
-            | ConfigSelect::ControlPeer
+            | ConfigSelect::Peer
             | ConfigSelect::Responder
             | ConfigSelect::CompletionQueue => self.log2_queue_pairs,
         }

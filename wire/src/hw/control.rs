@@ -1,3 +1,3 @@
 //! The peer whose control packets a queue pair accepts.
 
-pub use crate::rows::control::{ControlPeer, PeerAddress};
+pub use crate::rows::control::{PeerAddress, QpPeer};

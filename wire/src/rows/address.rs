@@ -1,19 +1,21 @@
-//! Where the frames of a queue pair go, and what all frames of a port have in common: the tables of framing (`docs/tx_lane.md`).
+//! Where frames go, and what all frames of a port have in common: the tables of framing (`docs/tx_lane.md`).
 
 #[cfg(feature = "hdl")]
 use rust_hdl::prelude::*;
 
+/// Bits of the number of an address vector: a card has 4,096 of them at each port. Queue pairs to the same host share one.
+pub const VECTOR_BITS: usize = 12;
+
 row! {
-    /// The way from a queue pair to its peer by one port. The first byte of an address on the wire is the most significant.
+    /// An address vector (InfiniBand architecture, volume 1, section 11.2.2): the way to a host by one port. The first byte of an address on the wire is the most
+    /// significant.
     pub struct AddressRow => FrameAddress {
-        /// Queue pair at the peer.
-        peer_qp: u32 => Bits<24>,
-        pkey: u16 => Bits<16>,
         /// MAC address of the next hop.
         peer_mac: u64 => Bits<48>,
         /// IPv6; otherwise IPv4. The port's own address is of the same version.
         version6: bool => Bit,
         /// IPv4: in the low 32 bits.
+        /// Frames that come from another address are not from this host.
         peer_ip: u128 => Bits<128>,
         /// Frames are encapsulated in an outer IPv6 header (H.Encaps.Red) whose destination is `path` with the uplink added. Only over IPv6.
         srv6: bool => Bit,

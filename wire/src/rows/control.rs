@@ -1,11 +1,11 @@
-//! The peer whose control packets a queue pair accepts.
+//! The peer of a queue pair: whom its frames go to, and whose packets it accepts.
 
 use std::net::IpAddr;
 
 #[cfg(feature = "hdl")]
 use rust_hdl::prelude::*;
 
-use super::QpMode;
+use super::{QpMode, VECTOR_BITS};
 
 row! {
     /// Address of a port of the peer.
@@ -18,20 +18,18 @@ row! {
 }
 
 row! {
-    /// The peer of a queue pair, as its control packets name it. An entry for each,
-    /// indexed by local queue pair.
-    pub struct ControlPeerRow => ControlPeer {
-        /// The queue pair accepts control packets. It is false in an entry that was never written.
+    /// The peer of a queue pair, by local queue pair.
+    pub struct PeerRow => QpPeer {
+        /// The queue pair accepts control packets. It is false in an entry that was never written. Frames that still leave have the last valid entry.
         valid: bool => Bit,
         /// MRC: it accepts SACK, NACK and probes. Otherwise RC: it accepts acknowledgements.
         mrc: bool => Bit,
-        /// Partition key. The low 15 bits must equal the packet's; not both may be limited members (bit 15 clear in both).
+        /// Partition key of frames. The low 15 bits must equal those of a received control packet; not both may be limited members (bit 15 clear in both).
         pkey: u16 => Bits<16>,
         /// Queue pair number of the peer; MRC headers carry its low 16 bits as source context.
         qp: u32 => Bits<24>,
-        /// Addresses of the peer's two ports; a packet comes from one of them. A peer with one port has it twice.
-        address0: PeerAddressRow => PeerAddress,
-        address1: PeerAddressRow => PeerAddress,
+        /// Number of the address vector of the peer's host at each port ([`super::AddressRow`]). A packet comes from the address of one of them.
+        vector: u16 => Bits<VECTOR_BITS>,
         /// RC: it accepts probes and their answers, too, because it has a path policy.
         probes: bool => Bit,
     }
@@ -52,17 +50,15 @@ impl From<IpAddr> for PeerAddressRow {
     }
 }
 
-impl ControlPeerRow {
-    /// A peer that exists: its transport, partition, queue pair, and the addresses of its two ports.
-    pub fn new(mode: QpMode, pkey: u16, qp: u32, addresses: [IpAddr; 2]) -> Self {
-        let [address0, address1] = addresses.map(PeerAddressRow::from);
+impl PeerRow {
+    /// A peer that exists: its transport, partition, queue pair, and the number of its host's address vector.
+    pub fn new(mode: QpMode, pkey: u16, qp: u32, vector: u16) -> Self {
         Self {
             valid: true,
             mrc: mode == QpMode::Mrc,
             pkey,
             qp,
-            address0,
-            address1,
+            vector,
             probes: false,
         }
     }

@@ -20,9 +20,9 @@ pub(crate) mod tenant;
 #[cfg(all(test, feature = "hdl"))]
 mod tests;
 
-pub use address::{AddressRow, PortRow};
+pub use address::{AddressRow, PortRow, VECTOR_BITS};
 pub use congestion::NsccRegisters;
-pub use control::{ControlPeerRow, PeerAddressRow};
+pub use control::{PeerAddressRow, PeerRow};
 pub use policy::{
     slow_round_trip, PolicyTraits, SprayPolicy, WindowChange, BASE_RTT_BITS, BEND_ONE_IN,
     DRAIN_PATIENCE, DRAIN_PROBES, DRAIN_RAISE_HALVES, DRAIN_REST, DRAIN_ROUNDS, EXPLORED_PACKETS,

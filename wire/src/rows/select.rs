@@ -24,14 +24,14 @@ record_enum! {
         Profile,
         /// [`super::NsccRegisters`] by queue pair.
         Nscc,
-        /// [`super::AddressRow`] of port 0, by queue pair.
+        /// [`super::AddressRow`] of port 0, by address vector.
         Address0,
-        /// [`super::AddressRow`] of port 1, by queue pair.
+        /// [`super::AddressRow`] of port 1, by address vector.
         Address1,
         /// [`super::PortRow`] by port.
         Port,
-        /// [`super::ControlPeerRow`] by queue pair.
-        ControlPeer,
+        /// [`super::PeerRow`] by queue pair.
+        Peer,
         /// [`super::ResponderRow`] by queue pair.
         Responder,
         /// [`super::RingRow`] of a completion queue, by queue pair.

@@ -58,7 +58,7 @@ fn every_row_packs_as_its_record() {
             ConfigSelect::Nscc => agree(NsccRegisters::to_hw),
             ConfigSelect::Address0 | ConfigSelect::Address1 => agree(AddressRow::to_hw),
             ConfigSelect::Port => agree(PortRow::to_hw),
-            ConfigSelect::ControlPeer => agree(ControlPeerRow::to_hw),
+            ConfigSelect::Peer => agree(PeerRow::to_hw),
             ConfigSelect::Responder => agree(ResponderRow::to_hw),
             ConfigSelect::CompletionQueue | ConfigSelect::EventQueue => agree(RingRow::to_hw),
             ConfigSelect::Tenant => agree(TenantRow::to_hw),

@@ -6,6 +6,7 @@ mod posting;
 mod profiles;
 mod rc;
 mod states;
+mod vectors;
 
 use std::sync::Arc;
 

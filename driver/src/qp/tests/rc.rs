@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use stellar_wire::config::{ConfigError, GeneratedEntropy, RequesterConfigError, SprayError};
 use stellar_wire::host::registers::{DataPath, DATA_PATH};
-use stellar_wire::rows::{ControlPeerRow, SprayRow};
+use stellar_wire::rows::{PeerRow, SprayRow};
 use stellar_wire::Psn;
 
 use super::*;
@@ -196,7 +196,7 @@ fn paths_reach_the_rows_of_the_card_and_go_with_the_next_connection() {
     let rows = || {
         let requester: RequesterRow = bench.row(ConfigSelect::Requester, number);
         let spray: SprayRow = bench.row(ConfigSelect::Spray, number);
-        let from: ControlPeerRow = bench.row(ConfigSelect::ControlPeer, number);
+        let from: PeerRow = bench.row(ConfigSelect::Peer, number);
         (requester, spray, from)
     };
     for enters_rts in [false, true] {

@@ -154,11 +154,22 @@ impl Bench {
     }
 
     pub fn write_peer(&mut self, qp: u32, peer: &ControlPeer) {
+        let vector = 7 * qp as u16 + 1;
         self.dut.set("peer_valid", 1);
         self.dut.set("peer_qp", qp.into());
-        self.dut.set_record("peer", peer.to_hw());
+        self.dut.set_record("peer", peer.to_hw(vector));
         self.edge();
         self.dut.set("peer_valid", 0);
+        for (port, address) in ["address0", "address1"]
+            .into_iter()
+            .zip(peer.addresses_to_hw())
+        {
+            self.dut.set(&format!("{port}_valid"), 1);
+            self.dut.set(&format!("{port}_vector"), vector.into());
+            self.dut.set_record(port, address);
+            self.edge();
+            self.dut.set(&format!("{port}_valid"), 0);
+        }
     }
 
     pub fn send(&mut self, lane: usize, frame: Vec<u8>) {

@@ -1,10 +1,11 @@
 //! The reads of payload that is sent.
 
 use hdl_macros::{bundle, clock_reset, hdl, join};
-use hdl_primitives::{QpRowFlowSnk, Snk, Src};
+use hdl_primitives::{AddressFlowSnk, QpRowFlowSnk, Snk, Src};
 use hdl_tx_pipeline::tx_packet_builder::{BuildState, TxPacketBuilder};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::PortConfig;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
@@ -29,7 +30,8 @@ pub struct TxPacketBuilderProof {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub port_config: Signal<In, PortConfig>,
-    pub address: QpRowFlowSnk<FrameAddress>,
+    pub peer: QpRowFlowSnk<QpPeer>,
+    pub address: AddressFlowSnk,
     pub answer: Snk<TxAnswer>,
     pub request: Snk<TxRequest>,
     pub request_freed: Signal<In, Bit>,
@@ -47,7 +49,7 @@ pub struct TxPacketBuilderProof {
     pub holds_room: Signal<Out, Bit>,
 
     // What is in the registers, so that the properties are an invariant together.
-    /// The block addresses a request in the cycle after it was accepted.
+    /// The block finds the peer of a request in the cycle after it was accepted.
     pub holds_state: Signal<Out, Bit>,
     /// The FIFO has as many entries as its pointers are apart.
     pub holds_fifo: Signal<Out, Bit>,
@@ -69,6 +71,7 @@ impl Logic for TxPacketBuilderProof {
         join!(
             self,
             port_config => builder.port_config,
+            peer => builder.peer,
             address => builder.address,
             answer => builder.answer,
             request => builder.request,
@@ -91,10 +94,10 @@ impl Logic for TxPacketBuilderProof {
             !reads | ((command.length == asked.length) & (command.segments == asked.segments));
         self.holds_room.next = !reads | self.inner_builder.reads_in_ready.val();
 
-        let addresses = (self.inner_builder.state.val() == BuildState::Address)
+        let finds_peer = (self.inner_builder.state.val() == BuildState::Peer)
             & !self.inner_builder.answering.val();
         let held = self.inner_builder.reads_held.val();
-        self.holds_state.next = (addresses == accepted)
+        self.holds_state.next = (finds_peer == accepted)
             & (!accepted | ((self.inner_builder.held_request.val() == asked) & (held <= 1)));
         let apart = self.inner_builder.reads_write_pointer.val()
             - self.inner_builder.reads_read_pointer.val();

@@ -11,7 +11,7 @@ use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::rows::{PeerAddressRow, PortRow};
 
-use crate::control::packets::OWN;
+use crate::control::packets::{vector_of, OWN};
 use crate::front::frames::TestFrame;
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
@@ -63,12 +63,23 @@ impl Bench {
         bench.dut.set("reset", 0);
         bench.dut.clock();
         for (qp, peer) in peers {
+            let vector = vector_of(*qp);
             bench.dut.set("peer_valid", 1);
             bench.dut.set("peer_qp", (*qp).into());
-            bench.dut.set_record("peer", peer.to_hw());
+            bench.dut.set_record("peer", peer.to_hw(vector));
+            for (port, address) in ["address0", "address1"]
+                .into_iter()
+                .zip(peer.addresses_to_hw())
+            {
+                bench.dut.set(&format!("{port}_valid"), 1);
+                bench.dut.set(&format!("{port}_vector"), vector.into());
+                bench.dut.set_record(port, address);
+            }
             bench.dut.clock();
         }
-        bench.dut.set("peer_valid", 0);
+        for valid in ["peer_valid", "address0_valid", "address1_valid"] {
+            bench.dut.set(valid, 0);
+        }
         bench
     }
 

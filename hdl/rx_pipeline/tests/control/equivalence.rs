@@ -1,5 +1,6 @@
 //! Both blocks: rust-hdl simulation and Verilog agree, and the Verilog is clean.
 
+use hdl_primitives::{AddressFlowSnk, QpRowFlowSnk};
 use hdl_rx_pipeline::layout::TRANSPORT_BITS;
 use hdl_rx_pipeline::parse_ip::IpFields;
 use hdl_rx_pipeline::{ControlCheck, RxControl};
@@ -9,10 +10,10 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use rand::Rng;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::control::ControlPeer;
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::{Header, Ip, Udp};
 
-use crate::control::packets::{control, peer, QPS};
+use crate::control::packets::{control, peer, vector_of, QPS};
 
 /// Fields, source and transport headers of a control packet, as the IP parser gives them.
 fn parsed(runner: &mut TestRunner) -> (IpFields, Bits<128>, Bits<TRANSPORT_BITS>) {
@@ -46,11 +47,23 @@ fn parsed(runner: &mut TestRunner) -> (IpFields, Bits<128>, Bits<TRANSPORT_BITS>
     )
 }
 
-fn any_peer(rng: &mut TestRng) -> (u32, ControlPeer) {
-    let qp = QPS[rng.random_range(0..QPS.len())];
-    let mut entry = peer(qp).to_hw();
-    entry.valid = rng.random_bool(0.9);
-    (qp, entry)
+/// Changes a peer, or the addresses of its host, in some cycles.
+fn write_peers(
+    peers: &mut QpRowFlowSnk<QpPeer>,
+    ports: &mut [AddressFlowSnk; 2],
+    rng: &mut TestRng,
+) {
+    let mut any = || QPS[rng.random_range(0..QPS.len())];
+    let (qp, host, addressed) = (any(), any(), any());
+    peers.valid.next = rng.random_bool(0.2);
+    peers.qp.next = u64::from(qp).to_bits();
+    peers.record.next = peer(qp).to_hw(vector_of(host));
+    peers.record.next.valid = rng.random_bool(0.9);
+    for (port, record) in ports.iter_mut().zip(peer(addressed).addresses_to_hw()) {
+        port.valid.next = rng.random_bool(0.2);
+        port.vector.next = u64::from(vector_of(addressed)).to_bits();
+        port.record.next = record;
+    }
 }
 
 #[test]
@@ -63,10 +76,7 @@ fn control_check_is_its_verilog() {
             let (fields, source, transport) = parsed(&mut runner);
             (u.in_fields.next, u.in_source.next, u.in_transport.next) = (fields, source, transport);
             u.port.next = rng.random();
-            let (qp, entry) = any_peer(rng);
-            u.peer.valid.next = rng.random_bool(0.2);
-            u.peer.qp.next = u64::from(qp).to_bits();
-            u.peer.record.next = entry;
+            write_peers(&mut u.peer, &mut u.address, rng);
         },
         400,
         31,
@@ -84,10 +94,7 @@ fn rx_control_is_its_verilog() {
         |u, rng| {
             let (fields, source, transport) = parsed(&mut runner);
             (u.in_fields.next, u.in_source.next, u.in_transport.next) = (fields, source, transport);
-            let (qp, entry) = any_peer(rng);
-            u.peer.valid.next = rng.random_bool(0.2);
-            u.peer.qp.next = u64::from(qp).to_bits();
-            u.peer.record.next = entry;
+            write_peers(&mut u.peer, &mut u.address, rng);
             u.reset.next = rng.random_bool(0.01);
             u.taken.next = held < 300 && rng.random_bool(0.6);
             held += i32::from(u.taken.next);

@@ -24,6 +24,11 @@ pub const OWN: PlaneAddress = PlaneAddress {
     ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
 };
 
+/// The address vector of a queue pair's peer: another number than that of the queue pair.
+pub const fn vector_of(qp: u32) -> u16 {
+    (3 * qp + 1) as u16
+}
+
 /// Returns the peer of a queue pair. Among the queue pairs are both modes, RC with and without probes, and both address families.
 pub fn peer(qp: u32) -> ControlPeer {
     let addresses = if qp % 4 == 3 {

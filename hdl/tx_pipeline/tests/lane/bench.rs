@@ -6,12 +6,13 @@ use hdl_testkit::equivalence::TestRng;
 use hdl_testkit::Dut;
 use hdl_tx_pipeline::TxLane;
 use rand::{Rng, SeedableRng};
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::pack::{to_words, Record};
 
 use crate::lane::items::{Item, Packet};
 use crate::lane::memory::Memory;
-use crate::lane::routes::{Tables, QP_BITS};
+use crate::lane::routes::{vector_of, Tables, QP_BITS};
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
 /// Cycles for which payload from memory may be delayed by inline payload in front of it.
@@ -114,14 +115,21 @@ impl Bench {
             .dut
             .set_words("port_config", &to_words(tables.config()));
         for (qp, route) in tables.routes.iter().enumerate() {
+            let vector = vector_of(qp);
             bench.dut.set("address_valid", 1);
-            bench.dut.set("address_qp", qp as u64);
-            bench
-                .dut
-                .set_words("address", &to_words(route.address(tables.port)));
+            bench.dut.set("address_vector", vector.into());
+            let address = route.address(tables.port);
+            bench.dut.set_words("address", &to_words(address));
+            bench.dut.set("peer_valid", 1);
+            bench.dut.set("peer_qp", qp as u64);
+            bench.dut.set_words("peer", &to_words(route.peer(vector)));
+            bench.dut.clock();
+            // Frames keep the peer when the queue pair accepts none any more.
+            bench.dut.set_words("peer", &to_words(QpPeer::default()));
             bench.dut.clock();
         }
         bench.dut.set("address_valid", 0);
+        bench.dut.set("peer_valid", 0);
         bench.reset();
         bench
     }

@@ -9,7 +9,7 @@ use stellar_wire::hw::read::ReadBeat;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 
 use crate::lane::items::Packet;
-use crate::lane::routes::{Tables, QPS, QP_BITS};
+use crate::lane::routes::{vector_of, Tables, QPS, QP_BITS};
 
 fn answer(tables: &Tables, rng: &mut TestRng) -> TxAnswer {
     match tables.answer(rng).packet {
@@ -56,9 +56,13 @@ fn tx_packet_builder_is_its_verilog() {
             u.reset.next = false;
             u.port_config.next = tables.config();
             u.address.valid.next = rng.random_bool(0.2);
-            u.address.qp.next = Bits::random(rng);
+            u.address.vector.next = u64::from(vector_of(rng.random_range(0..QPS))).to_bits();
             let way = rng.random_range(0..QPS);
             u.address.record.next = tables.routes[way].address(tables.port);
+            u.peer.valid.next = rng.random_bool(0.2);
+            u.peer.qp.next = Bits::random(rng);
+            u.peer.record.next = tables.routes[way].peer(vector_of(rng.random_range(0..QPS)));
+            u.peer.record.next.valid = rng.random_bool(0.8);
             u.answer.valid.next = rng.random_bool(0.2);
             u.answer.record.next = answer(&tables, rng);
             u.request.valid.next = rng.random_bool(0.7);
@@ -132,9 +136,13 @@ fn tx_lane_is_its_verilog() {
             u.reset.next = false;
             u.port_config.next = tables.config();
             u.address.valid.next = rng.random_bool(0.3);
-            u.address.qp.next = Bits::random(rng);
+            u.address.vector.next = u64::from(vector_of(rng.random_range(0..QPS))).to_bits();
             let way = rng.random_range(0..QPS);
             u.address.record.next = tables.routes[way].address(tables.port);
+            u.peer.valid.next = rng.random_bool(0.2);
+            u.peer.qp.next = Bits::random(rng);
+            u.peer.record.next = tables.routes[way].peer(vector_of(rng.random_range(0..QPS)));
+            u.peer.record.next.valid = rng.random_bool(0.8);
             u.answer.valid.next = rng.random_bool(0.4);
             u.answer.record.next = answer(&tables, rng);
             u.request.valid.next = rng.random_bool(0.7);

@@ -7,14 +7,21 @@ use rand::Rng;
 use rust_hdl::prelude::*;
 use stellar_transport::endpoint::PlaneAddress;
 use stellar_transport::spray::{EntropyField, EvIndex, Path, Srv6Template};
-use stellar_wire::hw::address::{FrameAddress, PortConfig};
+use stellar_wire::hw::address::{FrameAddress, PortConfig, VECTOR_BITS};
+use stellar_wire::hw::control::QpPeer;
 use stellar_wire::mrc::Entropy;
+use stellar_wire::rows::{PeerRow, QpMode};
 use stellar_wire::{MacAddr, UsidContainer};
 
 /// log2 of the queue pairs of the lane under test.
 pub const QP_BITS: usize = 3;
 /// Queue pairs of the lane under test.
 pub const QPS: usize = 1 << QP_BITS;
+
+/// The address vector of a queue pair's peer: another number than that of the queue pair, up to the last one.
+pub fn vector_of(qp: usize) -> u16 {
+    ((1 << VECTOR_BITS) - 1 - 5 * qp) as u16
+}
 
 /// Source routes, for the reference and for the hardware.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +77,12 @@ fn mac_bits(mac: MacAddr) -> Bits<48> {
 }
 
 impl QpRoute {
-    /// The entry of the address table of `port`.
+    /// The entry of the table of peers, if `vector` is the address vector of the peer's host.
+    pub fn peer(&self, vector: u16) -> QpPeer {
+        PeerRow::new(QpMode::Mrc, self.pkey, self.peer_qp, vector).to_hw()
+    }
+
+    /// The address vector at `port`.
     pub fn address(&self, port: u8) -> FrameAddress {
         let path = self.source_route.map_or(UsidContainer::default(), |route| {
             route.path(port, Entropy(0))
@@ -79,8 +91,6 @@ impl QpRoute {
             (route.t1, route.uplink.low, route.uplink.bits)
         });
         FrameAddress {
-            peer_qp: u64::from(self.peer_qp).to_bits(),
-            pkey: u64::from(self.pkey).to_bits(),
             peer_mac: mac_bits(self.peer.mac),
             version6: self.peer.ip.is_ipv6(),
             peer_ip: ip_bits(self.peer.ip),

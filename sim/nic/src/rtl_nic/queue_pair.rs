@@ -6,7 +6,7 @@ use sim_world::HostMemory;
 use stellar_transport::endpoint::{Memory as _, QpConfig, TransportConfig};
 use stellar_transport::spray::{EntropyProfile, EvIndex};
 use stellar_wire::host::{Doorbell, Wqe};
-use stellar_wire::rows::{ConfigSelect, RingRow, EXPLICIT_BITS, PROFILE_BITS};
+use stellar_wire::rows::{ConfigSelect, RingRow, EXPLICIT_BITS, PROFILE_BITS, VECTOR_BITS};
 use stellar_wire::RoceFrame;
 
 use crate::bar::Bar;
@@ -116,11 +116,12 @@ pub(super) fn write_rows(
     let qp = config.number;
     bar.write_table(ConfigSelect::CompletionQueue, qp, completions);
     bar.write_table(ConfigSelect::Responder, qp, &config.responder_row(stash));
-    bar.write_table(ConfigSelect::ControlPeer, qp, &config.control_peer_row());
-    bar.write_table(ConfigSelect::Address0, qp, &config.address_row(0));
+    let vector = qp % (1 << VECTOR_BITS);
+    bar.write_table(ConfigSelect::Address0, vector, &config.address_row(0));
     if ports > 1 {
-        bar.write_table(ConfigSelect::Address1, qp, &config.address_row(1));
+        bar.write_table(ConfigSelect::Address1, vector, &config.address_row(1));
     }
+    bar.write_table(ConfigSelect::Peer, qp, &config.peer_row(vector as u16));
     bar.write_table(ConfigSelect::Requester, qp, &config.requester_row());
     if let Some(ring) = config.sq {
         bar.write_table(ConfigSelect::SendQueue, qp, &config.send_queue_row(ring));

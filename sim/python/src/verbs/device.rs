@@ -57,6 +57,7 @@ impl Device {
         fields.set_item("receive_window", limits.receive_window)?;
         fields.set_item("entropy_profiles", limits.entropy_profiles)?;
         fields.set_item("explicit_profiles", limits.explicit_profiles)?;
+        fields.set_item("peer_hosts", limits.peer_hosts)?;
         fields.set_item("rc_paths", limits.rc_paths)?;
         Ok(fields)
     }

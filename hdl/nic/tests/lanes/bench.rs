@@ -154,7 +154,7 @@ impl Bench {
     }
 
     pub fn write_peer(&mut self, qp: u32, peer: &ControlPeer) {
-        let vector = 7 * qp as u16 + 1;
+        let vector = 3 * qp as u16 + 1;
         self.dut.set("peer_valid", 1);
         self.dut.set("peer_qp", qp.into());
         self.dut.set_record("peer", peer.to_hw(vector));

@@ -15,12 +15,18 @@ const BUSY: u64 = 24_000;
 /// Cycles in which another queue pair sends: each of its operations waits for sixteen SACKs of 12 cycles.
 const TURNS: u64 = 3_000;
 
-#[test]
-fn other_queue_pairs_send_beside_a_flood_of_sacks() {
+/// A card whose frames come from the test.
+fn lone_host() -> (LoneCard, Device, Host) {
     let cards = LoneCard::new().unwrap();
     let probe = Probe::new(cards.function(0)).unwrap();
     let device = probe.bring_up(DeviceConfig::new(ports(0), 0)).unwrap();
     let host = Host::open(&device, false);
+    (cards, device, host)
+}
+
+#[test]
+fn other_queue_pairs_send_beside_a_flood_of_sacks() {
+    let (cards, device, host) = lone_host();
     let qp = host.qp();
     // Numbers are of both engines in turn: the third one is of the first one's engine.
     let _other = host.qp();
@@ -57,10 +63,7 @@ const WHOLE_FLOOD: u64 = 50_000;
 
 #[test]
 fn a_receive_lane_that_loses_frames_does_not_become_slower() {
-    let cards = LoneCard::new().unwrap();
-    let probe = Probe::new(cards.function(0)).unwrap();
-    let device = probe.bring_up(DeviceConfig::new(ports(0), 0)).unwrap();
-    let host = Host::open(&device, false);
+    let (cards, device, host) = lone_host();
     let qp = host.qp();
     ready(&qp, peer(PEER, Transport::Mrc));
     qp.modify(Modify::Rts(RtsAttributes::new(PSN))).unwrap();

@@ -77,23 +77,36 @@ struct Decoded {
     sender: Sender,
 }
 
-/// The address of a frame's sender compared with one of a peer's host, in two halves, because that one comes from a memory.
+/// Bits of an address that are compared at once, because the address of a peer's host comes late, from a memory.
+const PART: usize = 16;
+const PARTS: usize = 128 / PART;
+
+/// The address of a frame's sender compared with one of a peer's host, in parts.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 struct VsAddress {
-    lower: Bit,
-    upper: Bit,
+    version: Bit,
+    parts: Bits<PARTS>,
 }
 
-/// Levels: 3.
+/// Levels: 2.
 #[hdl_fn]
-fn vs_address(peer: PeerAddress, sender: Sender) -> VsAddress {
-    let expected = peer.address;
-    let address = sender.address;
-    VsAddress {
-        lower: expected.get_bits::<64>(0) == address.get_bits::<64>(0),
-        upper: (peer.version6 == sender.ipv6)
-            & (expected.get_bits::<64>(64) == address.get_bits::<64>(64)),
+fn vs_address(expected: PeerAddress, sender: Sender) -> VsAddress {
+    let mut parts = bits::<PARTS>(0);
+    for i in 0..PARTS {
+        let same = expected.address.get_bits::<PART>(PART * i)
+            == sender.address.get_bits::<PART>(PART * i);
+        parts = parts.replace_bit(i, same);
     }
+    VsAddress {
+        version: expected.version6 == sender.ipv6,
+        parts,
+    }
+}
+
+/// Levels: 2.
+#[hdl_fn]
+fn is_same(compared: VsAddress) -> Bit {
+    compared.version & compared.parts.all()
 }
 
 /// Who sent a frame.
@@ -120,8 +133,8 @@ struct Compared {
 /// Checks every frame. `frame_verdict` decides whether the result applies. Nothing stalls.
 ///
 /// Stages: `decode` (opcode and length; the peer is read), `compare` (fields of the headers; the addresses of the peer's host are read), `address` (the sender is
-/// compared with them). LUT levels: decode 4 (opcode 2, subtraction), compare 4 and address 3, behind a memory; and 2 behind them, in front of the output
-/// (equality of addresses, reason).
+/// compared with them). LUT levels: decode 4 (opcode 2, subtraction), compare 4 and address 2, behind a memory; and 4 behind them, in front of the output
+/// (equality of addresses 3, reason).
 #[derive(LogicBlock, Default)]
 pub struct ControlCheck<const Q: usize = 10> {
     pub clock: Signal<In, Clock>,
@@ -305,9 +318,7 @@ impl<const Q: usize> Logic for ControlCheck<Q> {
         self.vs_sender.d.next = self.compared.q.val();
 
         let compared = self.vs_sender.q.val();
-        let address0 = self.vs_address[0].q.val();
-        let address1 = self.vs_address[1].q.val();
-        let at_peer = (address0.lower & address0.upper) | (address1.lower & address1.upper);
+        let at_peer = is_same(self.vs_address[0].q.val()) | is_same(self.vs_address[1].q.val());
         self.out_finding.next = ControlCheckResult {
             foreign_source: compared.known & !at_peer,
             found: compared.found,

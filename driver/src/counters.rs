@@ -69,13 +69,30 @@ impl Probe {
     /// The counters of a queue pair since it was configured. The card is not reset.
     ///
     /// # Errors
-    /// [`Error::NoQueuePair`] for a number that the card does not have, [`Error::Device`].
+    /// [`Error::NoQueuePair`] for a number that the card does not have, [`Error::NotCounted`] for one without counters, [`Error::Device`].
     pub fn qp_counters(&self, qp: u32) -> Result<QpCounters, Error> {
         let queue_pairs = 1 << self.features.log2_queue_pairs;
         if qp >= queue_pairs {
             return Err(Error::NoQueuePair { qp, queue_pairs });
         }
+        self.check_counted(qp)?;
         Ok(Card::new(Arc::clone(self.function())).qp_counters(qp)?)
+    }
+
+    /// Refuses a queue pair for which the card keeps no counters.
+    pub(crate) fn check_counted(&self, qp: u32) -> Result<(), Error> {
+        let counted = self.counted_queue_pairs();
+        if qp < counted {
+            Ok(())
+        } else {
+            Err(Error::NotCounted { qp, counted })
+        }
+    }
+
+    /// Number of queue pairs, from 0 on, that have counters.
+    fn counted_queue_pairs(&self) -> u32 {
+        self.data_path
+            .counted_queue_pairs(self.features.log2_queue_pairs)
     }
 
     /// The counters of every queue pair that has sent or received a data packet since it was configured, by number. The card is not reset.
@@ -85,7 +102,7 @@ impl Probe {
     pub fn active_qp_counters(&self) -> Result<Vec<(u32, QpCounters)>, Error> {
         let card = Card::new(Arc::clone(self.function()));
         let mut active = Vec::new();
-        for qp in 0..1 << self.features.log2_queue_pairs {
+        for qp in 0..self.counted_queue_pairs() {
             let moved = |counter| card.qp_counter(QpCounterSelect { qp, counter });
             if moved(QpCounter::PacketsSent)? > 0 || moved(QpCounter::PacketsReceived)? > 0 {
                 active.push((qp, card.qp_counters(qp)?));

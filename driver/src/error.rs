@@ -64,6 +64,14 @@ pub enum Error {
         /// How many there are.
         queue_pairs: u32,
     },
+    /// The card keeps no counters for this queue pair.
+    #[error("no counters of queue pair {qp}: the card counts for 0 to {}", .counted - 1)]
+    NotCounted {
+        /// The number.
+        qp: u32,
+        /// How many have counters.
+        counted: u32,
+    },
     /// The card has lost completions of this queue pair (verbs: `IBV_EVENT_CQ_ERR`).
     #[error("the completion queue of queue pair {0} was full, and lost completions: move the queue pair to ERROR or RESET, and give it a longer queue or poll more often")]
     Overrun(u32),

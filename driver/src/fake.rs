@@ -96,6 +96,7 @@ impl FakeCard {
         profiles: 1 << PROFILE_BITS,
         explicit_profiles: 1 << EXPLICIT_BITS,
         rc_paths: true,
+        log2_counted: 10,
     };
 
     /// A card with one port and one endpoint, after power-up.

@@ -199,10 +199,11 @@ impl QueuePair {
     /// time of its own.
     ///
     /// # Errors
-    /// [`Error::Device`].
+    /// [`Error::NotCounted`] if the card keeps no counters for it, [`Error::Device`].
     pub fn counters(&self) -> Result<QpCounters, Error> {
-        let card = &self.core.domain.context.device.card;
-        Ok(card.qp_counters(self.number())?)
+        let device = &self.core.domain.context.device;
+        device.probe.check_counted(self.number())?;
+        Ok(device.card.qp_counters(self.number())?)
     }
 
     /// The queue pair's parameters for the peer, if it sends from `psn` on.

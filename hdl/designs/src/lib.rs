@@ -8,7 +8,7 @@ use hdl_congestion::NsccEngine;
 use hdl_crossings::{BlockAsyncFifo, LutAsyncFifo, PulseHandshake, ResetSynchroniser};
 use hdl_emtt::LocalTranslate;
 use hdl_host_if::{AdminQueue, BarDecoder, Doorbells, HostQueues, Registers};
-use hdl_nic::{Nic, Nic16k, Nic512, RxLane1024, RxLane512, Top, RESET_CLOCKS, RESET_HOLD};
+use hdl_nic::{Nic, Nic16k, Nic512, Nic64k, RxLane1024, RxLane512, Top, RESET_CLOCKS, RESET_HOLD};
 use hdl_pcie::bars::{Completer1024, Completer512};
 use hdl_pcie::read::{DmaRead1024, DmaRead512};
 use hdl_pcie::requester::{
@@ -206,6 +206,13 @@ pub const ALL: &[Known] = &[
         emit: || Top::Nic(Shape::TwoPorts1024Qp16k).elaborate(),
         bitstream: || Top::Bitstream(Shape::TwoPorts1024Qp16k).elaborate(),
         add: |emitter| emitter.add_as(connected::<Nic16k>().as_ref(), "nic_16k"),
+    },
+    Known {
+        name: Shape::TwoPorts1024Qp64k.design(),
+        what: "the card of a V80 with 65,536 queue pairs",
+        emit: || Top::Nic(Shape::TwoPorts1024Qp64k).elaborate(),
+        bitstream: || Top::Bitstream(Shape::TwoPorts1024Qp64k).elaborate(),
+        add: |emitter| emitter.add_as(connected::<Nic64k>().as_ref(), "nic_64k"),
     },
     Known {
         name: Shape::OnePort512.design(),

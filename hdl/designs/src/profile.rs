@@ -1,7 +1,7 @@
 //! Which card is meant: that of a board, or one that a file describes.
 
 use hdl_host_if::table_rows::features;
-use hdl_nic::table_bits::{EMTT_BITS, MR_BITS};
+use hdl_nic::table_bits::{emtt_bits, MR_BITS};
 use hdl_nic::{Board, Shape, UnknownBoard, UnknownShape};
 use serde::Deserialize;
 use stellar_wire::host::registers::Immediates;
@@ -173,7 +173,7 @@ impl Profile {
             let names = self.boards().map(|board| board.facts().name);
             return Err(refuse("board", given, one_of(names)));
         }
-        let features = features(queue_pair_bits, MR_BITS, EMTT_BITS, ports);
+        let features = features(queue_pair_bits, MR_BITS, emtt_bits(queue_pair_bits), ports);
         let sizes = [
             ("regions", told.regions, features.log2_regions),
             (

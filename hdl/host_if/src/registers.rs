@@ -313,7 +313,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize, const W: us
         self.view.table_data.next = entry;
         self.view.state.next = RegisterState {
             features: bits::<64>(features(Q, M, E, P).to_word()),
-            data_path: bits::<64>(data_path(P, W).to_word()),
+            data_path: bits::<64>(data_path(P, W, Q).to_word()),
             scratch: self.scratch.q.val(),
             port_up: self.port_up.val(),
             udp_port: self.port.q.val(),

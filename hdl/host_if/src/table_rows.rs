@@ -2,7 +2,7 @@
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
-use stellar_wire::config::{receive_window, WINDOW};
+use stellar_wire::config::{counted_bits, receive_window, WINDOW};
 use stellar_wire::host::registers::{DataPath, Features};
 use stellar_wire::host::vector_table::VECTORS;
 use stellar_wire::hw::config::ConfigSelect;
@@ -33,14 +33,15 @@ pub const fn features(
     }
 }
 
-/// Value of `DATA_PATH` of a card of `ports` ports with an endpoint each, and beats of `width` bits.
-pub const fn data_path(ports: usize, width: usize) -> DataPath {
+/// Value of `DATA_PATH` of a card of `ports` ports with an endpoint each, beats of `width` bits, and 2^`queue_pair_bits` queue pairs.
+pub const fn data_path(ports: usize, width: usize, queue_pair_bits: usize) -> DataPath {
     DataPath {
         endpoints: ports as u8,
         width: width as u16,
         profiles: 1 << PROFILE_BITS,
         explicit_profiles: 1 << EXPLICIT_BITS,
         rc_paths: true,
+        log2_counted: counted_bits(queue_pair_bits) as u8,
     }
 }
 

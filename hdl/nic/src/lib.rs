@@ -54,7 +54,7 @@ pub use fence_control::FenceControl;
 pub use fence_epochs::FenceEpochs;
 pub use fetch_share::FetchShare;
 pub use host_reader::HostReader;
-pub use nic::{reset_clocks, Nic, Nic16k, Nic512, RESET_CLOCKS, RESET_HOLD};
+pub use nic::{reset_clocks, Nic, Nic16k, Nic512, Nic64k, RESET_CLOCKS, RESET_HOLD};
 pub use nic_config::NicConfig;
 pub use optional::Optional;
 pub use path_counters::PathCounters;

@@ -8,7 +8,9 @@ use hdl_primitives::{MacRxSnk, MacTxSrc, VerdictSrc};
 use hdl_requester::StatPulses;
 use hdl_responder::{PendingScan, Responder};
 use rust_hdl::prelude::*;
-use stellar_wire::config::{ring_bits, RECEIVE_RING, RECEIVE_RING_BITS, SMALL_RECEIVE_WINDOW};
+use stellar_wire::config::{
+    counted_bits, receive_window, ring_bits, RECEIVE_RING, RECEIVE_RING_BITS,
+};
 use stellar_wire::hw::ats::CqMessage;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::read::FailedRead;
@@ -26,7 +28,9 @@ use crate::pcie_endpoint::PcieEndpoint;
 use crate::qp_counters::QpCounters;
 use crate::read_faults::ReadFaults;
 use crate::rx_lanes::RxLanes;
-use crate::table_bits::{EMTT_BITS, MR_BITS, PATH_SET_BITS, QP_BITS, STASHES, STASH_BITS};
+use crate::table_bits::{
+    emtt_bits, EMTT_BANK_BITS, EMTT_BITS, MR_BITS, PATH_SET_BITS, QP_BITS, STASHES, STASH_BITS,
+};
 use crate::transmit_side::TransmitSide;
 
 /// Cycles for which reset has to be asserted: pipelines without a reset of their own run empty meanwhile.
@@ -43,8 +47,9 @@ pub const fn reset_clocks(queue_pair_bits: usize) -> usize {
 /// The card of a board with one 100G port: one lane of 512 bits, and one PCIe endpoint.
 pub type Nic512 = Nic<1, 512, 6, 64, 16, 2, 768, 1024, 4, 137, 161, 183, 96, 81, 7, 10, 10, 8>;
 
-/// log2 of the words of the rings of a card with [`SMALL_RECEIVE_WINDOW`].
-const SMALL_RING_BITS: usize = ring_bits(SMALL_RECEIVE_WINDOW);
+/// log2 of the words of the rings of the windows of cards with 16,384 and 65,536 queue pairs.
+const RING_BITS_16K: usize = ring_bits(receive_window(14));
+const RING_BITS_64K: usize = ring_bits(receive_window(16));
 
 /// The full card with 16,384 queue pairs: 8,192 for each requester engine, whose timers are in 256 groups. Its windows have 1,024 packets when it receives.
 pub type Nic16k = Nic<
@@ -72,11 +77,52 @@ pub type Nic16k = Nic<
     8192,
     8,
     256,
-    { SMALL_RING_BITS - 1 },
-    SMALL_RING_BITS,
-    { 1 << SMALL_RING_BITS },
-    { 14 + SMALL_RING_BITS },
+    { RING_BITS_16K - 1 },
+    RING_BITS_16K,
+    { 1 << RING_BITS_16K },
+    { 14 + RING_BITS_16K },
     { 13 - PATH_SET_BITS },
+    { counted_bits(14) },
+    { counted_bits(14) - 1 },
+    { emtt_bits(14) },
+    { emtt_bits(14) - 2 },
+>;
+
+/// The full card with 65,536 queue pairs, of which 4,096 have counters, and 262,144 translations. Its windows have 256 packets when it receives.
+pub type Nic64k = Nic<
+    2,
+    1024,
+    7,
+    128,
+    32,
+    4,
+    1280,
+    2048,
+    8,
+    373,
+    337,
+    465,
+    196,
+    165,
+    8,
+    11,
+    10,
+    7,
+    16,
+    17,
+    15,
+    32768,
+    10,
+    1024,
+    { RING_BITS_64K - 1 },
+    RING_BITS_64K,
+    { 1 << RING_BITS_64K },
+    { 16 + RING_BITS_64K },
+    { 15 - PATH_SET_BITS },
+    { counted_bits(16) },
+    { counted_bits(16) - 1 },
+    { emtt_bits(16) },
+    { emtt_bits(16) - 2 },
 >;
 
 /// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p. Endpoint 0 writes the host's rings. It reads the send queues of even queue pairs, and endpoint 1 those of odd ones
@@ -87,7 +133,8 @@ pub type Nic16k = Nic<
 /// AMD's four streams, and `CD` is the place of `discontinue` in that of CQ. `S`, `G`, `A` and `EA` are those of [`HostReader`](crate::HostReader).
 ///
 /// There are 2^`Q` queue pairs. `Q1` = `Q` + 1, `E` = `Q` - 1, `E1` = 2^`E`, `TG` and `T` follow from it by the rules of [`RequesterPair`](crate::RequesterPair), `RW`, `RB`, `RN` and `R` by those of [`RxLanes`], `PT` by that of
-/// [`QpCounters`]. [`Shape`](crate::Shape) has the numbers of queue pairs that there are, and [`Nic16k`] is the card with most.
+/// [`QpCounters`]. [`Shape`](crate::Shape) has the numbers of queue pairs that there are, and [`Nic64k`] is the card with most.
+/// `QC` and `EC` are what [`QpCounters`] calls `C` and `D`. 2^`EM` translations lie in four banks of 2^`EB`.
 #[derive(LogicBlock)]
 pub struct Nic<
     const P: usize = 2,
@@ -119,6 +166,10 @@ pub struct Nic<
     const RN: usize = RECEIVE_RING,
     const R: usize = { QP_BITS + RECEIVE_RING_BITS },
     const PT: usize = 1,
+    const QC: usize = QP_BITS,
+    const EC: usize = { QP_BITS - 1 },
+    const EM: usize = EMTT_BITS,
+    const EB: usize = EMTT_BANK_BITS,
 > {
     pub clock: Signal<In, Clock>,
     /// Function-level reset: clears control state. Software has to write the tables again.
@@ -159,21 +210,21 @@ pub struct Nic<
     /// A transmit lane received a payload of another length than it requested. A correct card never raises it.
     pub payload_mismatch: Signal<Out, Bit>,
 
-    bars: Bars<Q, MR_BITS, EMTT_BITS, P, W, K, CQ, CD, CC>,
-    admin: AdminQueue<Q, MR_BITS, EMTT_BITS, P>,
+    bars: Bars<Q, MR_BITS, EM, P, W, K, CQ, CD, CC>,
+    admin: AdminQueue<Q, MR_BITS, EM, P>,
     /// The reader of queue entries of the last endpoint serves the requester and the admin queue.
     share: FetchShare,
     config_register: ConfigRegister,
     nic_config: NicConfig<P, Q>,
-    receive: RxLanes<P, W, B, N, Q, RW, RB, RN, R>,
+    receive: RxLanes<P, W, B, N, Q, RW, RB, RN, R, EB>,
     responder: Responder<Q, STASHES, STASH_BITS, R>,
     pending_scan: PendingScan<Q>,
-    transmit: TransmitSide<P, W, N, B, Q, Q1, E, E1, TG, T>,
+    transmit: TransmitSide<P, W, N, B, Q, Q1, E, E1, TG, T, EB>,
     queues: HostQueues<Q, W, Q, Q1>,
     failures: FailureFork,
     counters: CardCounters,
     faults: ReadFaults,
-    qp_counters: QpCounters<Q, E, PT>,
+    qp_counters: QpCounters<Q, E, PT, QC, EC>,
     endpoints: [PcieEndpoint<W, B, N, K, L, C, D, H, RQ, RC, S, G, A, EA>; P],
     overruns: [CountSteps; P],
     /// Merges the writes of endpoint 0: those of the receive lane and of the host's queues.
@@ -210,6 +261,10 @@ impl<
         const RN: usize,
         const R: usize,
         const PT: usize,
+        const QC: usize,
+        const EC: usize,
+        const EM: usize,
+        const EB: usize,
     > Default
     for Nic<
         P,
@@ -241,6 +296,10 @@ impl<
         RN,
         R,
         PT,
+        QC,
+        EC,
+        EM,
+        EB,
     >
 {
     fn default() -> Self {
@@ -318,6 +377,10 @@ impl<
         const RN: usize,
         const R: usize,
         const PT: usize,
+        const QC: usize,
+        const EC: usize,
+        const EM: usize,
+        const EB: usize,
     > Logic
     for Nic<
         P,
@@ -349,6 +412,10 @@ impl<
         RN,
         R,
         PT,
+        QC,
+        EC,
+        EM,
+        EB,
     >
 {
     #[hdl]

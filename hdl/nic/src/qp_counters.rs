@@ -2,13 +2,13 @@
 
 use hdl_host_if::QpCounterSnk;
 use hdl_macros::{clock, clock_reset, hdl, hdl_fn};
-use hdl_primitives::FlowSnk;
+use hdl_primitives::{Checked, FlowSnk, Parameters};
 use hdl_requester::StatPulses;
 use rust_hdl::prelude::*;
 use stellar_wire::host::qp_counters::group;
 use stellar_wire::host::{PathCount, PathCountSelect};
 use stellar_wire::hw::receive::{ReceiveCount, ResponderCount};
-use stellar_wire::hw::Qpn;
+use stellar_wire::hw::{Qpn, QPN_BITS};
 use stellar_wire::mtu::LENGTH_BITS;
 
 use crate::counter_rows::{CounterRows, SELECT_BITS};
@@ -67,7 +67,14 @@ fn path_of(qp: Qpn, index: Bits<8>) -> QpPath {
     QpPath { qp: qp >> 1, index }
 }
 
-/// Keeps the counters of `QpCounter` and the counts by path for 2^`Q` queue pairs, and reads one at a time. `E` = `Q` - 1, and `PT` is what [`PathCounters`] of 2^`E` queue pairs calls `T`.
+/// Whether a queue pair is one of the first 2^`C`.
+#[hdl_fn]
+fn is_counted<const C: usize>(qp: Qpn) -> Bit {
+    !(qp >> (C as u64)).any()
+}
+
+/// Keeps the counters of `QpCounter` for the first 2^`C` of 2^`Q` queue pairs, and the counts by path, and reads one at a time. `E` = `Q` - 1, `D` = `C` - 1, and `PT` is what [`PathCounters`] of 2^`E`
+/// queue pairs calls `T`. The counters of other queue pairs read as zero.
 ///
 /// Each source of events has rows of its own, because it may count in every cycle: the packets that leave an engine, its operations, the receive core (in two
 /// memories, of wide and of other counters), and the responder. An engine has the queue pairs of one parity. A value is one counter, and whole: the register
@@ -76,9 +83,16 @@ fn path_of(qp: Qpn, index: Bits<8>) -> QpPath {
 /// A read waits for a cycle in which its rows count nothing. An engine has one at the latest after a burst of 32 packets. The receive core may have
 /// none while small frames come at its full rate. So a read that has waited for 256 cycles raises `pause` until it is served.
 #[derive(LogicBlock, Default)]
-pub struct QpCounters<const Q: usize = 10, const E: usize = 9, const PT: usize = 1> {
+pub struct QpCounters<
+    const Q: usize = 10,
+    const E: usize = 9,
+    const PT: usize = 1,
+    const C: usize = 10,
+    const D: usize = 9,
+> {
+    _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
-    /// Clears all counters, which takes 2^`Q` cycles.
+    /// Clears all counters, which takes 2^`C` cycles.
     pub reset: Signal<In, Bit>,
 
     // From both requester engines. `packet`, `retransmission` and `bytes` belong to `sent_qp`, the other pulses to `event_qp`.
@@ -102,17 +116,30 @@ pub struct QpCounters<const Q: usize = 10, const E: usize = 9, const PT: usize =
     pulsed_qp: [DFF<Qpn>; 2],
     configures: DFF<Bit>,
     configures_qp: DFF<Qpn>,
-    sent: [SentRows<E>; 2],
-    operations: [OperationRows<E>; 2],
-    accepted: AcceptedRows<Q>,
-    decided: DecidedRows<Q>,
-    responder: ResponderRows<Q>,
+    sent: [SentRows<D>; 2],
+    operations: [OperationRows<D>; 2],
+    accepted: AcceptedRows<C>,
+    decided: DecidedRows<C>,
+    responder: ResponderRows<C>,
     paths: [PathRows<E, PT>; 2],
     /// Cycles that a read of the receive side has waited.
     waited: DFF<Bits<{ PATIENCE_BITS + 1 }>>,
 }
 
-impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E, PT> {
+impl<const Q: usize, const E: usize, const PT: usize, const C: usize, const D: usize> Parameters
+    for QpCounters<Q, E, PT, C, D>
+{
+    fn check() {
+        assert!(
+            E + 1 == Q && D + 1 == C && C <= Q && Q <= QPN_BITS,
+            "QpCounters<{Q}, {E}, {PT}, {C}, {D}>: give Q of at most {QPN_BITS}, E = Q - 1, C of at most Q and D = C - 1"
+        );
+    }
+}
+
+impl<const Q: usize, const E: usize, const PT: usize, const C: usize, const D: usize> Logic
+    for QpCounters<Q, E, PT, C, D>
+{
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, configures, configures_qp, waited);
@@ -132,10 +159,8 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
         let reads_path = self.read.valid.val() & number.get_bit(PATH_BIT);
         let reads = self.read.valid.val() & !number.get_bit(PATH_BIT);
         let qp = self.read.qp.val();
-        let counter = if number
-            .get_bits::<{ PATH_BIT - SELECT_BITS }>(SELECT_BITS)
-            .any()
-        {
+        let above = number.get_bits::<{ PATH_BIT - SELECT_BITS }>(SELECT_BITS);
+        let counter = if above.any() | !is_counted::<C>(qp) {
             // None has this number.
             Bits::<SELECT_BITS>::mask()
         } else {
@@ -146,7 +171,7 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
         let of_accepted = !of_engine & (counter < group::DECIDED as u64);
         let before_responder = counter < group::RESPONDER as u64;
         let of_decided = !of_engine & !of_accepted & before_responder;
-        let engine_row = qp.get_bits::<E>(1);
+        let engine_row = qp.get_bits::<D>(1);
 
         // engines
         self.configures.d.next = self.configured.val();
@@ -164,7 +189,6 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
             let stats = self.pulses[i].q.val();
             let of_parity = qp.get_bit(0) == (i == 1);
             let configures = self.configures.q.val() & (configured_qp.get_bit(0) == (i == 1));
-            let configured_row = configured_qp.get_bits::<E>(1);
 
             self.paths[i].sent.valid.next = stats.on_path;
             self.paths[i].sent.record.next = path_of(stats.sent_qp, stats.sent_index);
@@ -177,13 +201,14 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
             let path_counts = bit_cast::<64, { PathCount::ALL_BITS }>(self.paths[i].value.val())
                 .replace_bit(PathCount::OF_ANOTHER_BIT, self.paths[i].of_another.val());
 
-            self.sent[i].count_valid.next = stats.packet | configures;
-            self.sent[i].restarts.next = configures;
-            self.sent[i].count_row.next = if configures {
-                configured_row
+            let sent_qp = if configures {
+                configured_qp
             } else {
-                stats.sent_qp.get_bits::<E>(1)
+                stats.sent_qp
             };
+            self.sent[i].count_valid.next = (stats.packet | configures) & is_counted::<C>(sent_qp);
+            self.sent[i].restarts.next = configures;
+            self.sent[i].count_row.next = sent_qp.get_bits::<D>(1);
             self.sent[i].add.next = bits::<{ SENT * LENGTH_BITS }>(0)
                 .replace_bit(0, stats.packet)
                 .replace_bit(2 * LENGTH_BITS, stats.retransmission)
@@ -210,13 +235,15 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
                 .replace_bit(16 * LOST_BITS, stats.ack_ignored)
                 | (bit_cast::<{ OPERATIONS * LOST_BITS }, LOST_BITS>(stats.spurious)
                     << (2 * LOST_BITS) as u64);
-            self.operations[i].count_valid.next = pulses.any() | configures;
-            self.operations[i].restarts.next = configures;
-            self.operations[i].count_row.next = if configures {
-                configured_row
+            let event_qp = if configures {
+                configured_qp
             } else {
-                self.pulsed_qp[i].q.val().get_bits::<E>(1)
+                self.pulsed_qp[i].q.val()
             };
+            self.operations[i].count_valid.next =
+                (pulses.any() | configures) & is_counted::<C>(event_qp);
+            self.operations[i].restarts.next = configures;
+            self.operations[i].count_row.next = event_qp.get_bits::<D>(1);
             self.operations[i].add.next = pulses;
 
             self.sent[i].read_valid.next = reads & of_sent & of_parity;
@@ -240,10 +267,10 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
 
         // receive core
         let received = self.received.record.val();
-        let is_received = self.received.valid.val();
+        let is_received = self.received.valid.val() & is_counted::<C>(received.qp);
         self.accepted.count_valid.next = is_received & (received.accepted | received.restarts);
         self.accepted.restarts.next = received.restarts;
-        self.accepted.count_row.next = received.qp.get_bits::<Q>(0);
+        self.accepted.count_row.next = received.qp.get_bits::<C>(0);
         self.accepted.add.next = bits::<{ ACCEPTED * LENGTH_BITS }>(0)
             .replace_bit(0, received.accepted)
             | (bit_cast::<{ ACCEPTED * LENGTH_BITS }, LENGTH_BITS>(received.bytes)
@@ -262,14 +289,14 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
             .replace_bit(9, received.refused);
         self.decided.count_valid.next = is_received & (decisions.any() | received.restarts);
         self.decided.restarts.next = received.restarts;
-        self.decided.count_row.next = received.qp.get_bits::<Q>(0);
+        self.decided.count_row.next = received.qp.get_bits::<C>(0);
         self.decided.add.next = decisions;
 
         // responder
         let answered = self.answered.record.val();
-        self.responder.count_valid.next = self.answered.valid.val();
+        self.responder.count_valid.next = self.answered.valid.val() & is_counted::<C>(answered.qp);
         self.responder.restarts.next = answered.restarts;
-        self.responder.count_row.next = answered.qp.get_bits::<Q>(0);
+        self.responder.count_row.next = answered.qp.get_bits::<C>(0);
         // In the order of `QpCounter`.
         self.responder.add.next = bits::<RESPONDER>(0)
             .replace_bit(0, answered.out_of_order)
@@ -283,13 +310,13 @@ impl<const Q: usize, const E: usize, const PT: usize> Logic for QpCounters<Q, E,
             .replace_bit(8, answered.nack_unexpected);
 
         self.accepted.read_valid.next = reads & of_accepted;
-        self.accepted.read_row.next = qp.get_bits::<Q>(0);
+        self.accepted.read_row.next = qp.get_bits::<C>(0);
         self.accepted.read_select.next = counter - group::ACCEPTED as u64;
         self.decided.read_valid.next = reads & of_decided;
-        self.decided.read_row.next = qp.get_bits::<Q>(0);
+        self.decided.read_row.next = qp.get_bits::<C>(0);
         self.decided.read_select.next = counter - group::DECIDED as u64;
         self.responder.read_valid.next = reads & !before_responder;
-        self.responder.read_row.next = qp.get_bits::<Q>(0);
+        self.responder.read_row.next = qp.get_bits::<C>(0);
         self.responder.read_select.next = counter - group::RESPONDER as u64;
         self.read.ready.next = done;
         self.read.value.next = value;

@@ -29,7 +29,7 @@ pub const IN_FLIGHT: u64 = 31;
 /// Each lane has its own token stream and place command stream. The outcomes of both lanes leave in one stream, in the order of the tokens. A lane
 /// whose FIFOs are full does not stall the other lane. A fence goes to the place commands of both lanes.
 ///
-/// There are 2^`Q` queue pairs. Their windows have 2^`RW` words of 64 packets, which lie in rings of twice as many: 2^`RB` = `RN` words, 2^`R` for all queue pairs together.
+/// There are 2^`Q` queue pairs. Their windows have 2^`RW` words of 64 packets, which lie in rings of twice as many: 2^`RB` = `RN` words, 2^`R` for all queue pairs together. Each of the four banks of translations has 2^`EB`.
 #[derive(LogicBlock, Default)]
 pub struct RxCore<
     const Q: usize = 10,
@@ -37,6 +37,7 @@ pub struct RxCore<
     const RB: usize = RECEIVE_RING_BITS,
     const RN: usize = RECEIVE_RING,
     const R: usize = { 10 + RECEIVE_RING_BITS },
+    const EB: usize = EMTT_BANK_BITS,
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -78,7 +79,7 @@ pub struct RxCore<
     qp_fetch: QpFetch<Q>,
     rc_track: RcTrack<Q>,
     mr_check: MrCheck<MR_BITS>,
-    emtt_lookup: EmttLookup<EMTT_BANK_BITS>,
+    emtt_lookup: EmttLookup<EB>,
     psn_track: PsnTrack<Q, RB, RN, R>,
     fault_report: FaultReport,
     place_fifo: [SyncFifo<PlaceCommand, 6, 7>; 2],
@@ -86,8 +87,14 @@ pub struct RxCore<
     has_room: [DFF<Bit>; 2],
 }
 
-impl<const Q: usize, const RW: usize, const RB: usize, const RN: usize, const R: usize>
-    RxCore<Q, RW, RB, RN, R>
+impl<
+        const Q: usize,
+        const RW: usize,
+        const RB: usize,
+        const RN: usize,
+        const R: usize,
+        const EB: usize,
+    > RxCore<Q, RW, RB, RN, R, EB>
 {
     /// Cycles from the issue of a token to the place FIFO.
     pub const LATENCY: usize = qp_fetch::LATENCY
@@ -107,8 +114,14 @@ impl<const Q: usize, const RW: usize, const RB: usize, const RN: usize, const R:
     );
 }
 
-impl<const Q: usize, const RW: usize, const RB: usize, const RN: usize, const R: usize> Logic
-    for RxCore<Q, RW, RB, RN, R>
+impl<
+        const Q: usize,
+        const RW: usize,
+        const RB: usize,
+        const RN: usize,
+        const R: usize,
+        const EB: usize,
+    > Logic for RxCore<Q, RW, RB, RN, R, EB>
 {
     #[hdl]
     fn update(&mut self) {

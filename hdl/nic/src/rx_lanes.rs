@@ -20,6 +20,7 @@ use crate::drop_counters::DropCounters;
 use crate::fence_barrier::FenceBarrier;
 use crate::rx_core::RxCore;
 use crate::stream_merge::StreamMerge;
+use crate::table_bits::EMTT_BANK_BITS;
 
 /// For two 200G ports: 1,024 bits each.
 pub type RxDualLane1024 = RxLanes<2, 1024, 7, 128>;
@@ -28,7 +29,7 @@ pub type RxDualLane512 = RxLanes<2, 512, 6, 64>;
 /// For one 100G port: 512 bits.
 pub type RxSingleLane512 = RxLanes<1, 512, 6, 64>;
 
-/// `P` lanes, one or two, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; `Q`, `RW`, `RB`, `RN` and `R` are those of [`RxCore`]. Use it by its names, such as [`RxDualLane1024`].
+/// `P` lanes, one or two, each `W` bits wide, with `B` = log2(W / 8) and `N` = W / 8; `Q`, `RW`, `RB`, `RN`, `R` and `EB` are those of [`RxCore`]. Use it by its names, such as [`RxDualLane1024`].
 ///
 /// A lane consists of a port, its packet buffer and its DMA write engine. Queue pairs, regions and windows are in the common core, so a queue pair
 /// receives from both ports. A lane without frames, or with a stalled DMA, does not stall the other lane, except for fences and for queue pairs that
@@ -45,6 +46,7 @@ pub struct RxLanes<
     const RB: usize = RECEIVE_RING_BITS,
     const RN: usize = RECEIVE_RING,
     const R: usize = { 10 + RECEIVE_RING_BITS },
+    const EB: usize = EMTT_BANK_BITS,
 > {
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
@@ -100,7 +102,7 @@ pub struct RxLanes<
     pub counter_value: Signal<Out, Bits<48>>,
 
     port: [RxPort<W, 8, Q>; P],
-    core: RxCore<Q, RW, RB, RN, R>,
+    core: RxCore<Q, RW, RB, RN, R, EB>,
     dma: [DmaWrite<W, B, N>; P],
     outcomes: AckOrderQueue<Q>,
     fences: FenceBarrier,
@@ -118,7 +120,8 @@ impl<
         const RB: usize,
         const RN: usize,
         const R: usize,
-    > Parameters for RxLanes<P, W, B, N, Q, RW, RB, RN, R>
+        const EB: usize,
+    > Parameters for RxLanes<P, W, B, N, Q, RW, RB, RN, R, EB>
 {
     fn check() {
         assert!(
@@ -138,7 +141,8 @@ impl<
         const RB: usize,
         const RN: usize,
         const R: usize,
-    > Default for RxLanes<P, W, B, N, Q, RW, RB, RN, R>
+        const EB: usize,
+    > Default for RxLanes<P, W, B, N, Q, RW, RB, RN, R, EB>
 {
     fn default() -> Self {
         Self {
@@ -188,7 +192,8 @@ impl<
         const RB: usize,
         const RN: usize,
         const R: usize,
-    > Logic for RxLanes<P, W, B, N, Q, RW, RB, RN, R>
+        const EB: usize,
+    > Logic for RxLanes<P, W, B, N, Q, RW, RB, RN, R, EB>
 {
     #[hdl]
     fn update(&mut self) {

@@ -15,6 +15,8 @@ pub enum Shape {
     TwoPorts1024,
     /// The same with 16,384 queue pairs in place of 1,024.
     TwoPorts1024Qp16k,
+    /// The same with 65,536 queue pairs.
+    TwoPorts1024Qp64k,
 }
 
 /// There is no such shape.
@@ -39,17 +41,18 @@ fn names() -> String {
 
 impl Shape {
     /// All shapes.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
         Self::OnePort512,
         Self::TwoPorts1024,
         Self::TwoPorts1024Qp16k,
+        Self::TwoPorts1024Qp64k,
     ];
 
     /// Ports, each with a PCIe endpoint.
     pub const fn ports(self) -> usize {
         match self {
             Self::OnePort512 => 1,
-            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k => 2,
+            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k | Self::TwoPorts1024Qp64k => 2,
         }
     }
 
@@ -57,7 +60,7 @@ impl Shape {
     pub const fn width(self) -> usize {
         match self {
             Self::OnePort512 => 512,
-            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k => 1_024,
+            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k | Self::TwoPorts1024Qp64k => 1_024,
         }
     }
 
@@ -65,7 +68,7 @@ impl Shape {
     pub const fn port_gbps(self) -> u32 {
         match self {
             Self::OnePort512 => 100,
-            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k => 200,
+            Self::TwoPorts1024 | Self::TwoPorts1024Qp16k | Self::TwoPorts1024Qp64k => 200,
         }
     }
 
@@ -74,6 +77,7 @@ impl Shape {
         match self {
             Self::OnePort512 | Self::TwoPorts1024 => QP_BITS,
             Self::TwoPorts1024Qp16k => 14,
+            Self::TwoPorts1024Qp64k => 16,
         }
     }
 
@@ -88,6 +92,7 @@ impl Shape {
             Self::OnePort512 => "nic_512",
             Self::TwoPorts1024 => "nic",
             Self::TwoPorts1024Qp16k => "nic_16k",
+            Self::TwoPorts1024Qp64k => "nic_64k",
         }
     }
 

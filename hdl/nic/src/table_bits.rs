@@ -13,9 +13,17 @@ pub const STASHES: usize = MOST_IMMEDIATES.ilog2() as usize;
 pub const STASH_BITS: usize = STASH_ENTRIES.ilog2() as usize;
 /// log2 of the memory regions: 4,096.
 pub const MR_BITS: usize = 12;
+/// log2 of the translations: 524,288, which is 1 TiB in pages of 2 MiB, where a shape does not say otherwise.
+pub const EMTT_BITS: usize = emtt_bits(QP_BITS);
 /// log2 of the translations in each of the four banks: 131,072.
-pub const EMTT_BANK_BITS: usize = 17;
-/// log2 of the translations: 524,288, which is 1 TiB in pages of 2 MiB.
-pub const EMTT_BITS: usize = EMTT_BANK_BITS + 2;
+pub const EMTT_BANK_BITS: usize = EMTT_BITS - 2;
+
+/// log2 of the translations of a card with 2^`queue_pair_bits` queue pairs: half as many with more than 32,768, which need the memory.
+pub const fn emtt_bits(queue_pair_bits: usize) -> usize {
+    match queue_pair_bits {
+        0..=15 => 19,
+        _ => 18,
+    }
+}
 
 const _: () = assert!(EMTT_BITS <= EMTT_INDEX_BITS && MR_BITS <= EMTT_INDEX_BITS);

@@ -7,7 +7,7 @@ use hdl_verilog::{emit, emit_top, Design, EmitError};
 use rust_hdl::prelude::Block;
 
 use crate::shape::Shape;
-use crate::{Nic, Nic16k, Nic512, RxLane1024, RxLane512};
+use crate::{Nic, Nic16k, Nic512, Nic64k, RxLane1024, RxLane512};
 
 /// Outputs of [`Nic`] that only simulation reads: a bitstream leaves them out.
 pub const VERIFICATION_PORTS: &[&str] = &[
@@ -75,6 +75,7 @@ fn of_shape(shape: Shape, hidden: &'static [&'static str]) -> Elaborate {
         Shape::OnePort512 => Box::new(move || card::<Nic512>(hidden)),
         Shape::TwoPorts1024 => Box::new(move || card::<Nic>(hidden)),
         Shape::TwoPorts1024Qp16k => Box::new(move || card::<Nic16k>(hidden)),
+        Shape::TwoPorts1024Qp64k => Box::new(move || card::<Nic64k>(hidden)),
     }
 }
 

@@ -25,11 +25,11 @@ use crate::fence_epochs::BEGINS;
 use crate::optional::Optional;
 use crate::requester_pair::{of_engine, to_engine, RequesterPair};
 use crate::stream_merge::StreamMerge;
-use crate::table_bits::{EMTT_BANK_BITS, MR_BITS};
+use crate::table_bits::MR_BITS;
 use crate::tx_lanes::{TxEvents, TxLanes};
 
 /// The transmit side of the card. It also executes fences, because it knows which of its reads began before one. It has `P` lanes, one or two, with the
-/// parameters of [`TxLanes`]; `Q` to `T` are those of [`RequesterPair`]. The requester is that of two ports; with one lane, it sends nothing to the second, whose link is down.
+/// parameters of [`TxLanes`]; `Q` to `T` are those of [`RequesterPair`], and each of the four banks of translations has 2^`EB`. The requester is that of two ports; with one lane, it sends nothing to the second, whose link is down.
 #[derive(LogicBlock)]
 pub struct TransmitSide<
     const P: usize,
@@ -42,6 +42,7 @@ pub struct TransmitSide<
     const K: usize,
     const G: usize,
     const T: usize,
+    const EB: usize,
 > {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -118,7 +119,7 @@ pub struct TransmitSide<
     /// With one lane: reads of entries of both engines.
     merge_fetch: Optional<StreamMerge<WqeFetch>>,
     flushes: StreamMerge<Qpn>,
-    locate: LocalTranslate<MR_BITS, EMTT_BANK_BITS>,
+    locate: LocalTranslate<MR_BITS, EB>,
     lanes: TxLanes<P, W, N, B, Q>,
     fences: FenceControl,
     /// A failed read or a queue pair that fails was on its way to the requester in the last cycle.
@@ -138,7 +139,8 @@ impl<
         const K: usize,
         const G: usize,
         const T: usize,
-    > Default for TransmitSide<P, W, N, B, Q, D, E, K, G, T>
+        const EB: usize,
+    > Default for TransmitSide<P, W, N, B, Q, D, E, K, G, T, EB>
 {
     fn default() -> Self {
         Self {
@@ -212,7 +214,8 @@ impl<
         const K: usize,
         const G: usize,
         const T: usize,
-    > Logic for TransmitSide<P, W, N, B, Q, D, E, K, G, T>
+        const EB: usize,
+    > Logic for TransmitSide<P, W, N, B, Q, D, E, K, G, T, EB>
 {
     #[hdl]
     fn update(&mut self) {

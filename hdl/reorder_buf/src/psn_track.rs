@@ -59,7 +59,7 @@ pub const fn window(ring_bits: usize) -> u32 {
 /// * `answer` (t + 9): in [`PsnAnswer`].
 ///
 /// `QP_BITS` is the log2 of the number of queue pairs, at most [`QPN_BITS`]. A queue pair has a ring of `RING` = 2^`RING_BITS` words of 64 packets; its window is half of
-/// that: 1,024, 2,048 or 4,096 packets with `RING_BITS` of 5, 6 or 7. `WORD_BITS` is the log2 of the words of all rings, `QP_BITS` + `RING_BITS`.
+/// that: 256 packets with `RING_BITS` of 3, up to 4,096 with 7. `WORD_BITS` is the log2 of the words of all rings, `QP_BITS` + `RING_BITS`.
 #[derive(LogicBlock, Default)]
 pub struct PsnTrack<
     const QP_BITS: usize = 10,
@@ -101,10 +101,10 @@ impl<const QP_BITS: usize, const RING_BITS: usize, const RING: usize, const WORD
     fn check() {
         assert!(
             (1..=QPN_BITS).contains(&QP_BITS)
-                && (5..=7).contains(&RING_BITS)
+                && (3..=7).contains(&RING_BITS)
                 && RING == 1 << RING_BITS
                 && WORD_BITS == QP_BITS + RING_BITS,
-            "PsnTrack<{QP_BITS}, {RING_BITS}, {RING}, {WORD_BITS}>: give QP_BITS of 1 to {QPN_BITS}, RING_BITS of 5 to 7, RING = 2^RING_BITS and WORD_BITS = \
+            "PsnTrack<{QP_BITS}, {RING_BITS}, {RING}, {WORD_BITS}>: give QP_BITS of 1 to {QPN_BITS}, RING_BITS of 3 to 7, RING = 2^RING_BITS and WORD_BITS = \
              QP_BITS + RING_BITS"
         );
     }

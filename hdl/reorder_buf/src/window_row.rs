@@ -33,16 +33,17 @@ pub fn lap_of<const RING_BITS: usize>(psn: Psn) -> Bit {
 /// Words of a ring among which [`laps_beside`] chooses.
 const LAP_GROUP: usize = 16;
 
-/// For each group of 16 words, the lap of the word with the place of `word` in its group: the first half of the choice of the lap of `word`. Levels: 2.
+/// For each group of 16 words, or of all in a smaller ring, the lap of the word with the place of `word` in its group: the first half of the choice of the lap of `word`.
+/// Levels: 2.
 #[hdl_fn]
 pub fn laps_beside<const RING_BITS: usize, const RING: usize>(
     laps: Bits<RING>,
     word: Bits<RING_BITS>,
 ) -> Bits<8> {
-    let place = word.get_bits::<4>(0);
+    let place = bit_cast::<4, RING_BITS>(word);
     let mut beside = bits::<8>(0);
-    for group in 0..RING / LAP_GROUP {
-        let lap = laps.get_bits::<16>(LAP_GROUP * group);
+    for group in 0..RING.div_ceil(LAP_GROUP) {
+        let lap = bit_cast::<16, RING>(laps >> (LAP_GROUP * group) as u64);
         let here = if lap.get_bit(place.index()) {
             bits::<8>(1 << group as u64)
         } else {

@@ -236,10 +236,12 @@ impl NicModel {
         static ONE_PORT: Mutex<Option<&Library>> = Mutex::new(None);
         static TWO_PORTS: Mutex<Option<&Library>> = Mutex::new(None);
         static TWO_PORTS_16K: Mutex<Option<&Library>> = Mutex::new(None);
+        static TWO_PORTS_64K: Mutex<Option<&Library>> = Mutex::new(None);
         let shared = match shape {
             Shape::OnePort512 => &ONE_PORT,
             Shape::TwoPorts1024 => &TWO_PORTS,
             Shape::TwoPorts1024Qp16k => &TWO_PORTS_16K,
+            Shape::TwoPorts1024Qp64k => &TWO_PORTS_64K,
         };
         // Who comes meanwhile waits, for to elaborate the card takes seconds. A panic of another caller leaves nothing half done.
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,18 +56,27 @@ pub const RC_WINDOW: u32 = 1024;
 /// of [`MPR_UNIT`].
 pub const RECEIVE_WINDOW: u32 = 4096;
 
-/// The same on a card with more than 8,192 queue pairs, whose windows would not fit the device otherwise.
+/// The same on a card with more than 8,192 queue pairs, and on one with more than 32,768, whose windows would not fit the device otherwise.
 pub const SMALL_RECEIVE_WINDOW: u32 = 1024;
+pub const SMALLEST_RECEIVE_WINDOW: u32 = 256;
 
 /// Unit of the MPR in a SACK, in packets. An MPR of 0 changes nothing.
 pub const MPR_UNIT: u32 = 128;
 
 /// Packets that the window of each queue pair of a card with 2^`queue_pair_bits` queue pairs has when it receives.
 pub const fn receive_window(queue_pair_bits: usize) -> u32 {
-    if queue_pair_bits > 13 {
-        SMALL_RECEIVE_WINDOW
-    } else {
-        RECEIVE_WINDOW
+    match queue_pair_bits {
+        0..=13 => RECEIVE_WINDOW,
+        14..=15 => SMALL_RECEIVE_WINDOW,
+        _ => SMALLEST_RECEIVE_WINDOW,
+    }
+}
+
+/// log2 of the queue pairs that have counters, on a card with 2^`queue_pair_bits` queue pairs: all, but 4,096 on one with more than 32,768.
+pub const fn counted_bits(queue_pair_bits: usize) -> usize {
+    match queue_pair_bits {
+        0..=15 => queue_pair_bits,
+        _ => 12,
     }
 }
 

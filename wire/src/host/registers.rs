@@ -130,7 +130,7 @@ registers! {
     ADMIN_STATE[1] at 0x00a8: ReadOnly = 0;
     /// Shape of the card ([`DataPath`]): PCIe endpoints, each a PCI function, in bits 7:0; bits of a beat of its lanes in bits 23:8;
     /// entropy profiles in bits 31:24, and how many of them, from profile 0 on, may have explicit values in bits 39:32. Bit 40: an RC queue pair may have paths, among
-    /// which a policy chooses one at a time.
+    /// which a policy chooses one at a time. log2 of the queue pairs that have counters in bits 55:48: those from 0 on, or all if it is 0.
     DATA_PATH[1] at 0x00b0: ReadOnly = 0;
     /// Further sizes ([`Immediates`]): log2 of the WRITEs with immediate that a queue pair's peer may have in flight at most in bits 7:0, log2 of the entries of the
     /// stash where those of all queue pairs wait for their order in bits 15:8.
@@ -301,6 +301,8 @@ pub struct DataPath {
     pub explicit_profiles: u8,
     /// An RC queue pair may have paths and a policy ([`crate::config::RcConfig::paths`]).
     pub rc_paths: bool,
+    /// log2 of the queue pairs, from 0 on, that have counters. 0 in a card that does not say it: all have them.
+    pub log2_counted: u8,
 }
 
 impl DataPath {
@@ -312,6 +314,8 @@ impl DataPath {
     pub const EXPLICIT_BIT: usize = 32;
     /// The bit for paths of RC queue pairs.
     pub const RC_PATHS_BIT: usize = 40;
+    /// Lowest bit of the log2 of the queue pairs that have counters.
+    pub const COUNTED_BIT: usize = 48;
 
     /// The register's value.
     pub const fn to_word(self) -> u64 {
@@ -320,6 +324,7 @@ impl DataPath {
             | (self.profiles as u64) << Self::PROFILES_BIT
             | (self.explicit_profiles as u64) << Self::EXPLICIT_BIT
             | (self.rc_paths as u64) << Self::RC_PATHS_BIT
+            | (self.log2_counted as u64) << Self::COUNTED_BIT
     }
 
     /// Number of entropy profiles. A card that does not say it has 8.
@@ -327,6 +332,14 @@ impl DataPath {
         match self.profiles {
             0 => 1 << PROFILE_BITS,
             profiles => profiles,
+        }
+    }
+
+    /// Number of queue pairs, from 0 on, that have counters, of the 2^`log2_queue_pairs` of the card.
+    pub const fn counted_queue_pairs(self, log2_queue_pairs: u8) -> u32 {
+        match self.log2_counted {
+            1..32 => 1 << self.log2_counted,
+            _ => 1 << log2_queue_pairs,
         }
     }
 
@@ -338,6 +351,7 @@ impl DataPath {
             profiles: (word >> Self::PROFILES_BIT) as u8,
             explicit_profiles: (word >> Self::EXPLICIT_BIT) as u8,
             rc_paths: word >> Self::RC_PATHS_BIT & 1 == 1,
+            log2_counted: (word >> Self::COUNTED_BIT) as u8,
         }
     }
 }
@@ -459,14 +473,17 @@ mod tests {
             profiles: 7,
             explicit_profiles: 4,
             rc_paths: true,
+            log2_counted: 12,
         };
-        assert_eq!(data_path.to_word(), 0x0104_0702_0001);
-        assert_eq!(DataPath::from_word(0x0104_0702_0001), data_path);
+        assert_eq!(data_path.to_word(), 0x0c_0104_0702_0001);
+        assert_eq!(DataPath::from_word(0x0c_0104_0702_0001), data_path);
+        assert_eq!(data_path.counted_queue_pairs(16), 4096);
         assert_eq!(data_path.entropy_profiles(), 7);
         // A card from before these fields.
         let old = DataPath::from_word(0x02_0001);
         assert_eq!((old.entropy_profiles(), old.explicit_profiles), (8, 0));
         assert!(!old.rc_paths);
+        assert_eq!(old.counted_queue_pairs(14), 16_384);
         assert_eq!(Immediates::CARD.to_word(), 0x0e08);
         assert_eq!(Immediates::from_word(0x0e08), Immediates::CARD);
         let command = TableCommand {

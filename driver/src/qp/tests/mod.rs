@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use stellar_wire::config::{MAX_MPR, MOST_IMMEDIATES, RECEIVE_WINDOW};
-use stellar_wire::host::registers::{Features, Immediates, FEATURES, IMMEDIATES};
+use stellar_wire::host::registers::{
+    DataPath, Features, Immediates, DATA_PATH, FEATURES, IMMEDIATES,
+};
 use stellar_wire::rows::{
     self, ConfigSelect, MrRow, QpMode, QpRow, RequesterRow, ResponderRow, Row, SendQueueRow,
 };
@@ -229,6 +231,39 @@ fn the_window_is_no_wider_than_the_card_says() {
         assert!(error.contains(&most.to_string()), "{error}");
         qp.modify(rts(most as u16)).unwrap();
     }
+}
+
+#[test]
+fn a_queue_pair_without_counters_is_told_apart_and_named() {
+    let function = FakeCard::new();
+    let few = DataPath {
+        log2_counted: 2,
+        ..FakeCard::DATA_PATH
+    };
+    function.set_register(DATA_PATH, few.to_word());
+    let bench = bench_of(function);
+    let [counted, not_counted] =
+        [(); 2].map(|()| bench.pd.create_qp(&bench.cq, config(4)).unwrap());
+    assert_eq!((counted.number(), not_counted.number()), (3, 4));
+    assert!(counted.counters().unwrap().is_zero());
+    let error = not_counted.counters().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "no counters of queue pair 4: the card counts for 0 to 3"
+    );
+    let device = bench.context.device();
+    let by_number = device.probe().qp_counters(1023).unwrap_err();
+    assert!(
+        matches!(
+            by_number,
+            Error::NotCounted {
+                qp: 1023,
+                counted: 4
+            }
+        ),
+        "{by_number}"
+    );
+    assert!(device.probe().active_qp_counters().unwrap().is_empty());
 }
 
 /// The card says how many WRITEs with immediate may be in flight; each queue pair has a part of its stash until it is stopped.

@@ -43,7 +43,12 @@ fn designs() -> Vec<&'static Known> {
             vec![find(profile.design()).expect("its card")]
         }
         _ => {
-            let others = [Shape::OnePort512, Shape::TwoPorts1024Qp16k].map(Shape::design);
+            let others = [
+                Shape::OnePort512,
+                Shape::TwoPorts1024Qp16k,
+                Shape::TwoPorts1024Qp64k,
+            ]
+            .map(Shape::design);
             let wanted = |known: &&Known| !others.contains(&known.name);
             ALL.iter().filter(wanted).collect()
         }

@@ -49,11 +49,15 @@ fn a_file_chooses_the_number_of_queue_pairs() {
     );
     let usual = Profile::from_toml("card.toml", "board = \"v80\"\nqueue_pairs = 1024");
     assert_eq!(usual.unwrap(), Profile::of(Board::V80));
-    let told = refusal("board = \"v80\"\nqueue_pairs = 65536");
+    let most = "board = \"v80\"\nqueue_pairs = 65536\nreceive_window = 256";
+    let most = Profile::from_toml("card.toml", most).unwrap();
+    assert_eq!(most.shape, Shape::TwoPorts1024Qp64k);
+    let told = refusal("board = \"v80\"\nqueue_pairs = 131072");
     let of_shape = "a card of 2 port(s) and 1024 bits has";
+    let allowed = "1024 or 16384 or 65536";
     assert_eq!(
         told,
-        format!("card.toml: queue_pairs = 65536; {of_shape} 1024 or 16384")
+        format!("card.toml: queue_pairs = 131072; {of_shape} {allowed}")
     );
     let told = refusal("board = \"u55c\"\nqueue_pairs = 16384");
     assert!(told.ends_with("1 port(s) and 512 bits has 1024"), "{told}");

@@ -32,6 +32,7 @@ const DATA_PATH: DataPath = DataPath {
     profiles: 8,
     explicit_profiles: 4,
     rc_paths: true,
+    log2_counted: 10,
 };
 
 /// Bits of a register that stores what software writes.

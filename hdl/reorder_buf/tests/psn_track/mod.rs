@@ -22,8 +22,9 @@ use crate::common::{self, one_of};
 /// Four queue pairs: the tools need minutes for the words of 1,024.
 type SmallPsnTrack = PsnTrack<2, 7, 128, 9>;
 
-/// The smallest window, 1,024 packets.
+/// A window of 1,024 packets, and the smallest one, of 256.
 type NarrowPsnTrack = PsnTrack<10, 5, 32, 15>;
+type SmallestPsnTrack = PsnTrack<10, 3, 8, 13>;
 
 #[test]
 fn verilog_agrees_with_rust_hdl() {
@@ -96,21 +97,26 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn random_streams_agree_with_the_reference_in_the_smallest_window(
+    fn random_streams_agree_with_the_reference_in_smaller_windows(
         initial in prop::array::uniform4(common::psn()),
         steps in prop::collection::vec((prop_oneof![2 => Just(0), 1 => 0..4_usize], prop_oneof![6 => Just(0_usize), 1 => 1..4_usize], steps::step()), 1..400),
     ) {
-        let mut scenario = Scenario::with_window(initial, 1024);
-        for (at, gap, step) in &steps {
-            scenario.step(*at, *gap, step);
+        for window in [1024, 256] {
+            let mut scenario = Scenario::with_window(initial, window);
+            for (at, gap, step) in &steps {
+                scenario.step(*at, *gap, step);
+            }
+            match window {
+                256 => scenario.compare_with::<SmallestPsnTrack>(),
+                _ => scenario.compare_with::<NarrowPsnTrack>(),
+            }
         }
-        scenario.compare_with::<NarrowPsnTrack>();
     }
 }
 
 #[test]
 #[should_panic(
-    expected = "PsnTrack<10, 5, 64, 15>: give QP_BITS of 1 to 16, RING_BITS of 5 to 7, RING = 2^RING_BITS"
+    expected = "PsnTrack<10, 5, 64, 15>: give QP_BITS of 1 to 16, RING_BITS of 3 to 7, RING = 2^RING_BITS"
 )]
 fn parameters_that_do_not_fit_are_refused() {
     let _ = PsnTrack::<10, 5, 64, 15>::default();
@@ -123,6 +129,7 @@ fn a_window_whose_first_packet_comes_last_moves_at_once() {
     }
     for initial in [1, 64, 0x1_0007c0, 0xff_fc01, 0xff_ffff] {
         moves_at_once::<NarrowPsnTrack>(initial, 1024);
+        moves_at_once::<SmallestPsnTrack>(initial, 256);
     }
 }
 
@@ -148,6 +155,8 @@ fn interleaved_queue_pairs_at_one_token_per_clock_take_permuted_arrivals_over_ma
     take_permuted_arrivals::<PsnTrack>(3, 1500, RECEIVE_WINDOW);
     take_permuted_arrivals::<NarrowPsnTrack>(3, 2500, 1024);
     take_permuted_arrivals::<NarrowPsnTrack>(2, 2500, 1024);
+    take_permuted_arrivals::<SmallestPsnTrack>(3, 1500, 256);
+    take_permuted_arrivals::<SmallestPsnTrack>(2, 1500, 256);
 }
 
 /// Sends tokens of the queue pairs in turn, one per cycle, in an order that differs from the order of PSNs.

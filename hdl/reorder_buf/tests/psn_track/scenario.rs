@@ -75,10 +75,11 @@ impl Scenario {
         let mode = |i| if i == 3 { QpMode::Rc } else { QpMode::Mrc };
         let pair = |i: usize| Pair::new(QPS[i], mode(i), Psn::new(initial[i]), window);
         let mut scenario = Self {
-            schedule: Schedule::new(if window == RECEIVE_WINDOW {
-                spacing::<RECEIVE_WINDOW>
-            } else {
-                spacing::<1024>
+            schedule: Schedule::new(match window {
+                RECEIVE_WINDOW => spacing::<RECEIVE_WINDOW>,
+                1024 => spacing::<1024>,
+                256 => spacing::<256>,
+                _ => panic!("no block with a window of {window} packets"),
             }),
             expected: vec![],
             pairs: (0..4).map(pair).collect(),

@@ -6,7 +6,7 @@ use hdl_responder::Responder;
 use hdl_testkit::Dut;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stellar_wire::config::{RECEIVE_WINDOW, SMALL_RECEIVE_WINDOW};
+use stellar_wire::config::{RECEIVE_WINDOW, SMALLEST_RECEIVE_WINDOW, SMALL_RECEIVE_WINDOW};
 use stellar_wire::hw::messages::Completion;
 use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::requester::TxAnswer;
@@ -15,6 +15,8 @@ use stellar_wire::hw::requester::TxAnswer;
 pub type SmallResponder = Responder<2, 8, 9, 9>;
 /// The same with windows of [`SMALL_RECEIVE_WINDOW`] packets.
 pub type NarrowResponder = Responder<2, 8, 9, 7>;
+/// And with windows of [`SMALLEST_RECEIVE_WINDOW`].
+pub type SmallestResponder = Responder<2, 8, 9, 5>;
 /// Entries of the stash that most tests let a queue pair use.
 pub const SLOTS: u16 = 8;
 /// Maximum number of entries of a queue pair.
@@ -153,6 +155,7 @@ impl Bench {
             dut: match window {
                 RECEIVE_WINDOW => Dut::new::<SmallResponder>(),
                 SMALL_RECEIVE_WINDOW => Dut::new::<NarrowResponder>(),
+                SMALLEST_RECEIVE_WINDOW => Dut::new::<SmallestResponder>(),
                 _ => panic!("no responder with a window of {window} packets"),
             },
             outputs: Outputs::default(),

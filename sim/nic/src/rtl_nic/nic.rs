@@ -30,7 +30,7 @@ use crate::NicError;
 const fn round_trip_clocks(shape: Shape) -> u64 {
     match shape {
         Shape::OnePort512 => 186,
-        Shape::TwoPorts1024 | Shape::TwoPorts1024Qp16k => 186,
+        Shape::TwoPorts1024 | Shape::TwoPorts1024Qp16k | Shape::TwoPorts1024Qp64k => 186,
     }
 }
 /// Cycles that each beat of the payload adds to the round trip, in sixths: 4 2/3, and 5 1/6 for beats of 512 bits. The payload adds time more than once because
@@ -38,7 +38,7 @@ const fn round_trip_clocks(shape: Shape) -> u64 {
 const fn sixths_per_beat(shape: Shape) -> u64 {
     match shape {
         Shape::OnePort512 => 31,
-        Shape::TwoPorts1024 | Shape::TwoPorts1024Qp16k => 28,
+        Shape::TwoPorts1024 | Shape::TwoPorts1024Qp16k | Shape::TwoPorts1024Qp64k => 28,
     }
 }
 

@@ -22,6 +22,7 @@ pub fn verb(error: Error) -> PyErr {
         | Error::ContextOfOtherCard
         | Error::Share(_)
         | Error::NoQueuePair { .. }
+        | Error::NotCounted { .. }
         | Error::PathUse { .. }
         | Error::Transport { .. }
         | Error::Attribute { .. } => PyValueError::new_err(error.to_string()),

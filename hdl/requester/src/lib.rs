@@ -9,6 +9,8 @@ mod burst_kind;
 mod burst_locate;
 mod burst_measure;
 mod burst_paths;
+mod burst_requests;
+mod burst_result;
 pub mod burst_send;
 mod burst_state;
 mod burst_step;

@@ -16,7 +16,7 @@ use crate::burst_measure::BurstMeasure;
 use crate::burst_requests::{completion_request, resent_request};
 use crate::burst_result::{action_after, burst_result};
 use crate::burst_send::UnreadableMessage;
-use crate::burst_state::{after_sending, armed, SentBurst};
+use crate::burst_state::{after_sending, SentBurst};
 use crate::burst_step::{next_step, BurstStep, Endings};
 use crate::bursts::Bursts;
 use crate::packet_queue::Run;
@@ -25,6 +25,7 @@ use crate::records::{Op, OpResult, RequesterState};
 use crate::segment::bytes_of;
 use crate::selected::{retries_before, Selected};
 use crate::silent_plane::any_silent;
+use crate::timer_state::armed_until;
 
 /// Sends the burst that `TransmitSelect` has selected, or nothing. A burst of new MRC packets is sent in the background: the window allocates all of its packets, and the flow is done.
 ///
@@ -200,7 +201,6 @@ impl Logic for BurstFlow {
         );
         let begins = self.bursts.begins.val();
         let any = self.bursts.any.val();
-        let leaves = self.bursts.tx.valid.val();
         self.begins.next = begins;
 
         // Nothing is sent: the message is not there or cannot be read, the windows do not admit the first packet, or there is no path. Then messages may complete.
@@ -222,7 +222,7 @@ impl Logic for BurstFlow {
         self.spray.start.next = self.bursts.spray.start.val();
         self.spray.request.next = self.bursts.spray.request.val();
         self.window.start.next = if sends {
-            leaves & is_retransmit & !rc
+            self.bursts.tx.valid.val() & is_retransmit & !rc
         } else {
             self.bursts.window.start.val()
         };
@@ -239,7 +239,7 @@ impl Logic for BurstFlow {
         };
 
         // Result. The state depends on the step alone: only an operation that is done has a result, and whether it is done comes late.
-        let armed_state = armed(op, state, self.measure.timeout.val());
+        let armed_state = armed_until(state, op.now + self.measure.timeout.val());
         let begun_state = RequesterState {
             unasked: self.bursts.unasked.val(),
             ..armed_state

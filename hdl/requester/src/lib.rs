@@ -63,6 +63,7 @@ mod schedule_inbox;
 mod schedule_step;
 mod segment;
 mod select_requests;
+mod select_result;
 mod select_step;
 mod selected;
 mod sequencer;

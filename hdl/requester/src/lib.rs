@@ -39,6 +39,7 @@ mod op_control;
 mod op_pick;
 mod op_route;
 mod op_rows;
+mod op_stats;
 mod packet_queue;
 pub mod pass_head;
 mod port_queue;

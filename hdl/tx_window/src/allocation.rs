@@ -15,7 +15,7 @@ pub struct Allocation {
     /// Block of the first packet, and the next one.
     pub first: Block,
     pub second: Block,
-    /// What is added to the first one: a free block if the window is empty or its newest block is full.
+    /// What is added to the first one. It is a free block if the window is empty or its newest block is full.
     pub added: Added,
     /// Slots in the second one.
     pub beyond: Bits<32>,

@@ -137,6 +137,21 @@ impl Logic for TransmitSelect {
         // The timer schedules a queue pair again that the policy holds back.
         let until_policy_allows = armed_until(due, spray.until);
 
+        // The first message is requested: at once over RC, or when the path is there; over MRC when new packets may be sent, or the record of the lost one has been read.
+        let starts = self.start.val();
+        let begins = (starts & !ends_at_once) | ((step == SelectStep::WaitForUnits) & !starts);
+        let launches = match step {
+            SelectStep::Idle | SelectStep::WaitForUnits => {
+                begins & (first_step == SelectStep::Burst)
+            }
+            SelectStep::AwaitPath => !spray_busy & spray.found,
+            SelectStep::Select => {
+                units_ready & (self.action.val() == MrcAction::SendNew) & self.may_follow.val()
+            }
+            SelectStep::ReadSentPacket => !self.window.busy.val(),
+            _ => false,
+        };
+
         // Requests. Whether they are issued is decided below.
         let at_start = selected_at_start(op, rc_space, plane_up);
         let probe_waits = if step == SelectStep::Idle {
@@ -148,15 +163,15 @@ impl Logic for TransmitSelect {
         self.spray.request.next = spray_question(step, op, turn, probe_waits, empty);
         self.window.start.next = false;
         self.window.request.next = window_question(step, op, choice.lost_psn);
-        self.messages.start.next = false;
+        self.messages.start.next = launches;
         self.messages.request.next = message_question(step, op, rc_space.is_retransmit, window);
         self.changes_cwnd.next = false;
 
         // What the burst gets.
-        self.launches.next = false;
+        self.launches.next = launches;
         self.sends_nothing.next = false;
         self.selected.next = held;
-        self.space.known.next = selects | self.start.val();
+        self.space.known.next = selects | starts;
         self.space.packets.next = if selects {
             choice.window_space
         } else {
@@ -193,17 +208,14 @@ impl Logic for TransmitSelect {
 
         match step {
             SelectStep::Idle | SelectStep::WaitForUnits => {
-                if self.start.val() {
+                if starts {
                     self.held.d.next = at_start;
                     self.spray_requested.d.next = op.state.path_policy.probes;
                     self.cwnd_changed.d.next = false;
                     self.told_empty.d.next = false;
                 }
-                if self.start.val() & ends_at_once {
-                    self.done.next = true;
-                } else if self.start.val() | (step == SelectStep::WaitForUnits) {
-                    self.launches.next = first_step == SelectStep::Burst;
-                    self.messages.start.next = first_step == SelectStep::Burst;
+                self.done.next = starts & ends_at_once;
+                if begins {
                     self.window.start.next = first_step == SelectStep::Select;
                     self.spray.start.next = (first_step == SelectStep::AskPolicy)
                         | ((first_step == SelectStep::Select) & op.state.path_policy.probes);
@@ -227,11 +239,7 @@ impl Logic for TransmitSelect {
                 }
             }
             SelectStep::AwaitPath => {
-                if !spray_busy & spray.found {
-                    self.launches.next = true;
-                    self.messages.start.next = true;
-                    self.step.d.next = SelectStep::Burst;
-                } else if !spray_busy {
+                if !spray_busy & !spray.found {
                     self.done.next = true;
                     self.step.d.next = SelectStep::Idle;
                 }
@@ -272,14 +280,7 @@ impl Logic for TransmitSelect {
                             self.sends_nothing.next = true;
                             self.step.d.next = SelectStep::Burst;
                         }
-                        MrcAction::SendNew => {
-                            self.held.d.next.psn = window.next_psn;
-                            if self.may_follow.val() {
-                                self.launches.next = true;
-                                self.messages.start.next = true;
-                                self.step.d.next = SelectStep::Burst;
-                            }
-                        }
+                        MrcAction::SendNew => self.held.d.next.psn = window.next_psn,
                         MrcAction::SendProbe => {
                             if probes {
                                 self.result.next.next_action = NextAction::Complete;
@@ -303,19 +304,15 @@ impl Logic for TransmitSelect {
                     }
                 }
             }
-            SelectStep::ReadSentPacket => {
-                self.held.d.next.last_sent = window.sent;
-                if !self.window.busy.val() {
-                    self.launches.next = true;
-                    self.messages.start.next = true;
-                    self.step.d.next = SelectStep::Burst;
-                }
-            }
+            SelectStep::ReadSentPacket => self.held.d.next.last_sent = window.sent,
             SelectStep::Burst => {
                 if self.burst_done.val() {
                     self.step.d.next = SelectStep::Idle;
                 }
             }
+        }
+        if launches {
+            self.step.d.next = SelectStep::Burst;
         }
         if self.reset.val() {
             self.step.d.next = SelectStep::Idle;

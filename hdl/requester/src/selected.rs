@@ -33,7 +33,7 @@ pub struct Selected {
 #[hdl_fn]
 pub fn selected_at_start(op: Op, rc_space: RcSpace, plane_up: Bits<2>) -> Selected {
     let mut state = op.state;
-    state.probe = state.probe & of_port(plane_up, state.probe_index.get_bit(0));
+    state.probe = op.state.probe & of_port(plane_up, op.state.probe_index.get_bit(0));
     Selected {
         state,
         una: op.state.una,

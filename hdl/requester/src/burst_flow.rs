@@ -4,25 +4,28 @@ use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{FlowSnk, FlowSrc, OfferSrc, Src};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::fence::EpochEnd;
-use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
+use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::spray::{SprayRequest, SprayResponse};
-use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest};
+use stellar_wire::hw::window::{SentPacket, WindowRequest};
 
 use crate::bundles::{BackgroundBurstSrc, CallSrc, UnitSrc, WindowSpaceSnk};
 use crate::burst_collect::BurstHead;
 use crate::burst_kind::burst_kind;
 use crate::burst_measure::BurstMeasure;
+use crate::burst_requests::{completion_request, resent_request};
+use crate::burst_result::{action_after, burst_result};
 use crate::burst_send::UnreadableMessage;
-use crate::burst_state::{after_sending, armed, SentBurst};
-use crate::burst_step::BurstStep;
+use crate::burst_state::{after_sending, SentBurst};
+use crate::burst_step::{next_step, BurstStep, Endings};
 use crate::bursts::Bursts;
 use crate::packet_queue::Run;
 use crate::ports::of_port;
-use crate::records::{NextAction, Op, OpResult, RequesterState};
+use crate::records::{Op, OpResult, RequesterState};
 use crate::segment::bytes_of;
 use crate::selected::{retries_before, Selected};
 use crate::silent_plane::any_silent;
+use crate::timer_state::armed_until;
 
 /// Sends the burst that `TransmitSelect` has selected, or nothing. A burst of new MRC packets is sent in the background: the window allocates all of its packets, and the flow is done.
 ///
@@ -198,11 +201,19 @@ impl Logic for BurstFlow {
         );
         let begins = self.bursts.begins.val();
         let any = self.bursts.any.val();
-        let leaves = self.bursts.tx.valid.val();
         self.begins.next = begins;
 
-        // Requests: those of the burst, and what becomes of the packet that was sent again. If no packet is sent, messages may complete. Whose request it is does not depend on whether there is
-        // one, which comes late.
+        // Nothing is sent: the message is not there or cannot be read, the windows do not admit the first packet, or there is no path. Then messages may complete.
+        let is_found = arrives & fetched.found & !(is_retransmit & fetched.message.fault);
+        let gives_up = match step {
+            BurstStep::LookupMessage => !is_found & !self.messages.busy.val(),
+            BurstStep::Admit => !collects & !admitted,
+            BurstStep::SendNothing => true,
+            _ => false,
+        };
+
+        // Requests: those of the burst, and what becomes of the packet that was sent again. Whose request it is does not depend on whether there is one, which comes late.
+        let sends = step == BurstStep::Send;
         let is_of_burst = (step == BurstStep::Collect) | ((step == BurstStep::Admit) & collects);
         assert!(
             is_of_burst | !self.bursts.messages.valid.val(),
@@ -210,32 +221,25 @@ impl Logic for BurstFlow {
         );
         self.spray.start.next = self.bursts.spray.start.val();
         self.spray.request.next = self.bursts.spray.request.val();
-        self.window.start.next = self.bursts.window.start.val();
-        self.window.request.next = if step == BurstStep::Send {
-            WindowRequest {
-                op: WindowOp::MarkRetransmitted,
-                qp: op.qp,
-                psn: selected.psn,
-                sent: self.bursts.sent.val(),
-                ..WindowRequest::default()
-            }
+        self.window.start.next = if sends {
+            self.bursts.tx.valid.val() & is_retransmit & !rc
+        } else {
+            self.bursts.window.start.val()
+        };
+        self.window.request.next = if sends {
+            resent_request(op, selected.psn, self.bursts.sent.val())
         } else {
             self.bursts.window.request.val()
         };
-        self.messages.start.next = self.bursts.messages.valid.val();
+        self.messages.start.next = gives_up | self.bursts.messages.valid.val();
         self.messages.request.next = if is_of_burst {
             self.bursts.messages.record.val()
         } else {
-            MessageRequest {
-                op: MessageOp::Complete,
-                qp: op.qp,
-                psn: selected.una,
-                ..MessageRequest::default()
-            }
+            completion_request(op, selected.una)
         };
 
-        // Result. When it is valid is decided below. The state depends on the step alone: only an operation that is done has a result, and whether it is done comes late.
-        let armed_state = armed(op, state, self.measure.timeout.val());
+        // Result. The state depends on the step alone: only an operation that is done has a result, and whether it is done comes late.
+        let armed_state = armed_until(state, op.now + self.measure.timeout.val());
         let begun_state = RequesterState {
             unasked: self.bursts.unasked.val(),
             ..armed_state
@@ -250,89 +254,37 @@ impl Logic for BurstFlow {
             path: spray.index,
         };
         let sent_state = after_sending(op, timed_state, sent);
-        self.in_progress.next = step != BurstStep::Idle;
-        self.starved.next = false;
-        self.done.next = false;
-        self.needs_admin.next = false;
-        self.result.next = OpResult {
-            state: if is_of_burst {
-                begun_state
-            } else if step == BurstStep::Send {
-                sent_state
-            } else {
-                state
-            },
-            packet_sent: false,
-            tried_again: false,
-            next_action: NextAction::Completing,
-            una: selected.una,
-            failed_slot_valid: false,
-            slot: bits(0),
-            status: bits(0),
+        let state_after = if is_of_burst {
+            begun_state
+        } else if sends {
+            sent_state
+        } else {
+            state
         };
+        self.result.next = burst_result(state_after, selected.una);
+        self.in_progress.next = step != BurstStep::Idle;
+        self.starved.next = (step == BurstStep::Admit) & gives_up & selected.starves;
+        let ends = sends & self.bursts.ends.val();
+        self.done.next = gives_up | ends | (begins & is_new);
+        self.needs_admin.next = gives_up;
 
-        match step {
-            BurstStep::Idle => {
-                if self.start.val() {
-                    self.step.d.next = BurstStep::LookupMessage;
-                } else if self.sends_nothing.val() {
-                    self.step.d.next = BurstStep::SendNothing;
-                }
-            }
-            BurstStep::LookupMessage => {
-                let is_usable = fetched.found & !(is_retransmit & fetched.message.fault);
-                if arrives & is_usable {
-                    self.step.d.next = BurstStep::MeasureSpace;
-                } else if !self.messages.busy.val() {
-                    self.messages.start.next = true;
-                    self.done.next = true;
-                    self.needs_admin.next = true;
-                    self.step.d.next = BurstStep::Idle;
-                }
-            }
-            BurstStep::MeasureSpace => {
-                if self.cwnd_known.val() {
-                    self.step.d.next = BurstStep::CountPackets;
-                }
-            }
-            BurstStep::CountPackets => self.step.d.next = BurstStep::Admit,
-            BurstStep::Admit => {
-                if collects {
-                    self.step.d.next = BurstStep::Collect;
-                } else if !admitted {
-                    self.starved.next = selected.starves;
-                    self.messages.start.next = true;
-                    self.done.next = true;
-                    self.needs_admin.next = true;
-                    self.step.d.next = BurstStep::Idle;
-                }
-            }
-            BurstStep::SendNothing => {
-                self.messages.start.next = true;
-                self.done.next = true;
-                self.needs_admin.next = true;
-                self.step.d.next = BurstStep::Idle;
-            }
-            BurstStep::Collect => {
-                if self.bursts.no_path.val() {
-                    self.step.d.next = BurstStep::SendNothing;
-                }
-            }
-            BurstStep::Send => {
-                self.window.start.next = leaves & is_retransmit & !rc;
-                if self.bursts.ends.val() {
-                    self.done.next = true;
-                    self.needs_admin.next = !any | self.nops.q.val();
-                    self.result.next.packet_sent = any;
-                    // If a packet was sent, no message completes or fails.
-                    self.result.next.next_action = if any & !self.nops.q.val() {
-                        NextAction::Nothing
-                    } else {
-                        NextAction::Complete
-                    };
-                    self.step.d.next = BurstStep::Idle;
-                }
-            }
+        // The step ends.
+        let endings = Endings {
+            starts: self.start.val(),
+            sends_nothing: self.sends_nothing.val(),
+            is_found,
+            cwnd_known: self.cwnd_known.val(),
+            collects,
+            gives_up,
+            no_path: self.bursts.no_path.val(),
+            ends,
+        };
+        self.step.d.next = next_step(step, endings);
+        if ends {
+            let nops = self.nops.q.val();
+            self.needs_admin.next = !any | nops;
+            self.result.next.packet_sent = any;
+            self.result.next.next_action = action_after(any, nops);
         }
         // The burst begins: with `Admit`, if nothing has to be waited for.
         if begins {
@@ -344,14 +296,10 @@ impl Logic for BurstFlow {
             };
         }
         if begins & is_new {
-            self.done.next = true;
-            self.needs_admin.next = self.bursts.nops.val();
+            let nops = self.bursts.nops.val();
+            self.needs_admin.next = nops;
             self.result.next.packet_sent = true;
-            self.result.next.next_action = if self.bursts.nops.val() {
-                NextAction::Complete
-            } else {
-                NextAction::Nothing
-            };
+            self.result.next.next_action = action_after(true, nops);
         }
         if self.reset.val() {
             self.step.d.next = BurstStep::Idle;

@@ -4,7 +4,6 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Psn;
 
-use crate::deadline::earlier;
 use crate::rc_turn::has_paths;
 use crate::records::{Op, RcPathState, RcState, RequesterState};
 
@@ -20,16 +19,6 @@ pub struct SentBurst {
     pub asking_psn: Psn,
     /// Path of all packets.
     pub path: Bits<8>,
-}
-
-/// Returns the state with a timer for packets that are sent now. Levels: two carry chains and 1.
-#[hdl_fn]
-pub fn armed(op: Op, state: RequesterState, timeout: Bits<32>) -> RequesterState {
-    RequesterState {
-        armed: true,
-        deadline: earlier(state.armed, state.deadline, op.now + timeout),
-        ..state
-    }
 }
 
 /// Returns the state after the burst `sent`, but for the timer. Only RC counts what it has sent here. One packet at a time is timed: a new one that requests an acknowledgement. Levels: 2.

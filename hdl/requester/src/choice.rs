@@ -48,9 +48,9 @@ pub fn probe_packet(op: Op, next_psn: Psn, state: RequesterState) -> TxRequest {
     }
 }
 
-/// Returns `state` with the probe that is due. One that was due before comes before that of `spray`. Levels: 1.
+/// Returns `state` with the probe that is due. One that was due before comes before that of `spray`, which has one only if it was `asked`. Levels: 1.
 #[hdl_fn]
-pub fn with_due_probe(state: RequesterState, spray: SprayResponse) -> RequesterState {
+pub fn with_due_probe(state: RequesterState, spray: SprayResponse, asked: Bit) -> RequesterState {
     let probe_index = if state.probe {
         state.probe_index
     } else {
@@ -62,7 +62,7 @@ pub fn with_due_probe(state: RequesterState, spray: SprayResponse) -> RequesterS
         spray.entropy
     };
     RequesterState {
-        probe: state.probe | spray.found,
+        probe: state.probe | (spray.found & asked),
         probe_index,
         probe_is_tail: state.probe & state.probe_is_tail,
         probe_entropy,

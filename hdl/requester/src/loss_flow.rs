@@ -4,19 +4,20 @@ use hdl_macros::{clock, hdl, join};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccRequest;
 use stellar_wire::hw::spray::{SprayFeedback, SprayRequest, SprayResponse};
-use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::window::{SentPacket, WindowRequest, WindowResponse};
 use stellar_wire::hw::Psn;
 
 use crate::bundles::{CallSrc, UnitSrc};
-use crate::loss_requests::{loss_report, packet_request, path_request, ProbePath};
+use crate::loss_requests::{loss_report, packet_request, path_request, retries_after, ProbePath};
 use crate::loss_result::loss_result;
 use crate::loss_step::LossStep;
 use crate::loss_times::LossTimes;
-use crate::nack_verdict::{nack_verdict, named_psn};
+use crate::nack_verdict::nack_verdict;
 use crate::ports::of_port;
 use crate::records::{Op, OpKind, OpResult, RequesterState, StatPulses};
 use crate::silent_plane::{avoids, lost, silent_planes};
 use crate::tail_probe::{after_tail_probe, is_lost_without_probe, with_probe_on};
+use crate::timer_state::armed_at;
 
 /// Processes the NACK or Transport ACK `op.control`, or expires all packets that are late, lowest PSN first. A packet that was sent once and is not late ends the search:
 /// those behind it left later, and none has a shorter timeout. The first packet that is not late decides whether a tail probe is due, or whether it is lost without a probe.
@@ -66,19 +67,9 @@ pub struct LossFlow {
 impl Logic for LossFlow {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            step,
-            state,
-            from,
-            psn,
-            sent,
-            refused,
-            exhausted,
-            reports_path
-        );
-        dff_setup!(self, clock, feedback, timed_out, asks, may_probe);
+        dff_setup!(self, clock, step, state, from, psn, sent);
+        dff_setup!(self, clock, refused, exhausted, reports_path, feedback);
+        dff_setup!(self, clock, timed_out, asks, may_probe);
         clock!(self, clock, times);
         let op = self.op.val();
         let step = self.step.q.val();
@@ -99,11 +90,7 @@ impl Logic for LossFlow {
         join!(self, op => times.op);
         let late = self.times.late.val();
         let probes = may_probe & self.times.tail_is_over.val();
-        let rearmed = RequesterState {
-            armed: true,
-            deadline: self.times.deadline.val(),
-            ..state
-        };
+        let rearmed = armed_at(state, self.times.deadline.val());
 
         // send a tail probe. One that waits already serves as the tail probe.
         let here = sent.ev.get_bit(0);
@@ -111,9 +98,7 @@ impl Logic for LossFlow {
         let other_up = of_port(plane_up, !here) & !avoids(state, plane_up, !here);
         let path = self.spray.response.val();
         let takes_path = !state.probe;
-        let mut awaited = state;
-        awaited.armed = true;
-        awaited.deadline = self.times.next_check.val();
+        let awaited = armed_at(state, self.times.next_check.val());
         let mut rechecked = awaited;
         rechecked.probe_is_tail = true;
         let tail_probe = with_probe_on(awaited, path, true);
@@ -129,11 +114,7 @@ impl Logic for LossFlow {
         let is_tail = timer & !self.timed_out.q.val();
         let spends_retry = self.times.spends_retry.val() & !is_tail;
         let exhausts = spends_retry & (state.retries >= op.settings.retry_budget);
-        let retries = if self.timed_out.q.val() & !sent.retries.all() {
-            sent.retries + 1
-        } else {
-            sent.retries
-        };
+        let retries = retries_after(sent, self.timed_out.q.val());
 
         // Requests. Whether they are issued is decided below.
         self.spray.start.next = false;
@@ -150,23 +131,8 @@ impl Logic for LossFlow {
         self.nscc.start.next = false;
         self.nscc.request.next = loss_report(op, sent);
         self.window.start.next = false;
-        let window_op = match step {
-            LossStep::Idle => {
-                if timer {
-                    WindowOp::Query
-                } else {
-                    WindowOp::Read
-                }
-            }
-            LossStep::FindInFlight => WindowOp::NextInFlight,
-            _ => WindowOp::MarkLost,
-        };
-        let asked_psn = match step {
-            LossStep::Idle => named_psn(op.control),
-            LossStep::FindInFlight => self.from.q.val(),
-            _ => self.psn.q.val(),
-        };
-        self.window.request.next = packet_request(op, window_op, asked_psn, sent, retries);
+        self.window.request.next =
+            packet_request(step, op, self.from.q.val(), self.psn.q.val(), sent, retries);
 
         let fails = self.refused.q.val() | self.exhausted.q.val();
         self.done.next = false;
@@ -255,9 +221,7 @@ impl Logic for LossFlow {
                         self.state.d.next.next_retry = self.times.next_retry.val();
                     }
                     self.may_probe.d.next = false;
-                    self.state.d.next.delays.spent = delays_after_probe.spent;
-                    self.state.d.next.delays.tail = delays_after_probe.tail;
-                    self.state.d.next.delays.shift = delays_after_probe.shift;
+                    self.state.d.next.delays = delays_after_probe;
                     if is_lost_without_probe(state, sent) {
                         self.stats.next.early_loss = true;
                         self.stats.next.lost_on_path = true;

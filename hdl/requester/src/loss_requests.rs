@@ -8,7 +8,9 @@ use stellar_wire::hw::window::{SentPacket, WindowOp, WindowRequest};
 use stellar_wire::hw::Psn;
 use stellar_wire::mtu::LENGTH_BITS;
 
-use crate::records::Op;
+use crate::loss_step::LossStep;
+use crate::nack_verdict::named_psn;
+use crate::records::{Op, OpKind};
 
 /// A path for a probe that the spray engine is asked for.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -58,20 +60,46 @@ pub fn loss_report(op: Op, sent: SentPacket) -> NsccRequest {
     }
 }
 
-/// Returns the request `kind` to the transmit window about a PSN. `MarkLost` stores `retries` in the record of the packet. No logic.
+/// Returns the request to the transmit window: the packet that a NACK names, or the position of the window; the next packet in flight `from` a PSN on; or that `psn` is lost. `MarkLost` stores `retries` in the
+/// record of the packet. Levels: 2.
 #[hdl_fn]
 pub fn packet_request(
+    step: LossStep,
     op: Op,
-    kind: WindowOp,
+    from: Psn,
     psn: Psn,
     sent: SentPacket,
     retries: Bits<8>,
 ) -> WindowRequest {
     WindowRequest {
-        op: kind,
+        op: match step {
+            LossStep::Idle => {
+                if op.kind == OpKind::Timer {
+                    WindowOp::Query
+                } else {
+                    WindowOp::Read
+                }
+            }
+            LossStep::FindInFlight => WindowOp::NextInFlight,
+            _ => WindowOp::MarkLost,
+        },
         qp: op.qp,
-        psn,
+        psn: match step {
+            LossStep::Idle => named_psn(op.control),
+            LossStep::FindInFlight => from,
+            _ => psn,
+        },
         sent: SentPacket { retries, ..sent },
         ..WindowRequest::default()
+    }
+}
+
+/// Returns how often the packet has timed out, 255 times at most. Levels: a carry chain and 1.
+#[hdl_fn]
+pub fn retries_after(sent: SentPacket, timed_out: Bit) -> Bits<8> {
+    if timed_out & !sent.retries.all() {
+        sent.retries + 1
+    } else {
+        sent.retries
     }
 }

@@ -10,7 +10,7 @@ use stellar_wire::rows::TENANT_BITS;
 use crate::bundles::{ChargeSrc, ScheduleSnk, ShareSnk};
 use crate::limit_client::LimitClient;
 use crate::schedule_inbox::ScheduleInbox;
-use crate::schedule_step::{next_step, Endings, ScheduleStep};
+use crate::schedule_step::{next_step, return_ends, wake_ends, Endings, ScheduleStep};
 use crate::share_rows::ShareRows;
 use crate::tenant_queues::TenantQueues;
 use crate::tenant_tag::TenantTag;
@@ -21,8 +21,7 @@ pub const TURN_CYCLES: u64 = 16;
 /// Maximum number of cycles from an accepted wake-up until the next one can be accepted. By then the first one has taken effect.
 pub const WAKE_CYCLES: u64 = 15;
 
-/// Schedules the queue pairs that may have something to send at one port. Tenants share the port in proportion to their weights, and the queue pairs of a tenant
-/// take turns.
+/// Schedules the queue pairs that may have something to send at one port. Tenants share the port in proportion to their weights, and the queue pairs of a tenant take turns.
 ///
 /// * A wake-up appends a queue pair to the queue of its tenant. A tenant that had no queue goes into the wheel. A wake-up of a queue pair that is present changes
 ///   nothing.
@@ -107,21 +106,12 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, serving, head, waking, returning);
-        dff_setup!(
-            self,
-            clock,
-            moved,
-            moved_tenant,
-            rests,
-            paid,
-            limited,
-            keeps
-        );
+        dff_setup!(self, clock, moved, moved_tenant, rests);
+        dff_setup!(self, clock, paid, limited, keeps);
         clock_reset!(self, shares, limits, wheel, inbox);
         clock!(self, clock, queues, tag);
         let step = self.step.q.val();
         let head = self.head.q.val();
-        let moved = self.moved.q.val();
         let moved_tenant = self.moved_tenant.q.val();
         let rests = self.rests.q.val();
         let serving = self.serving.q.val();
@@ -133,12 +123,14 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         let wheel_turns = self.wheel.any.val();
         let resting = self.wheel.resting.val();
         let rest_first = self.wheel.rest_first.val();
+        let rest_tenant = self.limits.answered_tenant.val();
         let answered = self.limits.answered.val();
 
         // select
+        let idles = step == ScheduleStep::Idle;
         let wakes = self.inbox.wakes.val();
-        let free = (step == ScheduleStep::Idle) & !turns & !self.inbox.wake_pending.val();
-        let nobody = !serving & !wheel_turns & !resting;
+        let free = idles & !turns & !self.inbox.wake_pending.val();
+        let starts = idles & wakes & !serving & !wheel_turns & !resting;
         let returns = free & answered;
         let asks = free & resting & self.limits.may_ask.val();
         let overdue = (resting | answered) & self.limits.overdue.val();
@@ -148,7 +140,6 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         self.inbox.accepts.next =
             (step != ScheduleStep::Sweep) & !returns & !self.returning.q.val() & !overdue;
         self.inbox.turn_ends.next = step == ScheduleStep::Turn;
-        self.inbox.wake_ends.next = false;
         join!(
             self,
             rotate => inbox.rotate,
@@ -160,9 +151,9 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         );
 
         // read
-        let row = if step == ScheduleStep::WakeRead {
+        self.queues.row.next = if step == ScheduleStep::WakeRead {
             self.queues.last.val()
-        } else if (step == ScheduleStep::Idle) & wakes {
+        } else if idles & wakes {
             woken
         } else if turns {
             head
@@ -173,7 +164,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         let of_row = if step == ScheduleStep::TurnRead {
             row_tenant
         } else if returns {
-            self.limits.answered_tenant.val()
+            rest_tenant
         } else {
             woken_tenant
         };
@@ -183,8 +174,6 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         // keep the queues of tenants
         let next_in_tenant = self.queues.behind_head.val();
         let alone = self.queues.alone.val();
-        let starts = (step == ScheduleStep::Idle) & wakes & nobody;
-        self.queues.row.next = row;
         self.queues.head.next = head;
         self.queues.tenant.next = of_row;
         self.queues.clears.next = step == ScheduleStep::Sweep;
@@ -229,7 +218,7 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
         self.wheel.keeps.next = places & keeps;
         self.wheel.rests.next = places & !keeps & rests;
         self.wheel.enters.next = places & !keeps & !rests;
-        self.wheel.head.next = moved;
+        self.wheel.head.next = self.moved.q.val();
         self.wheel.find.next = step == ScheduleStep::Find;
         self.wheel.take.next = step == ScheduleStep::Take;
         self.wheel.pop.next = step == ScheduleStep::Pop;
@@ -252,6 +241,9 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
             wheel_turns,
             present,
         };
+        let wake_ends = wake_ends(step, endings, waking);
+        let return_ends = return_ends(step, endings);
+        self.inbox.wake_ends.next = wake_ends;
         self.step.d.next = next_step(step, endings);
         match step {
             ScheduleStep::Idle => {
@@ -276,57 +268,31 @@ impl<const Q: usize, const P: usize> Logic for QpSchedule<Q, P> {
                 self.limited.d.next = share.limited;
                 self.keeps.d.next = keeps & !leaves;
                 self.rests.d.next = false;
-                if leaves {
-                    self.head.d.next = next_in_tenant;
-                    self.serving.d.next = !alone;
-                } else {
-                    self.head.d.next = next;
-                    self.serving.d.next = keeps;
-                }
+                self.head.d.next = if leaves { next_in_tenant } else { next };
+                self.serving.d.next = if leaves { !alone } else { keeps };
             }
             ScheduleStep::Pay => {
                 if self.limits.paid.val() {
                     self.rests.d.next = !self.limits.may_go_on.val();
                 }
             }
-            ScheduleStep::Place => {
-                self.keeps.d.next = false;
-                if serving {
-                    self.inbox.wake_ends.next = waking;
-                    self.waking.d.next = false;
-                    self.returning.d.next = false;
-                }
-            }
-            ScheduleStep::Find => {
-                if !wheel_turns {
-                    self.returning.d.next = false;
-                }
-            }
+            ScheduleStep::Place => self.keeps.d.next = false,
             ScheduleStep::Take => {
                 self.head.d.next = self.wheel.first.val();
                 self.serving.d.next = true;
             }
-            ScheduleStep::Pop => {
-                self.inbox.wake_ends.next = waking;
-                self.waking.d.next = false;
-                self.returning.d.next = false;
-            }
-            ScheduleStep::Wake => {
-                if present {
-                    self.inbox.wake_ends.next = true;
-                    self.waking.d.next = false;
-                }
-            }
             ScheduleStep::Return => {
                 self.moved.d.next = if waking { woken } else { rest_first };
-                self.moved_tenant.d.next = if waking {
-                    woken_tenant
-                } else {
-                    self.limits.answered_tenant.val()
-                };
+                self.moved_tenant.d.next = if waking { woken_tenant } else { rest_tenant };
                 self.rests.d.next = !may_send;
             }
             _ => {}
+        }
+        if wake_ends {
+            self.waking.d.next = false;
+        }
+        if return_ends {
+            self.returning.d.next = false;
         }
 
         self.returns.next = returns;

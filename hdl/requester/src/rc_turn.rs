@@ -37,7 +37,7 @@ pub fn rc_turn(
     port: Bit,
 ) -> RcTurn {
     let empty = state.una == state.rc.sent;
-    let due = with_due_probe(state, spray);
+    let due = with_due_probe(state, spray, true);
     RcTurn {
         tells_empty: spray.held & spray.drains & empty & !told_empty,
         probes: probes_from(due, port),

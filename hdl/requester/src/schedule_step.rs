@@ -143,3 +143,25 @@ pub fn next_step(step: ScheduleStep, endings: Endings) -> ScheduleStep {
         ScheduleStep::AskRead => ScheduleStep::Idle,
     }
 }
+
+/// Returns whether a wake-up takes effect in this step, if there is one (`waking`): its queue pair is present, or its tenant has got its place.
+#[hdl_fn]
+pub fn wake_ends(step: ScheduleStep, endings: Endings, waking: Bit) -> Bit {
+    match step {
+        ScheduleStep::Place => waking & endings.serving,
+        ScheduleStep::Pop => waking,
+        ScheduleStep::Wake => endings.present,
+        _ => false,
+    }
+}
+
+/// Returns whether the return of a tenant is done with this step, if there is one.
+#[hdl_fn]
+pub fn return_ends(step: ScheduleStep, endings: Endings) -> Bit {
+    match step {
+        ScheduleStep::Place => endings.serving,
+        ScheduleStep::Find => !endings.wheel_turns,
+        ScheduleStep::Pop => true,
+        _ => false,
+    }
+}

@@ -40,3 +40,11 @@ pub fn first_step(op: Op, burst_active: Bit, spray_busy: Bit) -> SelectStep {
         SelectStep::Select
     }
 }
+
+/// Returns whether the operation ends at once: the queue pair has failed or is not configured, or RC sends from the other port or waits. Levels: 4.
+#[hdl_fn]
+pub fn ends_at_once(op: Op) -> Bit {
+    let settings = op.settings;
+    let is_other_port = (settings.plane != op.port) & !has_paths(settings);
+    op.state.failed | !settings.valid | (settings.rc & (is_other_port | op.state.rc.waits))
+}

@@ -5,6 +5,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::window::SentPacket;
 use stellar_wire::hw::Psn;
 
+use crate::ports::of_port;
 use crate::rc_space::RcSpace;
 use crate::records::{Op, RequesterState};
 
@@ -27,11 +28,12 @@ pub struct Selected {
     pub fills_window: Bit,
 }
 
-/// Returns what is known when the operation starts. Over RC nothing else comes to it. `probe_waits`: a probe waits for its port. No logic but that of `rc_space`.
+/// Returns what is known when the operation starts. Over RC nothing else comes to it. A probe whose plane went down is dropped, so that it does not keep the values of the other plane from being probed.
+/// Levels: 1, beside that of `rc_space`.
 #[hdl_fn]
-pub fn selected_at_start(op: Op, rc_space: RcSpace, probe_waits: Bit) -> Selected {
+pub fn selected_at_start(op: Op, rc_space: RcSpace, plane_up: Bits<2>) -> Selected {
     let mut state = op.state;
-    state.probe = probe_waits;
+    state.probe = op.state.probe & of_port(plane_up, op.state.probe_index.get_bit(0));
     Selected {
         state,
         una: op.state.una,

@@ -21,6 +21,7 @@ use crate::loss_flow::LossFlow;
 use crate::op_control::OpControl;
 use crate::op_pick::OpPick;
 use crate::op_rows::OpRows;
+use crate::op_stats::op_stats;
 use crate::qp_admin_flow::QpAdminFlow;
 use crate::rc_flow::RcFlow;
 use crate::records::{PathPolicy, StatPulses};
@@ -131,7 +132,6 @@ impl<const Q: usize> Logic for Sequencer<Q> {
         clock_reset!(self, pick, steps, rows, transmit, sack, loss, rc, admin, units);
         let op = self.rows.op.val();
         let rc = op.settings.rc;
-        let route = self.steps.route.val();
 
         // choose
         join!(
@@ -310,23 +310,15 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             messages_response => units.messages_response,
         );
 
-        // count. Packets leave beside operations of other flows.
-        let sent = self.transmit.stats.val();
+        // count
         self.event_qp.next = op.qp;
-        self.stats.next = if route.to_transmit {
-            sent
-        } else if route.to_sack {
-            self.sack.stats.val()
-        } else if rc {
-            self.rc.stats.val()
-        } else {
-            self.loss.stats.val()
-        };
-        self.stats.next.packet = sent.packet;
-        self.stats.next.retransmission = sent.retransmission;
-        self.stats.next.sent_qp = sent.sent_qp;
-        self.stats.next.bytes = sent.bytes;
-        self.stats.next.on_path = sent.on_path;
-        self.stats.next.sent_index = sent.sent_index;
+        self.stats.next = op_stats(
+            self.steps.route.val(),
+            rc,
+            self.transmit.stats.val(),
+            self.sack.stats.val(),
+            self.rc.stats.val(),
+            self.loss.stats.val(),
+        );
     }
 }

@@ -27,3 +27,19 @@ pub fn timer_state(state: RequesterState) -> TimerState {
         },
     }
 }
+
+/// Returns the state with a timer that expires at `deadline`. No logic.
+#[hdl_fn]
+pub fn armed_at(state: RequesterState, deadline: Bits<32>) -> RequesterState {
+    RequesterState {
+        armed: true,
+        deadline,
+        ..state
+    }
+}
+
+/// Returns the state with a timer that expires at `deadline`, or earlier if it would have. Levels: a carry chain and 1.
+#[hdl_fn]
+pub fn armed_until(state: RequesterState, deadline: Bits<32>) -> RequesterState {
+    armed_at(state, earlier(state.armed, state.deadline, deadline))
+}

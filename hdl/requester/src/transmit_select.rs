@@ -11,15 +11,15 @@ use stellar_wire::hw::window::{WindowRequest, WindowResponse};
 
 use crate::bundles::{UnitSrc, WindowSpaceSrc};
 use crate::choice::{choose, probe_packet, with_due_probe};
-use crate::deadline::earlier;
 use crate::mrc_action::{mrc_action, Hindrances, MrcAction};
-use crate::ports::of_port;
 use crate::rc_space::rc_space;
-use crate::rc_turn::{has_paths, rc_turn};
-use crate::records::{NextAction, Op, OpResult, RequesterState};
+use crate::rc_turn::rc_turn;
+use crate::records::{NextAction, Op, OpResult};
 use crate::select_requests::{message_question, spray_question, window_question};
-use crate::select_step::{first_step, SelectStep};
+use crate::select_result::select_result;
+use crate::select_step::{ends_at_once, first_step, SelectStep};
 use crate::selected::{selected_at_start, Selected};
+use crate::timer_state::armed_until;
 
 /// Sends a probe, or selects a lost packet or new packets for `BurstFlow`, and requests the message of the first one. RC uses no transmit window, and the spray engine only with a
 /// path policy. Then the spray engine gives the path of the whole burst before the message is looked up, and its response stays until the burst has left.
@@ -85,18 +85,11 @@ pub struct TransmitSelect {
 impl Logic for TransmitSelect {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            step,
-            held,
-            spray_requested,
-            cwnd_changed,
-            told_empty
-        );
+        dff_setup!(self, clock, step, held);
+        dff_setup!(self, clock, spray_requested, cwnd_changed, told_empty);
         let op = self.op.val();
-        let port = op.port;
         let rc = op.settings.rc;
+        let plane_up = self.plane_up.val();
         let step = self.step.q.val();
         let held = self.held.q.val();
         let state = held.state;
@@ -112,16 +105,13 @@ impl Logic for TransmitSelect {
 
         // RC: what may be sent
         let rc_space = rc_space(op.settings, op.state);
+        let ends_at_once = ends_at_once(op);
         let first_step = first_step(op, burst_active, spray_busy);
-        let is_other_port = (op.settings.plane != port) & !has_paths(op.settings);
-        let sends_nothing = rc & (is_other_port | op.state.rc.waits);
-        let turn = rc_turn(state, spray, held.is_retransmit, told_empty, port);
+        let turn = rc_turn(state, spray, held.is_retransmit, told_empty, op.port);
 
         // MRC: what is sent
-        let mut query_response = spray;
-        query_response.found = spray.found & spray_requested;
-        let due = with_due_probe(state, query_response);
-        let choice = choose(due, self.plane_up.val(), port, spray, window);
+        let due = with_due_probe(state, spray, spray_requested);
+        let choice = choose(due, plane_up, op.port, spray, window);
         let held_back = op.state.path_policy.probes & spray.held;
         let empty = window.una == window.next_psn;
         let needs_spray_query = !spray_requested & window.lost.any();
@@ -145,37 +135,43 @@ impl Logic for TransmitSelect {
         };
         self.action.next = mrc_action(choice, hindrances);
         // The timer schedules a queue pair again that the policy holds back.
-        let until_policy_allows = RequesterState {
-            armed: true,
-            deadline: earlier(state.armed, state.deadline, spray.until),
-            ..due
+        let until_policy_allows = armed_until(due, spray.until);
+
+        // The first message is requested: at once over RC, or when the path is there; over MRC when new packets may be sent, or the record of the lost one has been read.
+        let starts = self.start.val();
+        let begins = (starts & !ends_at_once) | ((step == SelectStep::WaitForUnits) & !starts);
+        let launches = match step {
+            SelectStep::Idle | SelectStep::WaitForUnits => {
+                begins & (first_step == SelectStep::Burst)
+            }
+            SelectStep::AwaitPath => !spray_busy & spray.found,
+            SelectStep::Select => {
+                units_ready & (self.action.val() == MrcAction::SendNew) & self.may_follow.val()
+            }
+            SelectStep::ReadSentPacket => !self.window.busy.val(),
+            _ => false,
         };
 
-        // A probe whose plane went down is dropped, so that it does not keep the values of the other plane from being probed.
-        let may_leave =
-            op.state.probe & of_port(self.plane_up.val(), op.state.probe_index.get_bit(0));
+        // Requests. Whether they are issued is decided below.
+        let at_start = selected_at_start(op, rc_space, plane_up);
         let probe_waits = if step == SelectStep::Idle {
-            may_leave
+            at_start.state.probe
         } else {
             state.probe
         };
-
-        let at_start = selected_at_start(op, rc_space, may_leave);
-
-        // Requests. Whether they are issued is decided below.
         self.spray.start.next = false;
         self.spray.request.next = spray_question(step, op, turn, probe_waits, empty);
         self.window.start.next = false;
         self.window.request.next = window_question(step, op, choice.lost_psn);
-        self.messages.start.next = false;
+        self.messages.start.next = launches;
         self.messages.request.next = message_question(step, op, rc_space.is_retransmit, window);
         self.changes_cwnd.next = false;
 
         // What the burst gets.
-        self.launches.next = false;
+        self.launches.next = launches;
         self.sends_nothing.next = false;
         self.selected.next = held;
-        self.space.known.next = selects | self.start.val();
+        self.space.known.next = selects | starts;
         self.space.packets.next = if selects {
             choice.window_space
         } else {
@@ -183,44 +179,43 @@ impl Logic for TransmitSelect {
         };
         self.space.blocks.next = if selects { window.room } else { bits::<6>(63) };
 
-        // Result. When it is valid is decided below.
-        self.in_progress.next = step != SelectStep::Idle;
-        self.may_probe.next = (selects & !burst_active) | asks_policy;
-        self.probe.valid.next = false;
+        // send a probe, but not beside a burst
         let probe_after = if rc { state.rc.sent } else { window.next_psn };
         let probing = if rc { turn.state } else { due };
+        let probes = match step {
+            SelectStep::AskPolicy => !spray_busy & !turn.tells_empty & turn.probes,
+            SelectStep::Select => {
+                units_ready & (self.action.val() == MrcAction::SendProbe) & !burst_active
+            }
+            _ => false,
+        };
+        self.may_probe.next = (selects & !burst_active) | asks_policy;
+        self.probe.valid.next = probes;
         self.probe.record.next = probe_packet(op, probe_after, probing);
+
+        // Result. When it is valid is decided below.
+        let state_after = match step {
+            SelectStep::Idle => op.state,
+            SelectStep::AskPolicy => turn.state,
+            SelectStep::Select => due,
+            _ => state,
+        };
+        let una = if selects { window.una } else { held.una };
+        self.in_progress.next = step != SelectStep::Idle;
         self.done.next = false;
         self.needs_admin.next = false;
-        self.result.next = OpResult {
-            state: match step {
-                SelectStep::Idle => op.state,
-                SelectStep::AskPolicy => turn.state,
-                SelectStep::Select => due,
-                _ => state,
-            },
-            packet_sent: false,
-            tried_again: false,
-            next_action: NextAction::Nothing,
-            una: if selects { window.una } else { held.una },
-            failed_slot_valid: true,
-            slot: messages.slot,
-            status: messages.status,
-        };
+        self.result.next = select_result(state_after, probes, una, messages);
 
         match step {
             SelectStep::Idle | SelectStep::WaitForUnits => {
-                if self.start.val() {
+                if starts {
                     self.held.d.next = at_start;
                     self.spray_requested.d.next = op.state.path_policy.probes;
                     self.cwnd_changed.d.next = false;
                     self.told_empty.d.next = false;
                 }
-                if self.start.val() & (op.state.failed | !op.settings.valid | sends_nothing) {
-                    self.done.next = true;
-                } else if self.start.val() | (step == SelectStep::WaitForUnits) {
-                    self.launches.next = first_step == SelectStep::Burst;
-                    self.messages.start.next = first_step == SelectStep::Burst;
+                self.done.next = starts & ends_at_once;
+                if begins {
                     self.window.start.next = first_step == SelectStep::Select;
                     self.spray.start.next = (first_step == SelectStep::AskPolicy)
                         | ((first_step == SelectStep::Select) & op.state.path_policy.probes);
@@ -233,14 +228,8 @@ impl Logic for TransmitSelect {
                     if turn.tells_empty {
                         self.spray.start.next = true;
                         self.told_empty.d.next = true;
-                    } else if turn.probes {
-                        self.probe.valid.next = true;
-                        self.result.next.state.probe = false;
-                        self.result.next.packet_sent = true;
-                        self.done.next = true;
-                        self.step.d.next = SelectStep::Idle;
-                    } else if turn.held_back {
-                        // The timer schedules the queue pair again.
+                    } else if turn.probes | turn.held_back {
+                        // The timer schedules a queue pair again that is held back.
                         self.done.next = true;
                         self.step.d.next = SelectStep::Idle;
                     } else {
@@ -250,11 +239,7 @@ impl Logic for TransmitSelect {
                 }
             }
             SelectStep::AwaitPath => {
-                if !spray_busy & spray.found {
-                    self.launches.next = true;
-                    self.messages.start.next = true;
-                    self.step.d.next = SelectStep::Burst;
-                } else if !spray_busy {
+                if !spray_busy & !spray.found {
                     self.done.next = true;
                     self.step.d.next = SelectStep::Idle;
                 }
@@ -295,26 +280,16 @@ impl Logic for TransmitSelect {
                             self.sends_nothing.next = true;
                             self.step.d.next = SelectStep::Burst;
                         }
-                        MrcAction::SendNew => {
-                            self.held.d.next.psn = window.next_psn;
-                            if self.may_follow.val() {
-                                self.launches.next = true;
-                                self.messages.start.next = true;
-                                self.step.d.next = SelectStep::Burst;
-                            }
-                        }
-                        // Neither a probe nor a lost packet is sent beside a burst.
+                        MrcAction::SendNew => self.held.d.next.psn = window.next_psn,
                         MrcAction::SendProbe => {
-                            if !burst_active {
-                                self.probe.valid.next = true;
-                                self.result.next.state.probe = false;
-                                self.result.next.packet_sent = true;
+                            if probes {
                                 self.result.next.next_action = NextAction::Complete;
                                 self.needs_admin.next = true;
                                 self.done.next = true;
                                 self.step.d.next = SelectStep::Idle;
                             }
                         }
+                        // No lost packet is sent beside a burst.
                         MrcAction::Retransmit => {
                             if !burst_active {
                                 if held_back {
@@ -329,19 +304,15 @@ impl Logic for TransmitSelect {
                     }
                 }
             }
-            SelectStep::ReadSentPacket => {
-                self.held.d.next.last_sent = window.sent;
-                if !self.window.busy.val() {
-                    self.launches.next = true;
-                    self.messages.start.next = true;
-                    self.step.d.next = SelectStep::Burst;
-                }
-            }
+            SelectStep::ReadSentPacket => self.held.d.next.last_sent = window.sent,
             SelectStep::Burst => {
                 if self.burst_done.val() {
                     self.step.d.next = SelectStep::Idle;
                 }
             }
+        }
+        if launches {
+            self.step.d.next = SelectStep::Burst;
         }
         if self.reset.val() {
             self.step.d.next = SelectStep::Idle;

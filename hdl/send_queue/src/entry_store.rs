@@ -1,6 +1,6 @@
 //! The memory of entries, and how the lines of a read enter it.
 
-use hdl_macros::{clock, hdl};
+use hdl_macros::{clock, hdl, hdl_fn};
 use hdl_primitives::ram::UltraRam;
 use hdl_primitives::FlowSnk;
 use rust_hdl::prelude::*;
@@ -9,6 +9,7 @@ use stellar_wire::hw::wqe::REST_BITS;
 use stellar_wire::hw::SqIndex;
 
 use crate::entry::decode;
+use crate::prefetch_state::PrefetchState;
 use crate::records::{Block, Entry, Rest};
 
 /// The first line of a read, or a pushed entry, with its place.
@@ -21,6 +22,18 @@ pub struct FirstLine {
     pub mtu_log2: Bits<4>,
     /// The entries have 128 bytes, which are two lines.
     pub long_entries: Bit,
+}
+
+/// Returns a line that arrives for a queue pair, in a block.
+#[hdl_fn]
+pub fn first_line(line: WqeFetched, block: Block, row: PrefetchState) -> FirstLine {
+    FirstLine {
+        line,
+        block,
+        slot: row.arriving,
+        mtu_log2: row.mtu_log2,
+        long_entries: row.long_entries,
+    }
 }
 
 /// Holds 2^`E` entries, at the address block, low bits of the slot. A line enters the memory two cycles after it came: who sees it in its queue pair's row has not read it by then. LUT levels: 5 (check of the entry).

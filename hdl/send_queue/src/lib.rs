@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead_count;
+mod ask;
 pub mod block_pool;
 mod completion;
 mod cursor;

@@ -4,6 +4,7 @@ use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::SqIndex;
 
+use crate::operation::Operation;
 use crate::records::{AskKind, Place, QueueRow};
 
 /// What the unit does in a cycle.
@@ -65,5 +66,37 @@ pub fn end(stays: Effect) -> Effect {
         step: Step::Idle,
         ends: true,
         ..stays
+    }
+}
+
+/// `Idle`: begins an operation, or tells the prefetch how far entries were taken (`tells`). If that is busy, it hears of it at the end of another operation, or when an entry is missed.
+#[hdl_fn]
+pub fn idle_effect(begins: Bit, tells: Bit, row: QueueRow, stays: Effect) -> Effect {
+    Effect {
+        step: if begins { Step::LookUp } else { stays.step },
+        asks: tells,
+        ask_kind: AskKind::Takes,
+        ask_slot: row.next_slot,
+        ..stays
+    }
+}
+
+/// `Access`: what the operation does with the message that was read. `by_slot`: `LookupBySlot`, `Fault`.
+#[hdl_fn]
+pub fn access_effect(
+    op: Operation,
+    take: Effect,
+    pop: Effect,
+    search: Effect,
+    by_slot: Effect,
+) -> Effect {
+    if op.is_next {
+        take
+    } else if op.is_complete | op.is_flush_step {
+        pop
+    } else if op.is_lookup_by_psn {
+        search
+    } else {
+        by_slot
     }
 }

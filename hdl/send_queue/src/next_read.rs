@@ -50,9 +50,9 @@ pub fn next_entries(row: PrefetchState) -> Bits<4> {
     entries.get_bits::<4>(0)
 }
 
-/// Returns the next read of a queue pair, of `entries` entries.
+/// Returns the next read of a queue pair, of `entries` entries, which begins in an epoch.
 #[hdl_fn]
-pub fn next_read(row: PrefetchState, qp: Qpn, entries: Bits<4>) -> WqeFetch {
+pub fn next_read(row: PrefetchState, qp: Qpn, entries: Bits<4>, epoch: Bit) -> WqeFetch {
     let place = bit_cast::<64, 15>(ring_place(row.reading, row.log2_entries));
     let bytes = if row.long_entries {
         place << 7
@@ -64,7 +64,7 @@ pub fn next_read(row: PrefetchState, qp: Qpn, entries: Bits<4>) -> WqeFetch {
         address: row.base + bytes,
         qp,
         lines: lines.get_bits::<4>(0),
-        epoch: false,
+        epoch,
     }
 }
 

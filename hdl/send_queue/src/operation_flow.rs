@@ -7,23 +7,22 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::{Completion, MessageResponse};
 use stellar_wire::hw::Qpn;
 
+use crate::ask::ask_of;
 use crate::completion::completion_of;
 use crate::cursor::Cursor;
 use crate::decide::{decide, decide_effect};
 use crate::lookup::{adopt, look_up, needs_message, redirects};
 use crate::message_outputs::MessageOutputs;
 use crate::message_rows::MessageRows;
-use crate::message_step::{stay, Effect, Step};
+use crate::message_step::{access_effect, idle_effect, stay, Effect, Step};
 use crate::operation::{operation_of, Accepted};
 use crate::outstanding::{
     after_completion, after_start, has_failed, is_over, message_of, start_of,
 };
-use crate::pop::{pop, pop_effect, status_of};
-use crate::psn_search::{search_effect, PsnSearch};
-use crate::records::{
-    Ask, AskKind, Block, Entry, Look, Lookup, Place, QueueRow, Reading, Rest, Started,
-};
-use crate::respond::{after_fault, response_of, slot_effect};
+use crate::pop::{pop, pop_effect, status_of, written_row};
+use crate::psn_search::{bisect_effect, search_effect, PsnSearch};
+use crate::records::{Ask, Block, Entry, Look, Lookup, Place, QueueRow, Reading, Rest, Started};
+use crate::respond::{after_fault, response_of, slot_effect, with_decision};
 use crate::seek::{first_place, look_up_effect, redirect_effect, walk_effect};
 use crate::take::{take, take_effect};
 use crate::taking::Taking;
@@ -140,25 +139,13 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for OperationFlow<Q, 
         let decides = is_first & !needs_message(lookup);
         let redirects = is_first & redirects(lookup);
         let decision = decide(op.request, row, lookup);
-        let taken = take(
-            op,
-            row,
-            message,
-            lookup,
-            self.taking.left.val(),
-            self.taking.want.val(),
-        );
+        let left = self.taking.left.val();
+        let want = self.taking.want.val();
+        let taken = take(op, row, message, lookup, left, want);
         let take_waits = taken.may_miss & !asks_ready;
         let takes = reads & op.is_next & !take_waits;
-        let popped = pop(
-            op,
-            lookup.any,
-            row,
-            message,
-            self.outputs.free.val(),
-            asks_ready,
-            reads,
-        );
+        let free = self.outputs.free.val();
+        let popped = pop(op, lookup.any, row, message, free, asks_ready, reads);
         let psn = self.taking.psn.val();
         self.taking.start.next = looks_up;
         self.taking.packets_left.next = lookup.left;
@@ -182,6 +169,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for OperationFlow<Q, 
         let hops = self.hops.q.val();
         let here = Place { slot, block, hops };
         let stays = stay(step, row, here, next_slot);
+        let idle = idle_effect(self.begins.val(), self.taking.tells.val(), row, stays);
         let walk_frees = (op.is_complete | op.is_flush_step) & lookup.any;
         let walk = walk_effect(lookup, walk_frees, asks_ready, followed, stays);
         let started_row = after_start(row, message, false, psn);
@@ -190,6 +178,8 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for OperationFlow<Q, 
         let pop = pop_effect(op, row, message, popped, flushed_row, stays);
         let search = search_effect(self.search.narrowed.val(), slot, stays);
         let by_slot = slot_effect(op.is_fault, row, stays);
+        let access = access_effect(op, take, pop, search, by_slot);
+        let bisect = bisect_effect(self.search.middle.val(), stays);
         self.usual.next = stays;
         match step {
             Step::Clear => {
@@ -197,33 +187,12 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for OperationFlow<Q, 
                     self.usual.next.step = Step::Idle;
                 }
             }
-            Step::Idle => {
-                if self.begins.val() {
-                    self.usual.next.step = Step::LookUp;
-                }
-                // If the prefetch is busy, it hears of it at the end of another operation, or when an entry is missed.
-                self.usual.next.asks = self.taking.tells.val();
-                self.usual.next.ask_kind = AskKind::Takes;
-                self.usual.next.ask_slot = row.next_slot;
-            }
+            Step::Idle => self.usual.next = idle,
             Step::LookUp => {}
             Step::Walk => self.usual.next = walk,
             Step::Wait => self.usual.next.step = Step::Access,
-            Step::Access => {
-                if op.is_next {
-                    self.usual.next = take;
-                } else if op.is_complete | op.is_flush_step {
-                    self.usual.next = pop;
-                } else if op.is_lookup_by_psn {
-                    self.usual.next = search;
-                } else {
-                    self.usual.next = by_slot;
-                }
-            }
-            Step::Bisect => {
-                self.usual.next.step = Step::Wait;
-                self.usual.next.to.slot = self.search.middle.val();
-            }
+            Step::Access => self.usual.next = access,
+            Step::Bisect => self.usual.next = bisect,
         }
         // The first step behind `LookUp`.
         let usual = self.usual.val();
@@ -283,15 +252,9 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for OperationFlow<Q, 
         let is_new = (op.is_next & !message.at.is_started) | self.is_unstarted.q.val();
         let described = if is_new { starting } else { started };
         let whole = message_of(entry, self.rest.val(), described, slot);
-        let mut response = response_of(op, message, taken, whole);
-        response.found = if decides {
-            decision.found
-        } else {
-            response.found
-        };
-        response.waits = decides & decision.waits;
-        response.last = effect.ends;
-        response.nops = op.is_take & self.taking.nops.val();
+        let nops = op.is_take & self.taking.nops.val();
+        let of_message = response_of(op, message, taken, whole);
+        let response = with_decision(of_message, decides, decision, effect.ends, nops);
         let status = status_of(row, slot, op.is_flush_step);
         self.outputs.responds.next = (effect.ends | (takes & taken.responds)) & !op.is_flush_step;
         self.outputs.next_response.next = response;
@@ -305,15 +268,9 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for OperationFlow<Q, 
         );
 
         // write back
-        let mut written = next_row;
-        written.queued = if op.is_flush_step {
-            effect.queues
-        } else {
-            written.queued
-        };
         self.rows.written_qp.next = op.request.qp;
         self.rows.writes.next = effect.ends;
-        self.rows.written.next = written;
+        self.rows.written.next = written_row(op, next_row, effect.queues);
         self.rows.configures.next = decides & asks_ready & op.is_configure;
         self.rows.configured.next = settings;
         let clear = step == Step::Clear;
@@ -336,19 +293,7 @@ impl<const Q: usize, const B: usize, const E: usize> Logic for OperationFlow<Q, 
 
         // ask the prefetch
         self.ask.valid.next = effect.asks;
-        self.ask.record.next = Ask {
-            kind: effect.ask_kind,
-            qp: op.request.qp,
-            base: settings.base,
-            log2_entries: settings.log2_entries,
-            long_entries: settings.long_entries,
-            mtu_log2: settings.mtu_log2,
-            slot: effect.ask_slot,
-            producer: op.request.slot,
-            block: row.first_block,
-            chain: row.chain,
-        };
-
+        self.ask.record.next = ask_of(effect, op.request, settings, row);
         if self.reset.val() {
             self.step.d.next = Step::Clear;
         }

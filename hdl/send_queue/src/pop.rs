@@ -115,3 +115,12 @@ pub fn status_of(row: QueueRow, slot: SqIndex, is_flush_step: Bit) -> Bits<8> {
         bits::<8>(WR_FLUSH_ERR)
     }
 }
+
+/// Returns the row that is written back. `queues`: a flushed queue pair needs another flush step.
+#[hdl_fn]
+pub fn written_row(op: Operation, row: QueueRow, queues: Bit) -> QueueRow {
+    QueueRow {
+        queued: if op.is_flush_step { queues } else { row.queued },
+        ..row
+    }
+}

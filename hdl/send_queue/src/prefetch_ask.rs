@@ -95,6 +95,16 @@ pub fn after_ask(row: PrefetchState, ask: Ask) -> Asked {
     }
 }
 
+/// Returns how many entries fewer are ahead, if the row `acts` on a request with this effect.
+#[hdl_fn]
+pub fn fewer_ahead(acts: Bit, effect: Asked) -> Ahead {
+    if acts {
+        effect.fewer
+    } else {
+        bits::<14>(0)
+    }
+}
+
 /// Returns whether the queue pair has fewer entries ahead than it may have on its own, after a request if there is one. 4 levels.
 #[hdl_fn]
 pub fn is_near(row: PrefetchState, asks: Bit, ask: Ask) -> Bit {

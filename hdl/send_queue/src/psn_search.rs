@@ -48,6 +48,18 @@ pub fn search_effect(narrowed: Narrowed, slot: SqIndex, stays: Effect) -> Effect
     }
 }
 
+/// `Bisect`: reads the message in the `middle` of what is left.
+#[hdl_fn]
+pub fn bisect_effect(middle: SqIndex, stays: Effect) -> Effect {
+    let mut reads = stays;
+    reads.step = Step::Wait;
+    reads.to = Place {
+        slot: middle,
+        ..stays.to
+    };
+    reads
+}
+
 /// Narrows down where the message is: first its block, by the first message of each block from the oldest one on, then the message in the block by halves, because
 /// messages are stored in the order of their PSNs. Levels: a carry chain and 3.
 #[derive(LogicBlock, Default)]

@@ -3,10 +3,12 @@
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::WqeFetched;
+use stellar_wire::hw::Qpn;
 
 use crate::next_read::{is_next_read, is_rest, lacks_burst, needs_block, next_entries};
-use crate::prefetch_state::{after_arrival, after_take, PrefetchState};
+use crate::prefetch_state::{after_arrival, after_take, Ahead, PrefetchState};
 use crate::records::{Ask, Block};
+use crate::visit_queue::Turn;
 
 /// What the choice depends on, beside the queue pair's row.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -85,6 +87,29 @@ pub fn choose_read(row: PrefetchState, chance: Chance) -> ReadChoice {
         again: begins & !is_rest(row) & again_follows,
         in_vain: chance.now & chance.is_visit & !begins & more,
         row: after,
+    }
+}
+
+/// Returns the turn in which the queue pair reads, or does not. `gives`: blocks return.
+#[hdl_fn]
+pub fn turn_of(qp: Qpn, choice: ReadChoice, is_visit: Bit, gives: Bit) -> Turn {
+    Turn {
+        qp,
+        again: choice.again,
+        in_vain: choice.in_vain,
+        changes: gives | choice.begins | (choice.queues & !is_visit),
+    }
+}
+
+/// Returns how many entries more are ahead: those of a read that begins, or the one that `pushes`.
+#[hdl_fn]
+pub fn more_ahead(choice: ReadChoice, pushes: Bit) -> Ahead {
+    if choice.begins {
+        bit_cast::<14, 4>(choice.entries)
+    } else if pushes {
+        bits::<14>(1)
+    } else {
+        bits::<14>(0)
     }
 }
 

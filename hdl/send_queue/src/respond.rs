@@ -6,7 +6,7 @@ use stellar_wire::hw::messages::{Message, MessageResponse};
 
 use crate::message_step::{end, Effect};
 use crate::operation::Operation;
-use crate::records::{QueueRow, Reading, Started, Taken};
+use crate::records::{Decision, QueueRow, Reading, Started, Taken};
 
 /// Returns the response with a message, or with none. `described`: the message that was read.
 #[hdl_fn]
@@ -32,6 +32,28 @@ pub fn response_of(
         slot: message.slot,
         status: message.started.status,
         message: described,
+    }
+}
+
+/// Returns the response of an operation that `decides` without a message, or of one that has read it. `last`: the operation ends. `nops`: NOPs have started.
+#[hdl_fn]
+pub fn with_decision(
+    response: MessageResponse,
+    decides: Bit,
+    decision: Decision,
+    last: Bit,
+    nops: Bit,
+) -> MessageResponse {
+    MessageResponse {
+        found: if decides {
+            decision.found
+        } else {
+            response.found
+        },
+        waits: decides & decision.waits,
+        last,
+        nops,
+        ..response
     }
 }
 

@@ -8,19 +8,19 @@ use stellar_wire::hw::Qpn;
 
 use crate::ahead_count::AheadCount;
 use crate::block_pool::BlockPool;
-use crate::entry_store::{EntryStore, FirstLine};
+use crate::entry_store::{first_line, EntryStore};
 use crate::next_read::next_read;
 use crate::prefetch_accept::PrefetchAccept;
-use crate::prefetch_ask::{after_ask, is_near, is_near_behind, Chain};
+use crate::prefetch_ask::{after_ask, fewer_ahead, is_near, is_near_behind, Chain};
 use crate::prefetch_rows::PrefetchRows;
 use crate::prefetch_state::{
     after_arrival, after_visit, are_few_under_way, ends_run, PrefetchState,
 };
 use crate::prefetch_step::{after_work, arrival_of, next_step, Endings, PrefetchStep, Work};
 use crate::pushed_entry::PushedEntry;
-use crate::read_choice::{choose_push, choose_read, Chance};
+use crate::read_choice::{choose_push, choose_read, more_ahead, turn_of, Chance};
 use crate::records::{Arrived, Ask, AskKind, Block, Entry, Look, Rest, Wake, BLOCK_BITS};
-use crate::visit_queue::{Turn, VisitQueue};
+use crate::visit_queue::VisitQueue;
 
 /// Cycles from a request that missed an entry, or from the arrival of an entry that was missed, to the wake-up of its queue pair.
 pub const WAKE_CYCLES: usize = 5;
@@ -124,22 +124,12 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, scarce, row, near, took, gave, given);
-        clock_reset!(
-            self,
-            accept,
-            entries,
-            pool,
-            visits,
-            ahead,
-            pushed_entry,
-            fetches
-        );
+        clock_reset!(self, accept, entries, pool, visits);
+        clock_reset!(self, ahead, pushed_entry, fetches);
         clock!(self, clock, rows, wakes);
         let step = self.step.q.val();
         let takes = step == PrefetchStep::Take;
         let acts = step == PrefetchStep::Act;
-        let follows = step == PrefetchStep::Follow;
-        let gathers = step == PrefetchStep::Gather;
         let storing = self.entries.others_come.val();
         let pushing = (step == PrefetchStep::Push) & !storing;
         let reads = step == PrefetchStep::Read;
@@ -198,9 +188,9 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let push = choose_push(known, asked, offered, chance);
         let pushes = pushing & push.may;
         let push_takes = pushes & push.takes_block;
-        let block = if follows {
+        let block = if step == PrefetchStep::Follow {
             self.pool.followed_arriving.val()
-        } else if gathers {
+        } else if step == PrefetchStep::Gather {
             self.entries.block.val()
         } else if pushing {
             push.row.last
@@ -210,24 +200,14 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         let came = after_arrival(asked_row, block, arrival.entries);
         let visited = after_visit(asked_row);
         self.pool.follow_arriving.next = asked_row.filling;
-        if acts {
-            self.near.d.next = is_near(asked_row, is_ask, asked);
-        } else if pushes {
-            self.near.d.next = is_near_behind(known);
-        }
         self.pushed_entry.ends.next = acts & (rings | (is_ask & (asked.kind == AskKind::Restarts)));
         self.pushed_entry.qp.next = asked.qp;
 
         // store
+        let line = if is_ask { offered } else { answer };
         let stored = if is_ask { known } else { asked_row };
         self.entries.first.valid.next = arrival.lands | pushes;
-        self.entries.first.record.next = FirstLine {
-            line: if is_ask { offered } else { answer },
-            block,
-            slot: stored.arriving,
-            mtu_log2: stored.mtu_log2,
-            long_entries: stored.long_entries,
-        };
+        self.entries.first.record.next = first_line(line, block, stored);
         self.entries.begins.next = arrival.others_follow;
         self.entries.other.next = self.fetched.record.val();
         self.arrived.next = Arrived {
@@ -242,34 +222,15 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
 
         // read
         let choice = choose_read(known, chance);
-        let read = next_read(known, qp, choice.entries);
         self.fetch_begun.next = choice.begins;
         self.fetches.in_.valid.next = choice.begins;
-        self.fetches.in_.data.next = WqeFetch {
-            epoch: self.epoch.val(),
-            ..read
-        };
+        self.fetches.in_.data.next = next_read(known, qp, choice.entries, self.epoch.val());
         let gave = self.gave.q.val();
         self.visits.add.valid.next = choice.queues;
         self.visits.add.record.next = qp;
-        self.visits.turn.next = Turn {
-            qp,
-            again: choice.again,
-            in_vain: choice.in_vain,
-            changes: gave | choice.begins | (choice.queues & !is_visit),
-        };
-        self.ahead.more.next = if choice.begins {
-            bit_cast::<14, 4>(choice.entries)
-        } else if pushes {
-            bits::<14>(1)
-        } else {
-            bits::<14>(0)
-        };
-        self.ahead.fewer.next = if acts & is_ask {
-            effect.fewer
-        } else {
-            bits::<14>(0)
-        };
+        self.visits.turn.next = turn_of(qp, choice, is_visit, gave);
+        self.ahead.more.next = more_ahead(choice, pushes);
+        self.ahead.fewer.next = fewer_ahead(acts & is_ask, effect);
 
         // blocks
         self.gave.d.next = acts & is_ask & effect.gives;
@@ -289,10 +250,12 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
         if acts {
             // Who returns blocks reads nothing.
             self.took.d.next = false;
+            self.near.d.next = is_near(asked_row, is_ask, asked);
             self.row.d.next = if is_ask { effect.row } else { visited };
         } else if step == PrefetchStep::Push {
             self.took.d.next = push_takes;
             if pushes {
+                self.near.d.next = is_near_behind(known);
                 self.row.d.next = push.row;
             }
         }

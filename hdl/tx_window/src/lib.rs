@@ -1,6 +1,7 @@
 //! Transmit window in hardware: the state of every packet sent (`docs/transmit.md`).
 //!
 //! * [`tx_window`]: the functional unit of `docs/requester.md`; it executes one operation at a time, for all queue pairs of an engine, in the steps of [`step`], and tells its [`result`].
+//! * [`row`]: position of a window. [`row_change`] decides what a step changes in it, [`allocation`] where new packets go.
 //! * [`blocks`]: the pool's blocks of 32 PSNs. [`free_list`] keeps the free ones, [`block_memory`] state and links of all, [`released_blocks`] says which return.
 //! * [`block_walk`]: which block is read in each cycle.
 //! * [`block_visit`]: what an operation does to the blocks that it passes. [`change`] decides which slots it changes and looks for, [`visit`] what it learns, [`sack`] what a SACK names.
@@ -11,6 +12,7 @@
 //! feedback.
 #![forbid(unsafe_code)]
 
+pub mod allocation;
 pub mod block_memory;
 pub mod block_visit;
 pub mod block_walk;
@@ -20,6 +22,7 @@ pub mod free_list;
 pub mod released_blocks;
 pub mod result;
 pub mod row;
+pub mod row_change;
 pub mod sack;
 pub mod sent_access;
 pub mod sent_bank;

@@ -52,6 +52,21 @@ pub fn with_row(result: WindowResponse, row: WindowRow, room: Bits<6>) -> Window
     }
 }
 
+/// Adds the record that comes while the operation responds, unless it is that of a SACK's answered packet, or of a packet that is lost.
+#[hdl_fn]
+pub fn with_record(
+    result: WindowResponse,
+    asked: WindowRequest,
+    finding: Finding,
+) -> WindowResponse {
+    let tells =
+        finding.record_comes & (asked.op != WindowOp::Sack) & (asked.op != WindowOp::MarkLost);
+    WindowResponse {
+        sent: if tells { finding.record } else { result.sent },
+        ..result
+    }
+}
+
 /// Adds packets that were newly acknowledged.
 #[hdl_fn]
 pub fn with_sum(result: WindowResponse, sum: LengthSum) -> WindowResponse {
@@ -78,8 +93,9 @@ pub fn stamp_matches(sent: SentPacket, stamp: Bits<16>) -> Bit {
 /// What a step finds for the result, beside the visit of a block.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct Finding {
-    /// The block that has been read has the requested packet, or the answered one, and the packet's state.
-    pub state_known: Bit,
+    /// The block that has been read has the requested packet, or the answered one; the packet's state.
+    pub found_there: Bit,
+    pub answers_there: Bit,
     pub state: PacketState,
     /// A record comes.
     pub record_comes: Bit,
@@ -104,7 +120,10 @@ pub fn result_after(
     let visits = step == Step::Visit;
     let answers = finding.record_comes & is_sack;
     let loses = finding.record_comes & (step == Step::ReadRecord);
-    let finds = end.advances & (asked.op == WindowOp::NextInFlight);
+    let is_next = asked.op == WindowOp::NextInFlight;
+    let finds = end.advances & is_next;
+    let is_resent = asked.op == WindowOp::MarkRetransmitted;
+    let state_known = finding.answers_there | (finding.found_there & !is_resent & !is_next);
     let mut after = result;
     after.verdict = if checks {
         check_sack(span, asked.bitmap)
@@ -116,7 +135,7 @@ pub fn result_after(
     } else {
         result.overtaken
     };
-    after.state = if finding.state_known {
+    after.state = if state_known {
         finding.state
     } else {
         result.state

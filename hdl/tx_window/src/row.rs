@@ -41,11 +41,25 @@ pub fn empty_row(psn: Psn) -> WindowRow {
     }
 }
 
-/// Returns the number of blocks that a window that is not empty holds. Two carry chains of 8 bits.
+/// Returns whether nothing is in flight or lost. A carry chain.
+#[hdl_fn]
+pub fn is_empty(row: WindowRow) -> Bit {
+    row.una == row.next_psn
+}
+
+/// Returns whether a PSN is in the window. Two carry chains.
+#[hdl_fn]
+pub fn has_psn(row: WindowRow, psn: Psn) -> Bit {
+    (psn - row.una) < (row.next_psn - row.una)
+}
+
+/// Returns the number of blocks that a window holds. Two carry chains of 8 bits and 1 level.
 #[hdl_fn]
 pub fn blocks_held(row: WindowRow) -> Bits<8> {
     let places = row.next_psn.get_bits::<8>(5) - row.una.get_bits::<8>(5);
-    if row.next_psn.get_bits::<5>(0).any() {
+    if is_empty(row) {
+        bits::<8>(0)
+    } else if row.next_psn.get_bits::<5>(0).any() {
         places + 1
     } else {
         places

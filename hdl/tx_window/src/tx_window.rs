@@ -7,18 +7,17 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse};
 use stellar_wire::hw::QPN_BITS;
 
+use crate::allocation::{allocation, takes_block};
 use crate::block_memory::BlockMemory;
 use crate::block_visit::BlockVisit;
 use crate::block_walk::BlockWalk;
-use crate::blocks::{last_place_before, range_of, state_of, Place};
-use crate::change::{Added, ReadBlock};
+use crate::blocks::{last_place_before, state_of, Place};
+use crate::change::ReadBlock;
 use crate::free_list::FreeList;
 use crate::released_blocks::ReleasedBlocks;
-use crate::result::{blank, result_after, with_row, with_sum, Finding};
-use crate::row::{
-    after_allocate, after_bytes_left_flight, after_loss, after_sending, blocks_held, empty_row,
-    room, WindowRow,
-};
+use crate::result::{blank, result_after, with_record, with_row, with_sum, Finding};
+use crate::row::{self, after_bytes_left_flight, blocks_held, empty_row, has_psn, room, WindowRow};
+use crate::row_change::{changed_row, row_at_start};
 use crate::sack::{first_psn, measure, SackSpan};
 use crate::sent_access::SentAccess;
 use crate::step::{next_step, Endings, Step};
@@ -110,9 +109,6 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         let is_empty = self.is_empty.q.val();
         let known = self.row.q.val();
         let is_sack = asked.op == WindowOp::Sack;
-        let is_next = asked.op == WindowOp::NextInFlight;
-        let is_loss = asked.op == WindowOp::MarkLost;
-        let is_resent = asked.op == WindowOp::MarkRetransmitted;
         let asked_psn = first_psn(asked);
         let record = self.sent.record.val();
         let record_comes = self.sent.comes.val();
@@ -121,14 +117,10 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
 
         // row
         let fetched = self.rows.read_data.val();
-        let fetched_empty = fetched.una == fetched.next_psn;
-        let last_place = last_place_before(fetched.next_psn);
         self.rows.read_address.next = self.request.record.val().qp.get_bits::<Q>(0);
 
         // Goes through the blocks of the window.
-        let here = self.walk.here.val();
         let found_there = self.walk.found_there.val();
-        let loads = self.visits.loads.val();
         self.walk.request_qp.next = self.request.record.val().qp.get_bits::<Q>(0);
         self.walk.asked_psn.next = asked_psn;
         self.walk.step.next = step;
@@ -147,14 +139,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
 
         // Visits the block that has been read, or that `Allocate` begins with.
         let slots = self.blocks.slots.val();
-        let asked_state = state_of(slots, asked_psn);
-        let first_psn = known.next_psn;
-        let enters = is_empty | !first_psn.get_bits::<5>(0).any();
-        let first_block = if enters { free_block } else { known.tail };
-        let range = range_of(first_psn, asked.count);
+        let allocation = allocation(asked, known, is_empty, free_block);
         let loses = (step == Step::ReadRecord) & record_comes;
-        let plane = record.ev.get_bit(0);
-        let answers_here = self.visits.answers_here.val();
         self.visits.step.next = step;
         self.visits.asked.next = asked;
         self.visits.row.next = known;
@@ -163,22 +149,19 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.visits.last_place.next = self.last_place.q.val();
         self.visits.read.next = ReadBlock {
             block: if step == Step::Allocate {
-                first_block
+                allocation.first
             } else {
-                here
+                self.walk.here.val()
             },
             place: self.walk.place.val(),
             index: self.walk.index.val(),
             slots,
         };
-        self.visits.new.next = Added {
-            enters,
-            slots: range.here,
-        };
+        self.visits.new.next = allocation.added;
         self.visits.second_block.next = free_block;
         self.visits.second_slots.next = self.range_end.q.val();
         self.visits.loses.next = loses;
-        self.visits.plane.next = plane;
+        self.visits.plane.next = record.ev.get_bit(0);
         join!(
             self,
             walk.found_there => visits.found_there,
@@ -187,8 +170,8 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         );
 
         // Reads and writes records.
-        self.sent.first_slot.next = first_psn.get_bits::<5>(0);
-        self.sent.first_block.next = first_block;
+        self.sent.first_slot.next = known.next_psn.get_bits::<5>(0);
+        self.sent.first_block.next = allocation.first;
         self.sent.second_block.next = free_block;
         self.sent.step.next = step;
         self.sent.asked.next = asked;
@@ -230,8 +213,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.visits.counted_row.next = row;
 
         // Blocks that are taken and returned.
-        let takes =
-            ((step == Step::Allocate) & enters & asked.count.any()) | (step == Step::AllocateEnd);
+        let takes = takes_block(step, asked, allocation.added);
         let sweeps = step == Step::Sweep;
         let swept = self.swept.q.val();
         self.free.fill.next = sweeps;
@@ -277,7 +259,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             found_there,
             record_due: self.sent.comes_next.val(),
             loses,
-            goes_beyond: range.beyond.any(),
+            goes_beyond: allocation.beyond.any(),
             taken,
             drains: self.sent.drains.val(),
             responds,
@@ -286,78 +268,39 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
 
         // What the operation begins with, and what it finds.
         let finding = Finding {
-            state_known: (loads & answers_here) | (found_there & !is_resent & !is_next),
-            state: asked_state,
+            found_there,
+            answers_there: self.visits.loads.val() & self.visits.answers_here.val(),
+            state: state_of(slots, asked_psn),
             record_comes,
             record,
             inside,
             taken,
         };
         self.result.d.next = result_after(counted, step, asked, span, finding, end);
+        self.row.d.next = changed_row(row, step, asked, finding, is_empty, allocation, end);
         if step == Step::Fetch {
-            let held = blocks_held(fetched);
             self.result.d.next = blank(asked.psn, asked.sent);
-            self.inside.d.next = (asked_psn - fetched.una) < (fetched.next_psn - fetched.una);
-            self.is_empty.d.next = fetched_empty;
-            self.held.d.next = if fetched_empty { bits::<8>(0) } else { held };
-            self.last_place.d.next = last_place;
+            self.row.d.next = row_at_start(asked, fetched);
+            self.inside.d.next = has_psn(fetched, asked_psn);
+            self.is_empty.d.next = row::is_empty(fetched);
+            self.held.d.next = blocks_held(fetched);
+            self.last_place.d.next = last_place_before(fetched.next_psn);
             self.span.d.next = measure(asked, fetched);
         }
         if step == Step::Allocate {
-            self.range_end.d.next = range.beyond;
-        }
-
-        // The row as the step leaves it.
-        self.row.d.next = row;
-        match step {
-            Step::Fetch => {
-                let empty = empty_row(asked.psn);
-                let configures = asked.op == WindowOp::Configure;
-                self.row.d.next = if configures { empty } else { fetched };
-            }
-            Step::Seek => {
-                if found_there & is_resent {
-                    self.row.d.next = after_sending(row, asked.sent.length);
-                }
-            }
-            Step::ReadRecord => {
-                if loses {
-                    self.row.d.next = after_loss(row, asked.psn, plane, record.length);
-                }
-            }
-            Step::Allocate => {
-                if asked.count.any() {
-                    self.row.d.next =
-                        after_allocate(row, asked.count, asked.bytes, first_block, is_empty);
-                }
-            }
-            Step::AllocateEnd => self.row.d.next.tail = free_block,
-            Step::Visit => {
-                if end.advances {
-                    self.row.d.next = end.row;
-                }
-            }
-            _ => {}
+            self.range_end.d.next = allocation.beyond;
         }
 
         self.rows.write_enable.next = responds | sweeps;
-        self.rows.write_address.next = if sweeps {
-            swept.get_bits::<Q>(0)
-        } else {
-            asked.qp.get_bits::<Q>(0)
-        };
+        let written_qp = if sweeps { swept } else { asked.qp };
+        self.rows.write_address.next = written_qp.get_bits::<Q>(0);
         let zero = empty_row(bits::<24>(0));
         self.rows.write_data.next = if sweeps { zero } else { row };
         self.request.ready.next = step == Step::Idle;
         self.response.valid.next = responds;
-        self.response.record.next = with_row(
-            counted,
-            row,
-            room(row.next_psn, self.held.q.val(), self.free.count.val()),
-        );
-        if record_comes & !is_sack & !is_loss {
-            self.response.record.next.sent = record;
-        }
+        let room = room(row.next_psn, self.held.q.val(), self.free.count.val());
+        let told = with_record(counted, asked, finding);
+        self.response.record.next = with_row(told, row, room);
         if self.reset.val() {
             self.step.d.next = Step::Sweep;
             self.swept.d.next = bits(0);

@@ -119,15 +119,10 @@ pub fn is_allowed(asked: WindowRequest, row: WindowRow, free: Bits<11>) -> Bit {
 pub fn knows_row(now: Operation) -> Bit {
     let before = now.before;
     let packets = before.next_psn - before.una;
-    let held = if packets.any() {
-        blocks_held(before)
-    } else {
-        bits::<8>(0)
-    };
     let is_sack = now.asked.op == WindowOp::Sack;
     !has_fetched(now.step)
         | ((now.is_empty != packets.any())
-            & (now.held == held)
+            & (now.held == blocks_held(before))
             & (now.last_place == last_place_before(before.next_psn))
             & (now.inside == (first_psn(now.asked) - before.una < packets))
             & (now.released_first == before.head)

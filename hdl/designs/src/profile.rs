@@ -174,6 +174,7 @@ impl Profile {
             return Err(refuse("board", given, one_of(names)));
         }
         let features = features(queue_pair_bits, MR_BITS, emtt_bits(queue_pair_bits), ports);
+        let further = Immediates::of(queue_pair_bits);
         let sizes = [
             ("regions", told.regions, features.log2_regions),
             (
@@ -187,8 +188,8 @@ impl Profile {
                 told.receive_window,
                 features.log2_receive_window,
             ),
-            ("immediates", told.immediates, Immediates::CARD.log2_most),
-            ("stash", told.stash, Immediates::CARD.log2_stash),
+            ("immediates", told.immediates, further.log2_most),
+            ("stash", told.stash, further.log2_stash),
         ];
         for (key, given, log2) in sizes {
             let built = 1u64 << log2;

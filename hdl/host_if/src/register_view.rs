@@ -3,7 +3,7 @@
 use hdl_macros::hdl;
 use rust_hdl::prelude::*;
 use stellar_wire::host::admin::AdminState;
-use stellar_wire::host::registers::{self as map, status, Immediates};
+use stellar_wire::host::registers::{self as map, status};
 
 use crate::bundles::RegisterReadSnk;
 use crate::register_address::{any, hit, is_at, places, shown};
@@ -16,6 +16,7 @@ pub const READ_LATENCY: usize = 4;
 pub struct RegisterState {
     pub features: Bits<64>,
     pub data_path: Bits<64>,
+    pub immediates: Bits<64>,
     pub scratch: Bits<64>,
     pub port_up: Bits<2>,
     pub udp_port: Bits<16>,
@@ -110,12 +111,11 @@ impl Logic for RegisterView {
             | (bit_cast::<64, 8>(state.admin_error) << (AdminState::ERROR_BIT as u64));
         let identity = bits::<64>(map::IDENTITY.reset);
         let version = bits::<64>(map::VERSION.reset);
-        let immediates = bits::<64>(Immediates::CARD.to_word());
         let constants = shown(is_at(at, map::IDENTITY.index()), identity)
             | shown(is_at(at, map::VERSION.index()), version)
             | shown(is_at(at, map::FEATURES.index()), state.features)
             | shown(is_at(at, map::DATA_PATH.index()), state.data_path)
-            | shown(is_at(at, map::IMMEDIATES.index()), immediates);
+            | shown(is_at(at, map::IMMEDIATES.index()), state.immediates);
         let udp_port = bit_cast::<64, 16>(state.udp_port);
         let payload = bit_cast::<64, 3>(state.mps_code);
         let read_size = bit_cast::<64, 3>(state.mrrs_code);

@@ -3,7 +3,7 @@
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{ArmSrc, Counter, FenceSrc, Src};
 use rust_hdl::prelude::*;
-use stellar_wire::host::registers::{self as map, ImmediateArm, TableCommand};
+use stellar_wire::host::registers::{self as map, ImmediateArm, Immediates, TableCommand};
 use stellar_wire::host::{ConsumerIndex, QpCounterSelect};
 use stellar_wire::hw::config::{ConfigSelect, ConfigWrite};
 use stellar_wire::hw::host_queues::EVENT_QUEUE_BITS;
@@ -314,6 +314,7 @@ impl<const Q: usize, const M: usize, const E: usize, const P: usize, const W: us
         self.view.state.next = RegisterState {
             features: bits::<64>(features(Q, M, E, P).to_word()),
             data_path: bits::<64>(data_path(P, W, Q).to_word()),
+            immediates: bits::<64>(Immediates::of(Q).to_word()),
             scratch: self.scratch.q.val(),
             port_up: self.port_up.val(),
             udp_port: self.port.q.val(),

@@ -29,7 +29,8 @@ use crate::qp_counters::QpCounters;
 use crate::read_faults::ReadFaults;
 use crate::rx_lanes::RxLanes;
 use crate::table_bits::{
-    emtt_bits, EMTT_BANK_BITS, EMTT_BITS, MR_BITS, PATH_SET_BITS, QP_BITS, STASHES, STASH_BITS,
+    emtt_bits, stash_bits, EMTT_BANK_BITS, EMTT_BITS, MR_BITS, PATH_SET_BITS, QP_BITS, STASHES,
+    STASH_BITS,
 };
 use crate::transmit_side::TransmitSide;
 
@@ -86,6 +87,7 @@ pub type Nic16k = Nic<
     { counted_bits(14) - 1 },
     { emtt_bits(14) },
     { emtt_bits(14) - 2 },
+    { stash_bits(14) },
 >;
 
 /// The full card with 65,536 queue pairs, of which 4,096 have counters, and 262,144 translations. Its windows have 256 packets when it receives.
@@ -123,6 +125,7 @@ pub type Nic64k = Nic<
     { counted_bits(16) - 1 },
     { emtt_bits(16) },
     { emtt_bits(16) - 2 },
+    { stash_bits(16) },
 >;
 
 /// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p. Endpoint 0 writes the host's rings. It reads the send queues of even queue pairs, and endpoint 1 those of odd ones
@@ -134,7 +137,7 @@ pub type Nic64k = Nic<
 ///
 /// There are 2^`Q` queue pairs. `Q1` = `Q` + 1, `E` = `Q` - 1, `E1` = 2^`E`, `TG` and `T` follow from it by the rules of [`RequesterPair`](crate::RequesterPair), `RW`, `RB`, `RN` and `R` by those of [`RxLanes`], `PT` by that of
 /// [`QpCounters`]. [`Shape`](crate::Shape) has the numbers of queue pairs that there are, and [`Nic64k`] is the card with most.
-/// `QC` and `EC` are what [`QpCounters`] calls `C` and `D`. 2^`EM` translations lie in four banks of 2^`EB`.
+/// `QC` and `EC` are what [`QpCounters`] calls `C` and `D`. 2^`EM` translations lie in four banks of 2^`EB`, and 2^`SB` immediates in the stash.
 #[derive(LogicBlock)]
 pub struct Nic<
     const P: usize = 2,
@@ -170,6 +173,7 @@ pub struct Nic<
     const EC: usize = { QP_BITS - 1 },
     const EM: usize = EMTT_BITS,
     const EB: usize = EMTT_BANK_BITS,
+    const SB: usize = STASH_BITS,
 > {
     pub clock: Signal<In, Clock>,
     /// Function-level reset: clears control state. Software has to write the tables again.
@@ -217,7 +221,7 @@ pub struct Nic<
     config_register: ConfigRegister,
     nic_config: NicConfig<P, Q>,
     receive: RxLanes<P, W, B, N, Q, RW, RB, RN, R, EB>,
-    responder: Responder<Q, STASHES, STASH_BITS, R>,
+    responder: Responder<Q, STASHES, SB, R>,
     pending_scan: PendingScan<Q>,
     transmit: TransmitSide<P, W, N, B, Q, Q1, E, E1, TG, T, EB>,
     queues: HostQueues<Q, W, Q, Q1>,
@@ -265,6 +269,7 @@ impl<
         const EC: usize,
         const EM: usize,
         const EB: usize,
+        const SB: usize,
     > Default
     for Nic<
         P,
@@ -300,6 +305,7 @@ impl<
         EC,
         EM,
         EB,
+        SB,
     >
 {
     fn default() -> Self {
@@ -381,6 +387,7 @@ impl<
         const EC: usize,
         const EM: usize,
         const EB: usize,
+        const SB: usize,
     > Logic
     for Nic<
         P,
@@ -416,6 +423,7 @@ impl<
         EC,
         EM,
         EB,
+        SB,
     >
 {
     #[hdl]

@@ -46,6 +46,14 @@ pub const MOST_IMMEDIATES: u16 = 256;
 /// of 1,024 queue pairs, or 256 for 64 of them.
 pub const STASH_ENTRIES: u32 = 16_384;
 
+/// [`STASH_ENTRIES`] of a card with 2^`queue_pair_bits` queue pairs: one for each queue pair at least.
+pub const fn stash_entries(queue_pair_bits: usize) -> u32 {
+    match queue_pair_bits {
+        0..=14 => STASH_ENTRIES,
+        _ => 1 << queue_pair_bits,
+    }
+}
+
 /// Packets of a block of the transmit window. PSN p lies in the block with the number p / 32.
 pub const WINDOW_BLOCK: u32 = 32;
 

@@ -6,7 +6,7 @@
 //! Writes to part of a register: an [`Access::ReadWrite`] register stores the bytes that are enabled, so it may be written in two halves. A write to
 //! an [`Access::Command`] register has an effect, so it must be one store of 64 bits. A shorter write does nothing and is counted by [`REFUSED`].
 
-use crate::config::{MOST_IMMEDIATES, STASH_ENTRIES};
+use crate::config::{stash_entries, MOST_IMMEDIATES};
 use crate::header::fit;
 use crate::rows::ConfigSelect;
 use crate::rows::{
@@ -267,11 +267,16 @@ pub struct Immediates {
 }
 
 impl Immediates {
-    /// Those of the card, and of every card that stands for it.
-    pub const CARD: Self = Self {
-        log2_most: MOST_IMMEDIATES.ilog2() as u8,
-        log2_stash: STASH_ENTRIES.ilog2() as u8,
-    };
+    /// Those of a card with 1,024 queue pairs, and of every card that stands for it.
+    pub const CARD: Self = Self::of(10);
+
+    /// Those of a card with 2^`queue_pair_bits` queue pairs.
+    pub const fn of(queue_pair_bits: usize) -> Self {
+        Self {
+            log2_most: MOST_IMMEDIATES.ilog2() as u8,
+            log2_stash: stash_entries(queue_pair_bits).ilog2() as u8,
+        }
+    }
 
     /// The register's value.
     pub const fn to_word(self) -> u64 {
@@ -485,6 +490,7 @@ mod tests {
         assert!(!old.rc_paths);
         assert_eq!(old.counted_queue_pairs(14), 16_384);
         assert_eq!(Immediates::CARD.to_word(), 0x0e08);
+        assert_eq!(Immediates::of(16).to_word(), 0x1008);
         assert_eq!(Immediates::from_word(0x0e08), Immediates::CARD);
         let command = TableCommand {
             select: 13,

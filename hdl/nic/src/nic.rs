@@ -48,85 +48,57 @@ pub const fn reset_clocks(queue_pair_bits: usize) -> usize {
 /// The card of a board with one 100G port: one lane of 512 bits, and one PCIe endpoint.
 pub type Nic512 = Nic<1, 512, 6, 64, 16, 2, 768, 1024, 4, 137, 161, 183, 96, 81, 7, 10, 10, 8>;
 
-/// log2 of the words of the rings of the windows of cards with 16,384 and 65,536 queue pairs.
-const RING_BITS_16K: usize = ring_bits(receive_window(14));
-const RING_BITS_64K: usize = ring_bits(receive_window(16));
+/// log2 of the words of the ring of a window of a card with 2^`queue_pair_bits` queue pairs.
+const fn ring_bits_of(queue_pair_bits: usize) -> usize {
+    ring_bits(receive_window(queue_pair_bits))
+}
 
-/// The full card with 16,384 queue pairs: 8,192 for each requester engine, whose timers are in 256 groups. Its windows have 1,024 packets when it receives.
-pub type Nic16k = Nic<
-    2,
-    1024,
-    7,
-    128,
-    32,
-    4,
-    1280,
-    2048,
-    8,
-    373,
-    337,
-    465,
-    196,
-    165,
-    8,
-    11,
-    10,
-    7,
-    14,
-    15,
-    13,
-    8192,
-    8,
-    256,
-    { RING_BITS_16K - 1 },
-    RING_BITS_16K,
-    { 1 << RING_BITS_16K },
-    { 14 + RING_BITS_16K },
-    { 13 - PATH_SET_BITS },
-    { counted_bits(14) },
-    { counted_bits(14) - 1 },
-    { emtt_bits(14) },
-    { emtt_bits(14) - 2 },
-    { stash_bits(14) },
->;
+/// The full card with 2^`$q` queue pairs. Each requester engine has half of them, whose timers are in 2^`$groups` groups.
+macro_rules! full_card {
+    ($q:literal, $groups:literal) => {
+        Nic<
+            2,
+            1024,
+            7,
+            128,
+            32,
+            4,
+            1280,
+            2048,
+            8,
+            373,
+            337,
+            465,
+            196,
+            165,
+            8,
+            11,
+            10,
+            7,
+            $q,
+            { $q + 1 },
+            { $q - 1 },
+            { 1 << ($q - 1) },
+            $groups,
+            { 1 << $groups },
+            { ring_bits_of($q) - 1 },
+            { ring_bits_of($q) },
+            { 1 << ring_bits_of($q) },
+            { $q + ring_bits_of($q) },
+            { $q - 1 - PATH_SET_BITS },
+            { counted_bits($q) },
+            { counted_bits($q) - 1 },
+            { emtt_bits($q) },
+            { emtt_bits($q) - 2 },
+            { stash_bits($q) },
+        >
+    };
+}
 
+/// The full card with 16,384 queue pairs. Its windows have 1,024 packets when it receives.
+pub type Nic16k = full_card!(14, 8);
 /// The full card with 65,536 queue pairs, of which 4,096 have counters, and 262,144 translations. Its windows have 256 packets when it receives.
-pub type Nic64k = Nic<
-    2,
-    1024,
-    7,
-    128,
-    32,
-    4,
-    1280,
-    2048,
-    8,
-    373,
-    337,
-    465,
-    196,
-    165,
-    8,
-    11,
-    10,
-    7,
-    16,
-    17,
-    15,
-    32768,
-    10,
-    1024,
-    { RING_BITS_64K - 1 },
-    RING_BITS_64K,
-    { 1 << RING_BITS_64K },
-    { 16 + RING_BITS_64K },
-    { 15 - PATH_SET_BITS },
-    { counted_bits(16) },
-    { counted_bits(16) - 1 },
-    { emtt_bits(16) },
-    { emtt_bits(16) - 2 },
-    { stash_bits(16) },
->;
+pub type Nic64k = full_card!(16, 10);
 
 /// The NIC with `P` lanes, one or two. Lane p is port p and PCIe endpoint p. Endpoint 0 writes the host's rings. It reads the send queues of even queue pairs, and endpoint 1 those of odd ones
 /// and the admin queue; with one endpoint, that reads all.

@@ -65,7 +65,7 @@ record_enum! {
         Control,
         /// Control packet that does not come from the queue pair's peer.
         ControlForeign,
-        /// Control packet for a queue pair without a [peer](crate::rows::ControlPeerRow).
+        /// Control packet for a queue pair without a [peer](crate::rows::PeerRow).
         ControlUnknownQp,
         /// Control packet that found its FIFO full. The reference has room for every one.
         ControlLost,
@@ -77,7 +77,7 @@ record_enum! {
         /// The destination MAC or IP address is not the port's own: a switch floods, or a sender has an old address. Covered by the invariant CRC as far
         /// as it is the IP address, so a damaged one is [`Self::BadIcrc`]. Only ports with an address find it.
         ForeignDestination,
-        /// RDMA request whose source IP address is none of its queue pair's [peer](crate::rows::ControlPeerRow). Found only by lanes with a control path.
+        /// RDMA request whose source IP address is none of its queue pair's [peer](crate::rows::PeerRow). Found only by lanes with a control path.
         ForeignSource,
     }
 }

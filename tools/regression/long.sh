@@ -6,7 +6,7 @@ CAMPAIGNS=(
     "fuzz_512: the same through that of 512 bits"
     "properties: 500 cases of each property test of hardware and software, where the short run has 8 to 256"
     "cards: a thousand random transfers between two cards in random hosts, each with a reset at the end"
-    "profiles: the tests of two cards in the simulation, with cards of one port and one endpoint, and queue pairs of cards with 16,384"
+    "profiles: the tests of two cards in the simulation, with cards of one port and one endpoint, and queue pairs of cards with 16,384 and 65,536"
     "fence: read completions that take 40 ms, while their region, queue pair or ring is removed"
     "requester: 2,000 cases of random operations, packets and timeouts by the requester, against the reference"
     "rxe: all cases against the soft-RoCE of a Linux guest"

@@ -80,8 +80,8 @@ async def registers_have_their_reset_values(dut):
         for index in range(register.count):
             assert await bench.read(name, index) == register.reset, name
     assert (await bench.read("IDENTITY")).to_bytes(8, "little") == b"STELLAR1"
-    # Two endpoints, beats of 1,024 bits; eight entropy profiles, four of which may be explicit; RC queue pairs may have paths.
-    assert await bench.read("DATA_PATH") == 1 << 40 | 4 << 32 | 8 << 24 | 1024 << 8 | 2
+    # Two endpoints, beats of 1,024 bits; eight entropy profiles, four of which may be explicit; RC queue pairs may have paths; all 1,024 queue pairs have counters.
+    assert await bench.read("DATA_PATH") == 10 << 48 | 1 << 40 | 4 << 32 | 8 << 24 | 1024 << 8 | 2
     assert await bench.read("IMMEDIATES") == 14 << 8 | 8
     assert await bench.read("PORT_STATE") == 0b10
     assert await bench.read("UNMAPPED") == 0

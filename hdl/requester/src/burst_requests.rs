@@ -19,7 +19,7 @@ pub fn resent_request(op: Op, psn: Psn, sent: SentPacket) -> WindowRequest {
     }
 }
 
-/// Returns the request to complete the messages before `una`. No logic.
+/// Returns the request to complete the messages before `una`, which `SackFlow` makes, too. No logic.
 #[hdl_fn]
 pub fn completion_request(op: Op, una: Psn) -> MessageRequest {
     MessageRequest {

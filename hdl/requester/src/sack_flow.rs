@@ -5,7 +5,7 @@ use hdl_primitives::{FlowSrc, Src};
 use hdl_spray_engine::entropy_lookup::Reflected;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::NsccRequest;
-use stellar_wire::hw::messages::{MessageOp, MessageRequest, MessageResponse};
+use stellar_wire::hw::messages::{MessageRequest, MessageResponse};
 use stellar_wire::hw::requester::ControlPacket;
 use stellar_wire::hw::spray::{SprayFeedback, SprayRequest};
 use stellar_wire::hw::window::{WindowRequest, WindowResponse};
@@ -13,6 +13,7 @@ use stellar_wire::hw::Psn;
 
 use crate::applied_sack::{applied_sack, may_show_losses, with_sample, AppliedSack};
 use crate::bundles::{CallSrc, UnitSrc};
+use crate::burst_requests::completion_request;
 use crate::delay_estimate::{DelayEstimate, REORDERING_BITS};
 use crate::early_loss_search::EarlyLossSearch;
 use crate::probe_answer::probe_answer;
@@ -174,12 +175,7 @@ impl Logic for SackFlow {
         self.feedback_free.d.next = self.feedback.ready.val();
         self.completes.d.next = false;
         self.messages.start.next = self.completes.q.val();
-        self.messages.request.next = MessageRequest {
-            op: MessageOp::Complete,
-            qp: op.qp,
-            psn: sack.una,
-            ..MessageRequest::default()
-        };
+        self.messages.request.next = completion_request(op, sack.una);
 
         self.done.next = false;
         self.may_chain.next = false;

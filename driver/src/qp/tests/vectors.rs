@@ -74,7 +74,7 @@ fn one_host_too_many_is_refused_and_takes_nothing() {
         .last_rows(ConfigSelect::CompletionQueue.index());
     assert!(rings.contains_key(&qps[2].number()));
     assert_eq!(bench.function.rows_written(), written + 1);
-    // Its entries of the stash were given back: those of the third queue pair follow those of the second.
+    // Its entries of the stash were given back: it gets the first ones, which the first queue pair had.
     qps[0].modify(Modify::Reset).unwrap();
     connect(&qps[2], 3).unwrap();
     let stash = |qp: &QueuePair| {

@@ -65,7 +65,7 @@ fn a_check_of_the_whole_card_names_what_it_needs() {
             parts,
         );
     };
-    refuse(&["--check"], 2, &["--board"]);
+    refuse(&["--check"], 1, &["--board", "--config"]);
     refuse(&["--board", "u55c", "--ratchet"], 2, &["--check"]);
     let block = ["--board", "u55c", "--check", "--block", "parse"];
     refuse(&block, 2, &["--check", "--block"]);
@@ -81,6 +81,16 @@ fn a_check_of_the_whole_card_names_what_it_needs() {
     refuse(&ratchet, 1, &["docs/area/u55c.toml", "--record"]);
     let missing = [&check[..], &["--yosys", "no-such-yosys"]].concat();
     refuse(&missing, 1, &["no-such-yosys", "./stellar setup"]);
+    let card = "ports = 2\nwidth = 1024\nqueue_pairs = 16384\n";
+    fs::write(folder.path().join("card.toml"), card).unwrap();
+    let check = ["--check", "--ratchet", "--config", "card.toml"];
+    refuse(&check, 1, &["board = \"v80\""]);
+    let card = "board = \"v80\"\nqueue_pairs = 16384\n";
+    fs::write(folder.path().join("card.toml"), card).unwrap();
+    refuse(&check, 1, &["fpga/budgets/v80.toml"]);
+    let budget = include_str!("../../fpga/budgets/v80.toml");
+    fs::write(budgets.join("v80.toml"), budget).unwrap();
+    refuse(&check, 1, &["docs/area/v80_nic_16k.toml", "--record"]);
 }
 
 #[test]

@@ -1,30 +1,26 @@
-//! `./stellar synth --board BOARD --check`: whether the whole card fits its device and its clock, from Yosys' netlists of all modules, joined.
+//! `./stellar synth --check`: whether the whole card of --board or --config fits its device and its clock, from Yosys' netlists of all modules, joined.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context;
-use hdl_designs::Profile;
 use indicatif::{ProgressBar, ProgressStyle};
-use stellar_fit::{Budget, Design, Division, Event, Limits, Module, Options, Record, Verdict};
+use stellar_fit::{Design, Division, Event, Limits, Module, Options, Record, Verdict};
 
+use super::card::Card;
 use super::{page, print};
 
 /// Netlists of earlier runs.
 const CACHE: &str = ".stellar/synth";
-/// Budgets of the boards, and what was recorded of their cards.
-pub const BUDGETS: &str = "fpga/budgets";
-const RECORDS: &str = "docs/area";
 
 #[derive(clap::Args)]
 pub struct CheckOptions {
-    /// Hold the whole card of --board against its budgets (fpga/budgets): shares of the device, paths over the borders of modules, fan-out, memories
-    #[arg(long, requires = "board", conflicts_with_all = ["design", "block", "markdown", "config"])]
+    /// Hold the whole card of --board or --config against the budgets of its board (fpga/budgets): shares of the device, paths over the borders of modules, fan-out, memories
+    #[arg(long, conflicts_with_all = ["design", "block", "markdown"])]
     check: bool,
-    /// Accept what the card missed of its goal when it was recorded (docs/area/BOARD.toml), and no more
+    /// Accept what the card missed of its goal when it was recorded (docs/area), and no more
     #[arg(long, requires = "check")]
     ratchet: bool,
-    /// Write what was measured into docs/area/BOARD.toml, as what later cards are compared with
+    /// Write what was measured into docs/area/BOARD.toml (with --config BOARD_DESIGN.toml), as what later cards are compared with
     #[arg(long, requires = "check", conflicts_with = "ratchet")]
     record: bool,
     /// Runs of Yosys at a time
@@ -51,12 +47,10 @@ impl CheckOptions {
         self.check
     }
 
-    /// Measures the card of `profile` and holds it against its budget.
-    pub fn run(&self, profile: Profile) -> anyhow::Result<()> {
-        let board = profile.board.context("--check needs --board")?.facts().name;
-        let file = |folder: &str| PathBuf::from(format!("{folder}/{board}.toml"));
-        let budget = Budget::read(&file(BUDGETS))?;
-        let recorded = file(RECORDS);
+    /// Measures a card and holds it against its budget.
+    pub fn run(&self, card: &Card) -> anyhow::Result<()> {
+        let budget = &card.budget;
+        let recorded = card.record();
         let before = recorded
             .exists()
             .then(|| Record::read(&recorded))
@@ -76,7 +70,7 @@ impl CheckOptions {
             rounds: self.rounds,
         };
         options.check()?;
-        let (modules, top) = modules(profile.design())?;
+        let (modules, top) = modules(card.design)?;
         let design = map(&modules, &top, &options)?;
         let report = design.measure(Limits {
             levels: budget.goal.levels,
@@ -84,16 +78,16 @@ impl CheckOptions {
             paths: self.worst,
             depth: 2,
         })?;
-        print::shares(&budget, &report);
+        print::shares(budget, &report);
         print::blocks(&report);
-        print::paths(&budget, &report, self.worst);
-        print::nets(&budget, &report, self.worst);
+        print::paths(budget, &report, self.worst);
+        print::nets(budget, &report, self.worst);
         print::memories(&report);
         if let Some(before) = &before {
             print::growth(before, &report);
         }
         if self.record {
-            Record::of(&budget, &report, &page::source_date()).write(&recorded)?;
+            Record::of(budget, &report, &page::source_date()).write(&recorded)?;
             println!("\nRecorded in {}.", recorded.display());
         }
         match &before {

@@ -1,5 +1,6 @@
 //! `./stellar synth`: each block of a design through Yosys for UltraScale+: cells, and the longest paths between registers. With `--check`, the whole card.
 
+mod card;
 mod check;
 mod memories;
 mod netlist;
@@ -160,11 +161,12 @@ struct Row {
 
 /// Synthesises and prints.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let card = |option| card::Card::find(arguments.board.profile()?, option);
     if arguments.memories.is_wanted() {
-        return arguments.memories.run(arguments.board.profile()?);
+        return memories::MemoriesOption::run(&card("--memories")?);
     }
-    if let (true, Some(card)) = (arguments.whole.is_wanted(), arguments.board.profile()?) {
-        return arguments.whole.run(card);
+    if arguments.whole.is_wanted() {
+        return arguments.whole.run(&card("--check")?);
     }
     let name = name(arguments)?;
     let known = hdl_designs::find(&name)?;

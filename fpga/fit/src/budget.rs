@@ -34,7 +34,7 @@ pub struct Goal {
     pub copies: u32,
 }
 
-/// Where a card stood when it was recorded: a file that the program writes (`docs/area/BOARD.toml`).
+/// Where a card stood when it was recorded: a file that the program writes (`docs/area`).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -227,8 +227,7 @@ impl Record {
             path: path.into(),
             reason: error.to_string(),
         })?;
-        let head =
-            "# Written by `./stellar synth --board BOARD --check --record` (docs/area.md).\n\n";
+        let head = "# Written by `./stellar synth --check --record` (docs/area.md).\n\n";
         fs::write(path, head.to_owned() + &text).map_err(FitError::file(path))
     }
 

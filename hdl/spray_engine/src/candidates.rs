@@ -85,7 +85,7 @@ pub struct Candidates {
 }
 
 /// Returns the first set that is not empty in any plane that is up. `planes_swapped`: the own plane is plane 1. `up`: bit p is set if port p is up. 6 levels
-/// (candidates of a plane 1, empty or not 3, choice 2).
+/// (candidates of a plane and whether there are any 3, choice 2; whether there are any at all 4).
 #[hdl_fn]
 pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoided) -> Candidates {
     let none = bits::<64>(0);
@@ -106,8 +106,11 @@ pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoid
     let service_here = own_up & here.in_service.any();
     let resort_here = own_up & here.last_resort.any();
     let all_here = own_up & here.all.any();
-    let service = service_here | (other_up & there.in_service.any());
-    let resort = resort_here | (other_up & there.last_resort.any());
+    let service_there = other_up & there.in_service.any();
+    let resort_there = other_up & there.last_resort.any();
+    let all_there = other_up & there.all.any();
+    let service = service_here | service_there;
+    let resort = resort_here | resort_there;
     let own_slots = if service {
         here.in_service
     } else if resort {
@@ -122,17 +125,11 @@ pub fn candidates(planes: Planes, planes_swapped: Bit, up: Bits<2>, avoid: Avoid
     } else {
         there.all
     };
-    let own_any = if service {
-        service_here
-    } else if resort {
-        resort_here
-    } else {
-        all_here
-    };
     Candidates {
         own: own_open & own_slots,
         other: other_open & other_slots,
-        own_any,
-        any: service | resort | all_here | (other_up & there.all.any()),
+        own_any: service_here | (!service_there & (resort_here | (!resort_there & all_here))),
+        // `all` contains the other two sets.
+        any: all_here | all_there,
     }
 }

@@ -30,10 +30,9 @@ pub struct BlockWalk<const Q: usize> {
     /// `Fetch`: the row that has been read. Later: the row.
     pub fetched: Signal<In, WindowRow>,
     pub row: Signal<In, WindowRow>,
-    /// The requested PSN is in the window.
+    /// The requested PSN is in the window; its place is that of the last block.
     pub inside: Signal<In, Bit>,
-    /// Place of the last block of the window.
-    pub last_place: Signal<In, Place>,
+    pub in_newest: Signal<In, Bit>,
     /// Passes on to the next block.
     pub loads: Signal<In, Bit>,
     /// Block that has been visited last.
@@ -115,7 +114,7 @@ impl<const Q: usize> Logic for BlockWalk<Q> {
         let seeks = step == Step::Seek;
         let is_there = place == asked_place;
         let found_there = seeks & self.inside.val() & is_there;
-        let jumps = seeks & self.inside.val() & (asked_place == self.last_place.val()) & !is_there;
+        let jumps = seeks & self.inside.val() & self.in_newest.val() & !is_there;
         let moves = self.loads.val() | seeks;
         let read_block = if step == Step::Fetch {
             start

@@ -51,6 +51,18 @@ pub fn last_place_before(next_psn: Psn) -> Place {
     }
 }
 
+/// Returns whether a PSN lies in the last block of a window that ends before `next_psn`. 3 levels behind `next_psn`, without a carry chain.
+#[hdl_fn]
+pub fn is_in_last_block(psn: Psn, next_psn: Psn) -> Bit {
+    let place = place_of(psn);
+    let end = place_of(next_psn);
+    if next_psn.get_bits::<5>(0).any() {
+        end == place
+    } else {
+        end == place + 1
+    }
+}
+
 /// Returns the slots that are in flight or lost.
 #[hdl_fn]
 pub fn unacknowledged(slots: BlockSlots) -> Bits<32> {

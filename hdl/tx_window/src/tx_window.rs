@@ -11,7 +11,7 @@ use crate::allocation::{allocation, takes_block};
 use crate::block_memory::BlockMemory;
 use crate::block_visit::BlockVisit;
 use crate::block_walk::BlockWalk;
-use crate::blocks::{last_place_before, state_of, Place};
+use crate::blocks::{is_in_last_block, last_place_before, state_of, Place};
 use crate::change::ReadBlock;
 use crate::free_list::FreeList;
 use crate::released_blocks::ReleasedBlocks;
@@ -70,8 +70,9 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     swept: DFF<Bits<QPN_BITS>>,
     asked: DFF<WindowRequest>,
     row: DFF<WindowRow>,
-    /// The requested PSN is in the window; the window is empty.
+    /// The requested PSN is in the window; its place is that of the last block; the window is empty.
     inside: DFF<Bit>,
+    in_newest: DFF<Bit>,
     is_empty: DFF<Bit>,
     /// Number of blocks of the window, and the place of the last one, before the operation.
     held: DFF<Bits<8>>,
@@ -96,8 +97,8 @@ impl<const Q: usize, const B: usize, const S: usize> Parameters for TxWindow<Q, 
 impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, step, swept, asked, row, inside, is_empty, held, last_place);
-        dff_setup!(self, clock, span, range_end, result);
+        dff_setup!(self, clock, step, swept, asked, row, inside, in_newest, is_empty, held);
+        dff_setup!(self, clock, last_place, span, range_end, result);
         clock!(self, clock, rows, blocks, free, released);
         clock_reset!(self, sent, walk, visits);
         let step = self.step.q.val();
@@ -128,7 +129,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.walk.fetched.next = fetched;
         self.walk.row.next = known;
         self.walk.inside.next = inside;
-        self.walk.last_place.next = self.last_place.q.val();
+        self.walk.in_newest.next = self.in_newest.q.val();
         join!(
             self,
             blocks.link => walk.link,
@@ -282,6 +283,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             self.result.d.next = blank(asked.psn, asked.sent);
             self.row.d.next = row_at_start(asked, fetched);
             self.inside.d.next = has_psn(fetched, asked_psn);
+            self.in_newest.d.next = is_in_last_block(asked_psn, fetched.next_psn);
             self.is_empty.d.next = row::is_empty(fetched);
             self.held.d.next = blocks_held(fetched);
             self.last_place.d.next = last_place_before(fetched.next_psn);

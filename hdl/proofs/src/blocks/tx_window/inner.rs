@@ -20,6 +20,7 @@ pub struct WindowInsideSrc {
     pub asked: Signal<Out, WindowRequest>,
     pub row: Signal<Out, WindowRow>,
     pub inside: Signal<Out, Bit>,
+    pub in_newest: Signal<Out, Bit>,
     pub is_empty: Signal<Out, Bit>,
     pub held: Signal<Out, Bits<8>>,
     pub last_place: Signal<Out, Place>,

@@ -138,6 +138,7 @@ impl Logic for TxWindowProof {
             before,
             row,
             inside: self.inner_window.inside.val(),
+            in_newest: self.inner_window.in_newest.val(),
             is_empty: self.inner_window.is_empty.val(),
             held: self.inner_window.held.val(),
             last_place: self.inner_window.last_place.val(),

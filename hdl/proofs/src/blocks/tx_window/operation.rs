@@ -23,6 +23,7 @@ pub struct Operation {
     pub before: WindowRow,
     pub row: WindowRow,
     pub inside: Bit,
+    pub in_newest: Bit,
     pub is_empty: Bit,
     pub held: Bits<8>,
     pub last_place: Place,
@@ -125,6 +126,7 @@ pub fn knows_row(now: Operation) -> Bit {
             & (now.held == blocks_held(before))
             & (now.last_place == last_place_before(before.next_psn))
             & (now.inside == (first_psn(now.asked) - before.una < packets))
+            & (now.in_newest == (place_of(first_psn(now.asked)) == now.last_place))
             & (now.released_first == before.head)
             & (is_sack | !now.released.any())
             & (!is_sack | (now.span == measure(now.asked, before))))

@@ -9,6 +9,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::hw::congestion::CongestionSample;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
+use stellar_wire::hw::window::Departure;
 use stellar_wire::hw::{Qpn, QPN_BITS};
 use stellar_wire::rows::TENANT_BITS;
 
@@ -99,6 +100,8 @@ pub struct RequesterPair<
 
     // Packets of port 0 and of port 1.
     pub tx: [Src<TxRequest>; 2],
+    /// Packets that depart now by port 0 and by port 1. Always accepted.
+    pub departs: [FlowSnk<Departure>; 2],
 
     // Pulses to the responder: a SACK confirmed that this entropy value is good on this plane.
     pub reverse_ev: ReverseEvSrc,
@@ -201,7 +204,14 @@ impl<
                 doorbell.producer => engines[i].doorbell.producer,
                 doorbell.pushed => engines[i].doorbell.pushed,
                 doorbell.entry => engines[i].doorbell.entry,
+                departs[0].record => engines[i].departs[0].record,
+                departs[1].record => engines[i].departs[1].record,
             );
+            for p in 0..2 {
+                let odd = self.departs[p].record.val().odd;
+                self.engines[i].departs[p].valid.next =
+                    self.departs[p].valid.val() & to_engine(odd).get_bit(i);
+            }
             self.engines[i].configure.valid.next =
                 self.configure.valid.val() & to_engine(configure_odd).get_bit(i);
             self.engines[i].configure.qp.next = to_local_qp(self.configure.qp.val());

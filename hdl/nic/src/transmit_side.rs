@@ -227,6 +227,7 @@ impl<
         let now = self.cycles.q.val().get_bits::<32>(1);
         self.now.next = now;
         self.requester.now.next = now;
+        self.lanes.now.next = now.get_bits::<16>(0);
 
         // tables
         join!(
@@ -317,12 +318,14 @@ impl<
             lanes.mac => mac,
         );
         for p in 0..P {
-            join!(self, requester.tx[p] => lanes.request[p]);
+            join!(self, requester.tx[p] => lanes.request[p], lanes.departs[p] => requester.departs[p]);
         }
         if P == 1 {
             let stray = self.requester.tx[1].valid.val();
             assert!(!stray, "a packet for a port that is not there");
             self.requester.tx[1].ready.next = true;
+            self.requester.departs[1].valid.next = false;
+            self.requester.departs[1].record.next = Departure::default();
         }
 
         // fences. A request for a location is always accepted.

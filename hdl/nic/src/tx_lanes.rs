@@ -2,8 +2,8 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    AddressFlowSnk, Checked, MacTxSrc, Parameters, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk,
-    Src,
+    AddressFlowSnk, Checked, FlowSrc, MacTxSrc, Parameters, PayloadFaultSrc, QpRowFlowSnk,
+    ReadDataSnk, Snk, Src,
 };
 use hdl_tx_pipeline::{AnswerQueue, LinkFilter, TxLane};
 use rust_hdl::prelude::*;
@@ -12,6 +12,7 @@ use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
+use stellar_wire::hw::window::Departure;
 
 use crate::stuck_port::StuckPort;
 
@@ -35,6 +36,8 @@ pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usiz
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// Low bits of the time, in ticks of 8 ns.
+    pub now: Signal<In, Bits<16>>,
     /// Bit p: the link of port p is up.
     pub port_up: Signal<In, Bits<2>>,
     /// A fence waits for what is before the ports, and the time after which a port that does not send is stuck: see [`StuckPort`].
@@ -55,6 +58,8 @@ pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usiz
     pub payload: [ReadDataSnk<W>; P],
     /// A request without payload in memory passed.
     pub passed: [Signal<Out, EpochEnd>; P],
+    /// An MRC data packet departs.
+    pub departs: [FlowSrc<Departure>; P],
 
     /// Payload that could not be read.
     pub fault: [PayloadFaultSrc; P],
@@ -91,6 +96,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
             _parameters: Default::default(),
             clock: Default::default(),
             reset: Default::default(),
+            now: Default::default(),
             port_up: Default::default(),
             fence_waits: Default::default(),
             stuck_timeout: Default::default(),
@@ -102,6 +108,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
             read: std::array::from_fn(|_| Default::default()),
             payload: std::array::from_fn(|_| Default::default()),
             passed: std::array::from_fn(|_| Default::default()),
+            departs: std::array::from_fn(|_| Default::default()),
             fault: std::array::from_fn(|_| Default::default()),
             mac: std::array::from_fn(|_| Default::default()),
             events: std::array::from_fn(|_| Default::default()),
@@ -139,6 +146,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
             };
             join!(
                 self,
+                now => lanes[p].now,
                 answers[p].out => lanes[p].answer,
                 port_config[p] => lanes[p].port_config,
                 peer => lanes[p].peer,
@@ -146,6 +154,7 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
                 request[p] => lanes[p].request,
                 lanes[p].read => read[p],
                 lanes[p].passed => passed[p],
+                lanes[p].departs => departs[p],
                 payload[p] => lanes[p].payload,
                 lanes[p].fault => fault[p],
                 lanes[p].mac => filters[p].in_,

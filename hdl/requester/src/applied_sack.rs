@@ -30,12 +30,14 @@ pub struct AppliedSack {
     /// The packet does not come before the first one that is not acknowledged; it had been sent again.
     pub is_ahead: Bit,
     pub is_retransmit: Bit,
-    /// Send time of the packet or probe that caused the SACK, and the time since the former.
+    /// When the packet or probe that caused the SACK was selected, and the time since the former was.
     pub at: Bits<32>,
+    pub age: Bits<32>,
+    /// The time since the packet departed: what the network and the receiver took, without what waited in front of the own port.
     pub rtt: Bits<32>,
 }
 
-/// Returns what is known with the response of the window. `probed_at`: send time of the probe that the SACK answers, if it does. Levels: 4 and a carry chain.
+/// Returns what is known with the response of the window. `probed_at`: the stamp of the probe that the SACK answers, if it does. Levels: 4 and a carry chain.
 #[hdl_fn]
 pub fn applied_sack(
     op: Op,
@@ -62,7 +64,8 @@ pub fn applied_sack(
         } else {
             window.sent.at
         },
-        rtt: op.now - window.sent.at,
+        age: op.now - window.sent.at,
+        rtt: op.now - window.departed,
     }
 }
 
@@ -74,12 +77,12 @@ pub fn may_show_losses(op: Op, sack: AppliedSack, probe: ProbeAnswer, delays_kno
     tells & op.settings.early_loss.any() & delays_known
 }
 
-/// Returns the state with the round trip of the SACK, which the next one adds to the estimate of delays. Levels: 3.
+/// Returns the state with the age of the answered packet, which the next SACK adds to the estimate of delays. The timers that follow from it begin when packets are selected. Levels: 3.
 #[hdl_fn]
 pub fn with_sample(state: RequesterState, sack: AppliedSack) -> RequesterState {
     let mut sampled = state;
     sampled.delays.sampled = sack.answered;
-    sampled.delays.sample = saturated_rtt(sack.rtt);
+    sampled.delays.sample = saturated_rtt(sack.age);
     if sack.accepted {
         sampled
     } else {

@@ -222,6 +222,8 @@ impl Logic for BurstSend {
             psn: leaving.psn,
             ack_req,
             retransmission: burst.is_retransmit,
+            // The transmit window knows it (`RequesterCore`).
+            block: bits::<10>(0),
             timestamp: sender.now.get_bits::<16>(0),
             meth: TxMeth {
                 rqmsn: message.rqmsn,

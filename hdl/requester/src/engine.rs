@@ -10,6 +10,7 @@ use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::tenant::COST_BITS;
+use stellar_wire::hw::window::Departure;
 use stellar_wire::hw::Qpn;
 
 use crate::bundles::{ChargeSrc, ConfigureSnk, EngineSettingsSnk, EpochUseSrc, ShareSnk};
@@ -85,6 +86,8 @@ pub struct RequesterEngine<
 
     // Packets of port 0 and of port 1.
     pub tx: [Src<TxRequest>; 2],
+    /// Packets of this engine that depart now by port 0 and by port 1. Always accepted.
+    pub departs: [FlowSnk<Departure>; 2],
 
     // Pulses to the responder: a SACK confirmed that this entropy value is good on this plane.
     pub reverse_ev: ReverseEvSrc,
@@ -166,6 +169,8 @@ impl<
             uses.epoch => core.epoch,
             core.fetch_begun => uses.fetch,
             core.dropped => uses.dropped,
+            departs[0] => core.departs[0],
+            departs[1] => core.departs[1],
         );
 
         // hold faults and flushes

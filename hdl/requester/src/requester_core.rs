@@ -16,6 +16,7 @@ use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResponse, TxRequest};
 use stellar_wire::hw::tenant::COST_BITS;
+use stellar_wire::hw::window::Departure;
 use stellar_wire::hw::{Qpn, SqIndex};
 
 use crate::bundles::{
@@ -70,6 +71,8 @@ pub struct RequesterCore<
     pub deadline: DeadlineSrc,
     pub tx_space: Signal<In, Bits<2>>,
     pub tx: FlowSrc<TxRequest>,
+    /// Packets that depart now by port 0 and by port 1.
+    pub departs: [FlowSnk<Departure>; 2],
     pub reverse_ev: ReverseEvSrc,
     pub failed: Signal<Out, Bit>,
     pub event_qp: Signal<Out, Qpn>,
@@ -163,7 +166,6 @@ impl<
             due => sequencer.due,
             sequencer.deadline => deadline,
             tx_space => sequencer.tx_space,
-            sequencer.tx => tx,
             sequencer.failed => failed,
             sequencer.event_qp => event_qp,
             sequencer.failed_status => failed_status,
@@ -171,7 +173,20 @@ impl<
             sequencer.starved => starved,
             window.has_free => has_free,
             nscc.sampled => sampled,
+            departs[0] => window.departs[0],
+            departs[1] => window.departs[1],
+            now => window.now,
         );
+        let packet = self.sequencer.tx.record.val();
+        self.tx.valid.next = self.sequencer.tx.valid.val();
+        self.tx.record.next = TxRequest {
+            block: if packet.retransmission {
+                self.window.found_block.val()
+            } else {
+                self.window.coming_block.val()
+            },
+            ..packet
+        };
 
         // look up reflected entropy values
         join!(self, sequencer.reverse_ev => spray.reflected);

@@ -8,6 +8,7 @@ use stellar_wire::hw::tx::{TxBth, TxEthernet, TxIp, TxPacket, TxSrv6};
 use stellar_wire::ip::PROTO_UDP;
 use stellar_wire::{Bth, Header, Ipv4, Ipv6, Udp};
 
+use crate::departure_stamp::is_stamped;
 use crate::extension_headers::{self, ExtensionHeaders, EXTENSION_BITS};
 use crate::frame_layout::{self, FrameLayouts};
 use crate::header_bytes::{
@@ -76,6 +77,7 @@ pub struct HeaderBuild<const B: usize> {
     length_wait: Delay<Bits<16>, LENGTH_WAIT>,
     outer_wait: Delay<OuterFields, BUILT>,
     layout_wait: Delay<FrameLayout, LAYOUT_WAIT>,
+    stamped_wait: Delay<Bit, LATENCY>,
 
     /// Registers of the stage `packet`: the headers from the IP header on, and the fields of the headers in front of it.
     packet: DFF<Bits<768>>,
@@ -107,6 +109,7 @@ impl<const B: usize> Default for HeaderBuild<B> {
             length_wait: Default::default(),
             outer_wait: Default::default(),
             layout_wait: Default::default(),
+            stamped_wait: Default::default(),
             packet: Default::default(),
             packet_length: Default::default(),
             outer: Default::default(),
@@ -136,7 +139,7 @@ impl<const B: usize> Logic for HeaderBuild<B> {
             tseth_wait,
             length_wait
         );
-        clock!(self, clock, outer_wait, layout_wait);
+        clock!(self, clock, outer_wait, layout_wait, stamped_wait);
         for i in 0..LATENCY {
             self.valid[i].clock.next = self.clock.val();
             if i == 0 {
@@ -147,6 +150,7 @@ impl<const B: usize> Logic for HeaderBuild<B> {
         }
 
         let record = self.in_packet.val();
+        self.stamped_wait.data.next = is_stamped(record);
         self.extensions.in_opcode.next = record.bth.opcode;
         self.extensions.in_extensions.next = record.extensions;
         self.layouts.in_nesting.next = Nesting {
@@ -240,7 +244,10 @@ impl<const B: usize> Logic for HeaderBuild<B> {
 
         self.out_valid.next = self.valid[LATENCY - 1].q.val();
         self.out_header.next = FrameHeader {
-            layout: self.layout_wait.delayed.val(),
+            layout: FrameLayout {
+                stamped: self.stamped_wait.delayed.val(),
+                ..self.layout_wait.delayed.val()
+            },
             bytes: self.frame.q.val(),
         };
     }

@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock_reset, hdl, join};
 use hdl_primitives::{
-    AddressFlowSnk, MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src,
+    AddressFlowSnk, FlowSrc, MacTxSrc, PayloadFaultSrc, QpRowFlowSnk, ReadDataSnk, Snk, Src,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::hw::address::PortConfig;
@@ -10,7 +10,11 @@ use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
+use stellar_wire::hw::window::Departure;
 
+use crate::departures::Departures;
+use crate::frame_assembler;
+use crate::icrc_insert;
 use crate::payload_mux::PayloadMux;
 use crate::tx_frame_builder::{self, TxFrameBuilder};
 use crate::tx_packet_builder::{self, TxPacketBuilder};
@@ -20,6 +24,8 @@ pub type TxLane1024 = TxLane<10, 1024, 128, 7, 9, 10>;
 /// For a lane of 512 bits and 1,024 queue pairs, with 32 KiB of payload.
 pub type TxLane512 = TxLane<10, 512, 64, 6, 9, 10>;
 
+/// Cycles from the departure of a packet to the first beat of its frame, if the MAC accepts all beats.
+pub const DEPARTURE_LATENCY: usize = frame_assembler::LATENCY + icrc_insert::LATENCY + 1;
 /// Cycles from an accepted acknowledgement to the first beat of its frame, if nothing is before it.
 pub const LATENCY: usize = tx_packet_builder::LATENCY + tx_frame_builder::ANSWER_LATENCY;
 
@@ -38,6 +44,9 @@ pub struct TxLane<
     /// Forgets everything but the addresses. Payload that is being read must have come before it ends.
     pub reset: Signal<In, Bit>,
 
+    /// Low bits of the time, in ticks of 8 ns.
+    pub now: Signal<In, Bits<16>>,
+
     // Configuration.
     pub port_config: Signal<In, PortConfig>,
     pub peer: QpRowFlowSnk<QpPeer>,
@@ -52,6 +61,8 @@ pub struct TxLane<
     pub payload: ReadDataSnk<W>,
     /// A request without payload in memory passed.
     pub passed: Signal<Out, EpochEnd>,
+    /// High for one cycle: the frame of an MRC data packet begins, whose record this names.
+    pub departs: FlowSrc<Departure>,
 
     // Payload that could not be read: the queue pair, the send queue index of the message, and where the payload is.
     pub fault: PayloadFaultSrc,
@@ -70,6 +81,7 @@ pub struct TxLane<
     packets: TxPacketBuilder<Q, B, A>,
     mux: PayloadMux<W>,
     frames: TxFrameBuilder<W, N, B, A, C>,
+    departures: Departures,
 }
 
 impl<
@@ -83,7 +95,7 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        clock_reset!(self, packets, mux, frames);
+        clock_reset!(self, packets, mux, frames, departures);
 
         join!(
             self,
@@ -94,6 +106,16 @@ impl<
             request => packets.request,
             packets.read => read,
             packets.passed => passed,
+        );
+
+        self.departures.accepted.valid.next =
+            self.request.valid.val() & self.packets.request.ready.val();
+        join!(
+            self,
+            now => frames.now,
+            request.record => departures.accepted.record,
+            frames.request_freed => departures.begins,
+            departures.departs => departs,
         );
 
         join!(

@@ -30,6 +30,7 @@ pub fn blank(psn: Psn, sent: SentPacket) -> WindowResponse {
         sent,
         verdict: SackVerdict::Accepted,
         answered: false,
+        departed: bits::<32>(0),
         overtaken: false,
         packets: bits::<13>(0),
         bytes: bits::<24>(0),
@@ -100,6 +101,8 @@ pub struct Finding {
     /// A record comes.
     pub record_comes: Bit,
     pub record: SentPacket,
+    /// When its packet departed.
+    pub departed: Bits<32>,
     /// The answered packet is in the window; the SACK is accepted, and there is something that it may acknowledge.
     pub inside: Bit,
     pub taken: Bit,
@@ -155,6 +158,11 @@ pub fn result_after(
         finding.inside & finding.taken & stamp_matches(finding.record, asked.stamp)
     } else {
         result.answered
+    };
+    after.departed = if answers {
+        finding.departed
+    } else {
+        result.departed
     };
     after.found = if finds { end.any_wanted } else { result.found };
     after.psn = if finds { end.first_wanted } else { result.psn };

@@ -3,7 +3,9 @@
 use hdl_macros::{clock, hdl, join};
 use hdl_primitives::FlowSnk;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::{PacketState, SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::window::{
+    Departure, PacketState, SentPacket, WindowOp, WindowRequest, WindowResponse,
+};
 
 use crate::blocks::Block;
 use crate::result::is_newly_acked;
@@ -26,6 +28,12 @@ pub struct SentAccess<const B: usize, const S: usize> {
     pub first_slot: Signal<In, Bits<5>>,
     pub first_block: Signal<In, Block>,
     pub second_block: Signal<In, Block>,
+    /// Block of the record that comes in this cycle, if one does.
+    pub coming_block: Signal<Out, Block>,
+
+    /// Packets that depart now by port 0 and by port 1.
+    pub departs: [FlowSnk<Departure>; 2],
+    pub now: Signal<In, Bits<32>>,
 
     // Operation.
     pub step: Signal<In, Step>,
@@ -63,6 +71,7 @@ pub struct SentAccess<const B: usize, const S: usize> {
     pub comes_next: Signal<Out, Bit>,
     pub comes: Signal<Out, Bit>,
     pub record: Signal<Out, SentPacket>,
+    pub departed: Signal<Out, Bits<32>>,
 
     memory: SentMemory<B, S>,
     writer: SentWriter,
@@ -125,6 +134,10 @@ impl<const B: usize, const S: usize> Logic for SentAccess<B, S> {
             memory.sum_valid => sum_valid,
             memory.sum => sum,
             memory.record => record,
+            memory.departed => departed,
+            departs[0] => memory.departs[0],
+            departs[1] => memory.departs[1],
+            now => memory.now,
         );
 
         // write
@@ -140,6 +153,7 @@ impl<const B: usize, const S: usize> Logic for SentAccess<B, S> {
             first_slot => writer.first_slot,
             first_block => writer.first_block,
             second_block => writer.second_block,
+            writer.coming_block => coming_block,
         );
         self.memory.write.next = writes_sent | ((step == Step::Respond) & writes_own);
         // The block of the packet: the operation has just found it.

@@ -2,15 +2,16 @@
 
 use hdl_macros::hdl;
 use hdl_primitives::ram::UltraRam;
+use hdl_primitives::FlowSnk;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::SentPacket;
+use stellar_wire::hw::window::{Departure, SentPacket};
 
 use crate::blocks::{lowest_of_8, Block};
 
 /// log2 of the slots of a block in a bank.
 const PLACE_BITS: u64 = 3;
 
-/// Holds the records of every fourth slot. A walk reads the records of the slots that a SACK acknowledges, one per cycle.
+/// Holds the records of every fourth slot, and when its packet last departed by each port. A walk reads the records of the slots that a SACK acknowledges, one per cycle.
 ///
 /// Entry p of a block in a bank belongs to slot 4p + b of the block, b being the number of the bank. `S` = `B` + 3. LUT levels: read address 4, `last` 2.
 #[derive(LogicBlock, Default)]
@@ -40,13 +41,21 @@ pub struct SentBank<const B: usize, const S: usize> {
     pub read_block: Signal<In, Block>,
     pub read_place: Signal<In, Bits<3>>,
     pub record: Signal<Out, SentPacket>,
+    /// When the packet of `record` departed by the port of its path.
+    pub departed: Signal<Out, Bits<32>>,
     pub write: Signal<In, Bit>,
     pub write_block: Signal<In, Block>,
     pub write_place: Signal<In, Bits<3>>,
     pub write_data: Signal<In, SentPacket>,
+    /// Packets that depart now by port 0 and by port 1. Those of other banks are ignored.
+    pub departs: [FlowSnk<Departure>; 2],
+    pub now: Signal<In, Bits<32>>,
+    /// Number of the bank.
+    pub number: Signal<In, Bits<2>>,
 
     /// The address is block, entry.
     sent: UltraRam<SentPacket, S>,
+    departures: [UltraRam<Bits<32>, S>; 2],
     left: DFF<Bits<8>>,
     lost_slots: DFF<Bits<8>>,
     read: DFF<Bit>,
@@ -78,12 +87,30 @@ impl<const B: usize, const S: usize> Logic for SentBank<B, S> {
             self.read_block.val()
         };
         let row = bit_cast::<S, B>(block.get_bits::<B>(0)) << PLACE_BITS;
-        self.sent.read_address.next = row | bit_cast::<S, 3>(place);
+        let read_address = row | bit_cast::<S, 3>(place);
+        self.sent.read_address.next = read_address;
         self.sent.write_enable.next = self.write.val();
         let write_row = bit_cast::<S, B>(self.write_block.val().get_bits::<B>(0)) << PLACE_BITS;
         self.sent.write_address.next = write_row | bit_cast::<S, 3>(self.write_place.val());
         self.sent.write_data.next = self.write_data.val();
-        self.record.next = self.sent.read_data.val();
+        let record = self.sent.read_data.val();
+        self.record.next = record;
+        for p in 0..2 {
+            let departure = self.departs[p].record.val();
+            let own = departure.slot.get_bits::<2>(0) == self.number.val();
+            let row = bit_cast::<S, B>(departure.block.get_bits::<B>(0)) << PLACE_BITS;
+            self.departures[p].clock.next = self.clock.val();
+            self.departures[p].read_address.next = read_address;
+            self.departures[p].write_enable.next = self.departs[p].valid.val() & own;
+            self.departures[p].write_address.next =
+                row | bit_cast::<S, 3>(departure.slot.get_bits::<3>(2));
+            self.departures[p].write_data.next = self.now.val();
+        }
+        self.departed.next = if record.ev.get_bit(0) {
+            self.departures[1].read_data.val()
+        } else {
+            self.departures[0].read_data.val()
+        };
 
         // Delay of the memory.
         self.read.d.next = walks;

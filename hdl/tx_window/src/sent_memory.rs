@@ -1,8 +1,9 @@
 //! Transmission records of the blocks of the pool.
 
-use hdl_macros::{hdl, hdl_fn};
+use hdl_macros::{hdl, hdl_fn, join};
+use hdl_primitives::FlowSnk;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::SentPacket;
+use stellar_wire::hw::window::{Departure, SentPacket};
 use stellar_wire::mtu::{LENGTH_BITS, MAX_PAYLOAD};
 
 use crate::blocks::Block;
@@ -89,6 +90,8 @@ pub struct SentMemory<const B: usize, const S: usize> {
     pub read_block: Signal<In, Block>,
     pub read_slot: Signal<In, Bits<5>>,
     pub record: Signal<Out, SentPacket>,
+    /// When the packet of `record` departed by the port of its path.
+    pub departed: Signal<Out, Bits<32>>,
     /// The packet of `record` counts for the sum; it was marked lost. No record of a walk comes in that cycle.
     pub counts: Signal<In, Bit>,
     pub counts_lost: Signal<In, Bit>,
@@ -96,6 +99,9 @@ pub struct SentMemory<const B: usize, const S: usize> {
     pub write_block: Signal<In, Block>,
     pub write_slot: Signal<In, Bits<5>>,
     pub write_data: Signal<In, SentPacket>,
+    /// Packets that depart now by port 0 and by port 1.
+    pub departs: [FlowSnk<Departure>; 2],
+    pub now: Signal<In, Bits<32>>,
 
     banks: [SentBank<B, S>; BANKS],
     /// Banks that were read one cycle and two cycles ago.
@@ -125,6 +131,13 @@ impl<const B: usize, const S: usize> Logic for SentMemory<B, S> {
             self.banks[b].write_block.next = self.write_block.val();
             self.banks[b].write_place.next = write_slot.get_bits::<3>(2);
             self.banks[b].write_data.next = self.write_data.val();
+            self.banks[b].number.next = bits::<2>(b as u64);
+            join!(
+                self,
+                departs[0] => banks[b].departs[0],
+                departs[1] => banks[b].departs[1],
+                now => banks[b].now,
+            );
         }
         self.read_bank.d.next = read_slot.get_bits::<2>(0);
         self.record_bank.d.next = self.read_bank.q.val();
@@ -134,6 +147,12 @@ impl<const B: usize, const S: usize> Logic for SentMemory<B, S> {
             1 => self.banks[1].record.val(),
             2 => self.banks[2].record.val(),
             _ => self.banks[3].record.val(),
+        };
+        self.departed.next = match read_bank.to_u8() {
+            0 => self.banks[0].departed.val(),
+            1 => self.banks[1].departed.val(),
+            2 => self.banks[2].departed.val(),
+            _ => self.banks[3].departed.val(),
         };
 
         let mut last = self.banks[0].last.val();

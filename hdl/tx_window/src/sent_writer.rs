@@ -28,6 +28,8 @@ pub struct SentWriter {
     pub block: Signal<Out, Block>,
     pub slot: Signal<Out, Bits<5>>,
     pub record: Signal<Out, SentPacket>,
+    /// Block of the record that comes in this cycle, if one does.
+    pub coming_block: Signal<Out, Block>,
 
     valid: DFF<Bit>,
     held: DFF<SentPacket>,
@@ -45,17 +47,23 @@ impl Logic for SentWriter {
         let slot = self.next_slot.q.val();
         self.valid.d.next = self.sent_packet.valid.val();
         self.held.d.next = self.sent_packet.record.val();
+        let goes_on = writes & slot.all();
+        let coming_block = if self.begins.val() {
+            self.first_block.val()
+        } else if goes_on & self.goes_on.val() {
+            self.second_block.val()
+        } else if goes_on {
+            self.second.q.val()
+        } else {
+            self.next_block.q.val()
+        };
+        self.coming_block.next = coming_block;
+        self.next_block.d.next = coming_block;
         if writes {
             self.next_slot.d.next = slot + 1;
-            if slot.all() & self.goes_on.val() {
-                self.next_block.d.next = self.second_block.val();
-            } else if slot.all() {
-                self.next_block.d.next = self.second.q.val();
-            }
         }
         if self.begins.val() {
             self.next_slot.d.next = self.first_slot.val();
-            self.next_block.d.next = self.first_block.val();
         }
         if self.goes_on.val() {
             self.second.d.next = self.second_block.val();

@@ -4,14 +4,16 @@ use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::ram::RowRam;
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::{SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::window::{
+    Departure, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
+};
 use stellar_wire::hw::QPN_BITS;
 
 use crate::allocation::{allocation, takes_block};
 use crate::block_memory::BlockMemory;
 use crate::block_visit::BlockVisit;
 use crate::block_walk::BlockWalk;
-use crate::blocks::{is_in_last_block, last_place_before, state_of, Place};
+use crate::blocks::{is_in_last_block, last_place_before, state_of, Block, Place};
 use crate::change::ReadBlock;
 use crate::free_list::FreeList;
 use crate::released_blocks::ReleasedBlocks;
@@ -55,6 +57,12 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     /// after the request. All records, except those of packets that were rolled back, come before the next `Allocate`. A record is written in the next cycle;
     /// until then it must not be requested.
     pub sent_packet: FlowSnk<SentPacket>,
+    /// Block of that record, in the cycle in which it comes; and the block in which the last `Read`, `MarkLost` or `MarkRetransmitted` has found its packet.
+    pub coming_block: Signal<Out, Block>,
+    pub found_block: Signal<Out, Block>,
+    /// Packets that depart now by port 0 and by port 1, always accepted, and the time in ticks.
+    pub departs: [FlowSnk<Departure>; 2],
+    pub now: Signal<In, Bits<32>>,
     /// A block is free.
     pub has_free: Signal<Out, Bit>,
 
@@ -185,6 +193,11 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         join!(
             self,
             sent_packet => sent.sent_packet,
+            sent.coming_block => coming_block,
+            walk.found => found_block,
+            departs[0] => sent.departs[0],
+            departs[1] => sent.departs[1],
+            now => sent.now,
             walk.start => sent.start,
             walk.starts_there => sent.starts_there,
             walk.jumps => sent.jumps,
@@ -274,6 +287,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             state: state_of(slots, asked_psn),
             record_comes,
             record,
+            departed: self.sent.departed.val(),
             inside,
             taken,
         };

@@ -3,6 +3,7 @@
 use stellar_wire::host::WcStatus;
 
 use super::{Card, Messages, MrcRequester, RcRequester, RequestPacket, RequesterCounters};
+use crate::rx::Psn;
 use crate::time::Ticks;
 
 /// The requester of a queue pair.
@@ -94,6 +95,13 @@ impl Requester {
     /// Records that a port went up or down.
     pub fn set_plane(&mut self, plane: u8, up: bool) {
         either!(self, set_plane(plane, up));
+    }
+
+    /// A data packet leaves its port. RC measures no round trips of packets.
+    pub fn departed(&mut self, psn: Psn, plane: u8, at: Ticks) {
+        if let Self::Mrc(mrc) = self {
+            mrc.departed(psn, plane, at);
+        }
     }
 
     /// Stops counting by path, which takes more memory than all else.

@@ -33,7 +33,10 @@ pub struct Sent {
     pub ev: EvIndex,
     /// Port of that path, 1 bit.
     pub plane: u8,
+    /// When it was selected.
     pub at: Ticks,
+    /// When it left its port ([`Window::departed`]). A port that does not say so is taken for one at which nothing waits.
+    pub departed: Ticks,
     /// The packet had been sent before. A retransmission carries a time stamp.
     pub again: bool,
     /// Timeouts so far. They decide how long the next one is.
@@ -201,6 +204,14 @@ impl Window {
     fn start(&mut self, psn: Psn, length: u16) {
         self.in_flight.insert(psn);
         self.bytes += u32::from(length);
+    }
+
+    /// Records that a packet left by the port of `plane`. If its last transmission is by another plane, this was an earlier one, and changes nothing.
+    pub fn departed(&mut self, psn: Psn, plane: u8, at: Ticks) {
+        let slot = psn.distance_from(self.una) as usize;
+        if let Some(sent) = self.sent.get_mut(slot).filter(|sent| sent.plane == plane) {
+            sent.departed = at;
+        }
     }
 
     /// Records that a packet was received. Returns its last transmission and its state before, if it was not acknowledged yet.

@@ -119,6 +119,7 @@ mod tests {
             ev: EvIndex::new(0).expect("a path"),
             plane: 0,
             at: Ticks(0),
+            departed: Ticks(0),
             again: false,
             retries: 0,
             length: 1,

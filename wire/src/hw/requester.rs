@@ -19,6 +19,8 @@ pub struct TxRequest {
     pub ack_req: Bit,
     /// MRC RTX bit.
     pub retransmission: Bit,
+    /// MRC data packets: block of the transmit window that has the packet's record ([`super::window::Departure`]).
+    pub block: Bits<10>,
     /// Time stamp in TSETH or PETH of MRC packets, in ticks of 8 ns.
     pub timestamp: Bits<16>,
     pub meth: TxMeth,

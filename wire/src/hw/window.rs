@@ -20,6 +20,16 @@ pub struct SentPacket {
     pub slot: SqIndex,
 }
 
+/// A packet whose frame begins to leave by its port.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+pub struct Departure {
+    /// Bit 0 of its queue pair's number, which says whose window has its record.
+    pub odd: Bit,
+    /// Block of its record, and slot in it: the low bits of its PSN.
+    pub block: Bits<10>,
+    pub slot: Bits<5>,
+}
+
 /// Kind of a [`WindowRequest`].
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
 pub enum WindowOp {
@@ -115,6 +125,8 @@ pub struct WindowResponse {
     pub verdict: SackVerdict,
     /// The answered packet was in the window, and the SACK is about its last transmission.
     pub answered: Bit,
+    /// When the answered packet last departed by the port of its record, in ticks. Only meaningful if it is `answered`: then it has departed.
+    pub departed: Bits<32>,
     /// The cumulative PSN is before the window.
     pub overtaken: Bit,
     /// Number of newly acknowledged packets.

@@ -358,6 +358,10 @@ impl Bench {
 
     /// Executes one event of a history.
     pub fn act(&mut self, kind: u8, dice: u64) {
+        // Only what has departed is answered.
+        if (24..49).contains(&kind) || dice >> 33 & 1 == 1 {
+            self.depart();
+        }
         let qp = ((dice >> 62) as usize).min(QPS as usize - 1);
         let over_rc = matches!(self.pairs[qp].reference, Requester::Rc(_));
         match kind {
@@ -428,6 +432,7 @@ proptest! {
         dice: u64, events in prop::collection::vec((0u8..64, any::<u64>()), 20..300),
     ) {
         let mut bench = Bench::new(dice);
+        bench.rig.holds_departures = true;
         for (kind, dice) in events {
             bench.act(kind, dice);
         }
@@ -443,6 +448,7 @@ proptest! {
         dice: u64, events in prop::collection::vec((0u8..64, any::<u64>()), 100..300),
     ) {
         let mut bench = Bench::with_two_blocks(dice);
+        bench.rig.holds_departures = true;
         for (kind, dice) in events {
             bench.act(kind, dice);
         }

@@ -2,6 +2,7 @@
 
 mod both_ports;
 mod cycles;
+pub mod departures;
 mod hopper;
 mod hp3;
 mod lockstep;

@@ -17,6 +17,7 @@ use stellar_wire::hw::requester::{ControlPacket, TranslateRequest, TranslateResp
 use stellar_wire::rows::Row as _;
 use stellar_wire::Opcode;
 
+use crate::core::departures::Departing;
 use crate::core::memory::Entries;
 
 /// Four queue pairs.
@@ -170,6 +171,11 @@ pub struct Rig {
     located: [u64; 2],
     /// Locations that were dropped.
     pub dropped: u64,
+    /// Packets in front of their ports. They depart in the cycle after that in which they are sent, or wait for [`Bench::depart`].
+    ///
+    /// [`Bench::depart`]: crate::core::lockstep::Bench::depart
+    pub departing: Vec<Departing>,
+    pub holds_departures: bool,
 }
 
 impl Rig {
@@ -201,6 +207,8 @@ impl Rig {
             steady: false,
             located: [0; 2],
             dropped: 0,
+            departing: vec![],
+            holds_departures: false,
         };
         for port in [
             "configure_valid",
@@ -250,6 +258,7 @@ impl Rig {
         self.dut.set("xlate_req_ready", locate.into());
         self.dut.set("cqe_ready", cqe.into());
         self.serve();
+        self.let_depart();
         self.dut.eval();
         let taken = ready.is_some_and(|ready| self.dut.get(ready) != 0);
         if fetch && self.dut.get("fetch_valid") != 0 {
@@ -370,6 +379,7 @@ impl Rig {
             if record.u64("length") != 0 && !record.bool("inline") {
                 self.located[usize::from(record.bool("epoch"))] -= 1;
             }
+            self.departing.extend(Departing::of(&record));
             self.observed.tx.push(packet);
         }
         let dropped = self.dut.words("dropped");

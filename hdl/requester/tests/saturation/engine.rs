@@ -12,6 +12,7 @@ use stellar_wire::hw::messages::{WqeFetch, WqeFetched};
 use stellar_wire::hw::pack::{to_words, Record};
 use stellar_wire::hw::requester::{TranslateRequest, TranslateResponse, TxRequest};
 
+use crate::core::departures::Departing;
 use crate::saturation::port::Port;
 use crate::saturation::receiver::Receiver;
 use crate::saturation::setup::{ring, Registers};
@@ -54,6 +55,8 @@ pub struct Bench {
     /// The doorbell on offer.
     rings: Option<(u32, u32)>,
     ports: [Port; 2],
+    /// Packets whose transmission began in the last cycle, one at each port at most.
+    departing: Vec<Departing>,
 }
 
 impl Bench {
@@ -89,6 +92,7 @@ impl Bench {
             flood: None,
             rings: None,
             ports: [Port::new(port_cycles), Port::new(port_cycles)],
+            departing: vec![],
         };
         bench.dut.set("plane_up", 3);
         bench.dut.set("reset", 1);
@@ -118,6 +122,7 @@ impl Bench {
     fn clock(&mut self) {
         let now = self.cycles;
         self.dut.set("now", now / 2);
+        Departing::drive_all(&mut self.departing, &mut self.dut);
         let fetched = self.fetched.front().filter(|(at, _)| *at <= now);
         let fetched = fetched.map(|&(_, entry)| to_words(entry));
         self.offer("fetched_valid", "fetched", fetched);
@@ -174,6 +179,8 @@ impl Bench {
                 self.ports[port].take(now, packet);
             }
             if let Some(packet) = self.ports[port].leave(now) {
+                self.departing
+                    .extend(Departing::of(&Record::<TxRequest>::new(&packet)));
                 self.arrive(&packet);
             }
         }

@@ -1,6 +1,7 @@
 //! Packets of every opcode the lane sends, with random fields.
 
 use hdl_testkit::equivalence::{Random, TestRng};
+use hdl_tx_pipeline::departure_stamp::is_stamped;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
@@ -24,7 +25,19 @@ impl TestPacket {
         let bytes = frame.expect("a packet the lane sends").emit();
         bytes.expect("a frame")
     }
+
+    /// The bytes that leave if it is a request: a probe of the path policy has the time of its departure.
+    pub fn sent(&self) -> Vec<u8> {
+        let mut sent = self.clone();
+        if is_stamped(self.record) {
+            sent.record.extensions.timestamp.value = u64::from(NOW).to_bits();
+        }
+        sent.frame()
+    }
 }
+
+/// The time of a front, which does not pass.
+pub const NOW: u16 = 0x3c5a;
 
 /// The form of a packet. Bits of `nesting`: tagged, encapsulated, IPv6.
 #[derive(Clone, Copy, Debug)]

@@ -38,7 +38,12 @@ fn compare(width: usize, packets: &[TestPacket], pace: Pace) {
     let mut due = [VecDeque::new(), VecDeque::new()];
     for packet in packets {
         let answers = packet.payload.is_empty() && rng.random();
-        due[usize::from(answers)].push_back((packet, packet.frame()));
+        let frame = if answers {
+            packet.frame()
+        } else {
+            packet.sent()
+        };
+        due[usize::from(answers)].push_back((packet, frame));
         if answers {
             front.answer(packet);
         } else {

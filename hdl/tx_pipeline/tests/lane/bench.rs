@@ -9,11 +9,15 @@ use rand::{Rng, SeedableRng};
 use stellar_wire::hw::control::QpPeer;
 use stellar_wire::hw::fence::EpochEnd;
 use stellar_wire::hw::pack::{to_words, Record};
+use stellar_wire::hw::window::Departure;
+use stellar_wire::Opcode;
 
 use crate::lane::items::{Item, Packet};
 use crate::lane::memory::Memory;
 use crate::lane::routes::{vector_of, Tables, QP_BITS};
 
+/// The time of a bench, which does not pass.
+pub const NOW: u16 = 0xa5c3;
 pub const WIDTHS: [usize; 2] = [512, 1024];
 /// Cycles for which payload from memory may be delayed by inline payload in front of it.
 const TIMEOUT_CYCLES: u32 = 40;
@@ -80,6 +84,10 @@ pub struct Bench {
     faults: VecDeque<(u64, u64, u64)>,
     /// Epochs of accepted requests without payload in memory, which pass in order.
     passing: VecDeque<bool>,
+    /// MRC data packets that have not departed.
+    departing: VecDeque<Departure>,
+    /// Cycles in which packets have departed.
+    pub departed: Vec<u64>,
     pub faults_taken: usize,
     pub faults_lost: u64,
     pub left_out: u64,
@@ -106,11 +114,14 @@ impl Bench {
             sent: vec![],
             faults: VecDeque::new(),
             passing: VecDeque::new(),
+            departing: VecDeque::new(),
+            departed: vec![],
             faults_taken: 0,
             faults_lost: 0,
             left_out: 0,
             beats_asked: 0,
         };
+        bench.set_now(NOW);
         bench
             .dut
             .set_words("port_config", &to_words(tables.config()));
@@ -151,6 +162,12 @@ impl Bench {
         self.begun = None;
         self.faults.clear();
         self.passing.clear();
+        self.departing.clear();
+    }
+
+    /// Sets the time, which does not pass by itself. Frames are compared with those of [`NOW`].
+    pub fn set_now(&mut self, now: u16) {
+        self.dut.set("now", now.into());
     }
 
     pub fn queue(&mut self, items: impl IntoIterator<Item = Item>) {
@@ -234,6 +251,11 @@ impl Bench {
         if passed.bool("valid") {
             assert_eq!(self.passing.pop_front(), Some(passed.bool("epoch")));
         }
+        if self.dut.get("departs_valid") == 1 {
+            let due = self.departing.pop_front().map(to_words);
+            assert_eq!(Some(self.dut.words("departs")), due, "departure");
+            self.departed.push(self.clock);
+        }
         self.faults_lost += self.dut.get("fault_lost");
         self.left_out += self.dut.get("left_out");
         let mac_valid = self.dut.get("mac_valid") == 1;
@@ -280,6 +302,14 @@ impl Bench {
             unreachable!("a queue of requests")
         };
         let from_memory = !payload.is_empty() && !request.inline;
+        let opcode = Opcode::from_code(request.opcode.index() as u8);
+        if opcode.is_some_and(Opcode::is_mrc_data) {
+            self.departing.push_back(Departure {
+                odd: request.qp.get_bit(0),
+                block: request.block,
+                slot: request.psn.get_bits::<5>(0),
+            });
+        }
         self.beats_asked += payload.len().div_ceil(self.bytes);
         if !from_memory {
             self.passing.push_back(request.epoch);
@@ -336,6 +366,7 @@ impl Bench {
             && self.frames.iter().all(VecDeque::is_empty)
             && self.faults.is_empty()
             && self.passing.is_empty()
+            && self.departing.is_empty()
     }
 
     /// Steps until everything is finished; panics if that takes more than `limit` cycles.

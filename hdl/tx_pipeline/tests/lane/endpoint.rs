@@ -8,16 +8,16 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::TxPacket;
-use stellar_wire::mrc::Entropy;
+use stellar_wire::mrc::{Entropy, Peth};
 use stellar_wire::{Opcode, RoceFrame};
 
-use crate::lane::bench::{Bench, Pace, WIDTHS};
+use crate::lane::bench::{Bench, Pace, NOW, WIDTHS};
 use crate::lane::conversation::{conversation, tables, PAIRS};
 use crate::lane::items::{inline_data, segments, Item, Packet};
 
 /// The decisions about a packet, from its frame. Addresses, code points, P_Key and contexts are not among them: the tables must supply these.
 fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
-    let frame = RoceFrame::parse(bytes).expect("a frame of the reference");
+    let mut frame = RoceFrame::parse(bytes).expect("a frame of the reference");
     let record = TxPacket::from_frame(&frame).expect("a packet the lane sends");
     let (a, b) = PAIRS
         .into_iter()
@@ -28,6 +28,13 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
     let ext = record.extensions;
     let opcode = record.bth.opcode;
     let answers = [Opcode::RcAck, Opcode::MrcSack, Opcode::MrcNack];
+    // The lane stamps probes of the path policy.
+    if let Some(probe) = &mut frame.ext.peth {
+        if probe.probe_id & Peth::TAIL_PROBE == 0 {
+            probe.timestamp.tx_timestamp = NOW;
+        }
+    }
+    let sent = frame.emit().expect("a frame");
     let packet = if answers.contains(&frame.bth.opcode) {
         Packet::Answer(Box::new(TxAnswer {
             qp,
@@ -51,6 +58,7 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
                 psn: record.bth.psn,
                 ack_req: frame.bth.ack_req,
                 retransmission: frame.bth.retransmit,
+                block: rng.random_range(0..1u64 << 10).to_bits(),
                 timestamp: ext.timestamp.value,
                 meth: ext.meth,
                 reth: ext.reth,
@@ -74,7 +82,7 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
     };
     Item {
         packet,
-        frame: bytes.to_vec(),
+        frame: sent,
     }
 }
 

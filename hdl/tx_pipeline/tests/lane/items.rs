@@ -15,6 +15,7 @@ use stellar_wire::{
 };
 
 use crate::extensions;
+use crate::lane::bench::NOW;
 use crate::lane::routes::{Tables, QPS};
 
 #[derive(Clone, Debug)]
@@ -197,6 +198,7 @@ impl Tables {
             psn: Bits::random(rng),
             ack_req: rng.random(),
             retransmission: rng.random(),
+            block: Bits::random(rng),
             timestamp: Bits::random(rng),
             meth: TxMeth {
                 rqmsn: Bits::random(rng),
@@ -225,7 +227,11 @@ impl Tables {
             meth: request.meth,
             timestamped: request.retransmission,
             timestamp: TxTimestamp {
-                value: request.timestamp,
+                value: if opcode == Opcode::MrcProbe && !request.probe_id.get_bit(8) {
+                    u64::from(NOW).to_bits()
+                } else {
+                    request.timestamp
+                },
                 // Ticks of 8 ns.
                 format: 1u64.to_bits(),
                 ..TxTimestamp::default()

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::Opcode;
 
-use crate::lane::bench::{Bench, Pace, WIDTHS};
+use crate::lane::bench::{Bench, Pace, NOW, WIDTHS};
 use crate::lane::items::{Item, Packet};
 use crate::lane::routes::Tables;
 
@@ -46,6 +46,54 @@ fn a_packet_every_three_clocks_and_the_documented_latency() {
         // An acknowledgement of two or three beats does not take longer than the packet builder.
         let mean = (bench.sent[49].last - bench.sent[0].last) as f64 / 49.0;
         assert!(mean <= distance as f64 + 0.1, "{mean} clocks per answer");
+    }
+}
+
+/// A packet departs when its frame begins, behind its payload and what the port sends before it.
+#[test]
+fn a_packet_departs_when_its_frame_begins() {
+    for (width, memory) in [(512, 1), (1024, 1), (1024, 400)] {
+        let (tables, mut bench, mut rng) = setup(width, 9);
+        bench.queue(requests(&tables, &mut rng, 60, 1024));
+        bench.run(
+            Pace {
+                memory,
+                ..Pace::FULL
+            },
+            20_000,
+        );
+        assert_eq!(bench.departed.len(), 60);
+        for (departed, sent) in bench.departed.iter().zip(&bench.sent) {
+            let latency = sent.first - departed;
+            assert_eq!(latency, tx_lane::DEPARTURE_LATENCY as u64, "{width} bits");
+        }
+        let waited = bench.departed[59] - bench.taken[59];
+        assert!(
+            waited > 60,
+            "{waited} cycles: nothing was in front of the last packet"
+        );
+    }
+}
+
+/// A probe of the path policy has the time of its departure, not that of when the lane took it.
+#[test]
+fn a_probe_is_stamped_when_it_departs() {
+    for width in WIDTHS {
+        let (tables, mut bench, mut rng) = setup(width, 10);
+        bench.queue(requests(&tables, &mut rng, 60, 1024));
+        let mut probe = tables.request_of(&mut rng, Opcode::MrcProbe, false, 0);
+        while matches!(&probe.packet, Packet::Request { request, .. } if request.probe_id.get_bit(8))
+        {
+            probe = tables.request_of(&mut rng, Opcode::MrcProbe, false, 0);
+        }
+        bench.queue([probe]);
+        bench.set_now(!NOW);
+        while bench.taken.len() < 61 {
+            bench.step(Pace::FULL);
+        }
+        bench.set_now(NOW);
+        bench.run(Pace::FULL, 20_000);
+        assert_eq!(bench.sent.len(), 61);
     }
 }
 

@@ -23,6 +23,8 @@ impl Pace {
 pub struct Leaving {
     pub qp: usize,
     first: u32,
+    /// PSN of the next one.
+    next: u32,
     beats: VecDeque<Option<Sent>>,
 }
 
@@ -39,6 +41,7 @@ impl Leaving {
         Self {
             qp,
             first: first.value(),
+            next: first.value(),
             beats,
         }
     }
@@ -51,9 +54,12 @@ impl Leaving {
         self.beats.len() as u32
     }
 
-    /// Returns the packet that is sent in the next cycle, if there is one.
-    pub fn next(&mut self) -> Option<Sent> {
-        self.beats.pop_front().flatten()
+    /// Returns the packet that is sent in the next cycle and its PSN, if there is one.
+    pub fn next(&mut self) -> Option<(Psn, Sent)> {
+        let sent = self.beats.pop_front().flatten()?;
+        let psn = Psn::new(self.next);
+        self.next = psn.plus(1).value();
+        Some((psn, sent))
     }
 
     /// Ends the burst early.

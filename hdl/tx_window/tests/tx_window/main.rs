@@ -1,6 +1,7 @@
 //! `tx_window` against the reference, operation by operation.
 
 mod burst;
+mod departing;
 mod newly_acked;
 mod pool;
 mod server;
@@ -28,6 +29,7 @@ fn sent(at: u32, length: u16, ev: u8) -> Sent {
         ev: EvIndex::new(ev).expect("below 144"),
         plane: ev & 1,
         at: Ticks(at),
+        departed: Ticks(at.wrapping_add(77)),
         again: false,
         retries: 0,
         length,

@@ -13,6 +13,7 @@ use stellar_wire::hw::pack::Record;
 use stellar_wire::hw::window::{WindowOp, WindowRequest, WindowResponse};
 
 use crate::burst::{record, Leaving, Pace};
+use crate::departing::Departing;
 use crate::newly_acked::NewlyAcked;
 use crate::Small;
 
@@ -32,6 +33,7 @@ pub struct Server {
     dut: Dut,
     noise: TestRng,
     leaving: Leaving,
+    departing: Departing,
     pub windows: Vec<Window>,
     pub pool: WindowPool,
     blocks: u32,
@@ -55,6 +57,7 @@ impl Server {
             dut,
             noise: TestRng::seed_from_u64(1),
             leaving: Leaving::default(),
+            departing: Departing::default(),
             windows: first.iter().map(|&p| Window::new(Psn::new(p))).collect(),
             pool: WindowPool::new(blocks),
             blocks,
@@ -75,6 +78,7 @@ impl Server {
         self.dut.set("request_valid", 0);
         self.dut.set("sent_packet_valid", 0);
         self.leaving.stop();
+        self.departing = Departing::default();
         self.dut.eval();
         // All windows are empty, and hold no block.
         for window in &mut self.windows {
@@ -129,12 +133,24 @@ impl Server {
     fn make_noise(&mut self) {
         self.noise_at("request");
         self.noise_at("sent_packet");
+        let departs = self.noise.random();
+        self.departing.drive(&mut self.dut, departs);
         let packet = self.leaving.next();
-        if let Some(packet) = packet {
-            self.dut.set_record("sent_packet", record(&packet));
-        }
         self.dut
             .set("sent_packet_valid", u64::from(packet.is_some()));
+        if let Some((psn, packet)) = packet {
+            self.dut.set_record("sent_packet", record(&packet));
+            self.dut.eval();
+            let block = self.dut.get("coming_block");
+            self.departing.begin(block, psn, &packet);
+        }
+    }
+
+    /// Lets all packets depart that have been sent.
+    fn let_depart(&mut self) {
+        while self.departing.any() {
+            self.rest(1);
+        }
     }
 
     /// Sends the packets of the last burst.
@@ -294,6 +310,8 @@ impl Server {
             self.recording(4, way)
         };
         self.compare(request, psn_field(psn), cycles);
+        let block = self.dut.get("found_block");
+        self.departing.begin(block, psn, &sent);
     }
 
     pub fn read(&mut self, qp: usize, psn: Psn) {
@@ -340,6 +358,7 @@ impl Server {
 
     pub fn sack(&mut self, qp: usize, view: &SackView, stamp: u16) {
         self.let_leave_for(qp, &[view.cack, view.acked, view.base.plus(63)]);
+        self.let_depart();
         let window = &mut self.windows[qp];
         let answered = window.sent(view.acked).copied();
         let was = window.state(view.acked);
@@ -381,6 +400,8 @@ impl Server {
         if taken {
             expected.push(("state", state(was)));
             expected.extend(answered.iter().flat_map(sent_fields));
+            let departed = answered.iter().map(|sent| sent.departed.0.to_string());
+            expected.extend(departed.map(|at| ("departed", at)));
         }
         let mut request = asking(WindowOp::Sack, qp, Psn::new(0x123456));
         request.cack = bits_of(view.cack);

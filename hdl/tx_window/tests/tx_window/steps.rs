@@ -111,6 +111,7 @@ impl Rhythm {
 pub fn packets(count: usize, first: Sent) -> Vec<Sent> {
     let packet = |i| Sent {
         at: Ticks(first.at.0.wrapping_add(i as u32)),
+        departed: Ticks(first.departed.0.wrapping_add(3 * i as u32)),
         length: first.length.saturating_sub(i as u16),
         ..first
     };
@@ -181,6 +182,7 @@ pub fn sent() -> impl Strategy<Value = Sent> {
             ev: EvIndex::new(ev).expect("below 144"),
             plane: ev & 1,
             at: Ticks(at),
+            departed: Ticks(at.rotate_left(7)),
             again,
             retries,
             length,

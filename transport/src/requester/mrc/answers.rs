@@ -66,7 +66,9 @@ impl MrcRequester {
         if overtaken && packets == 0 {
             self.counters.stale_sacks += 1;
         }
-        let round_trip = answered.map(|sent| now.since(sent.at));
+        // Timers begin when packets are selected; what waits at the own port is no delay of the network.
+        let age = answered.map(|sent| now.since(sent.at));
+        let round_trip = answered.map(|sent| now.since(sent.departed));
         let reflected = if seth.probe_response {
             let round_trip = now.round_trip(cc.tx_timestamp);
             self.probe_answered(probe_id, seth.path_hint, round_trip, now);
@@ -88,7 +90,7 @@ impl MrcRequester {
         }
         let outstanding = matches!(before, SlotState::InFlight | SlotState::Lost);
         self.estimate.record(Answer {
-            round_trip,
+            round_trip: age,
             spurious: self.counters.spurious_losses != spurious_before
                 || (!seth.probe_response
                     && if outstanding {

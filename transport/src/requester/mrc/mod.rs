@@ -159,6 +159,11 @@ impl MrcRequester {
         self.messages.flush(failed, card.memory, card.cq);
     }
 
+    /// A data packet leaves by the port of `plane`. Round trips of packets begin there; a packet of which nothing is heard leaves when it is selected.
+    pub fn departed(&mut self, psn: Psn, plane: u8, at: Ticks) {
+        self.window.departed(psn, plane, at);
+    }
+
     /// Records that a port went up or down.
     pub fn set_plane(&mut self, plane: u8, up: bool) {
         self.spray.set_plane(plane, up);

@@ -103,6 +103,7 @@ impl MrcRequester {
                 ev: path.index,
                 plane: path.plane,
                 at: now,
+                departed: now,
                 again: true,
                 ..old
             },
@@ -195,6 +196,7 @@ impl MrcRequester {
                     ev: path.index,
                     plane: path.plane,
                     at: now,
+                    departed: now,
                     again: false,
                     retries: 0,
                     length: self.payload_length(message, psn),

@@ -1,0 +1,71 @@
+//! Which packets depart from a transmit lane.
+
+use hdl_macros::{clock_reset, hdl};
+use hdl_primitives::{BlockFifo, FlowSnk, FlowSrc};
+use rust_hdl::prelude::*;
+use stellar_wire::hw::requester::TxRequest;
+use stellar_wire::hw::window::Departure;
+use stellar_wire::Opcode;
+
+use crate::tx_frame_builder::{REQUEST_ADDRESS, REQUEST_COUNT};
+
+/// Probes have this bit of their opcode, and no other packet of a requester over MRC has it.
+const PROBE_BIT: usize = 4;
+const _: () = assert!(
+    Opcode::MrcProbe.code() >> PROBE_BIT & 1 == 1
+        && Opcode::MrcWriteFirst.code() >> PROBE_BIT & 1 == 0
+        && Opcode::MrcWriteOnlyImm.code() >> PROBE_BIT & 1 == 0
+);
+
+/// A request in a lane.
+#[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
+struct Waiting {
+    /// It is an MRC data packet, so a transmit window has its record.
+    recorded: Bit,
+    departure: Departure,
+}
+
+/// Remembers the requests that a lane has accepted, and tells which one departs. They depart in order. A frame that is left out, because its payload cannot be read, departs, too.
+///
+/// Levels: 1 behind a block RAM.
+#[derive(LogicBlock, Default)]
+pub struct Departures {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+
+    /// The lane accepts a request.
+    pub accepted: FlowSnk<TxRequest>,
+    /// The frame of the oldest request begins.
+    pub begins: Signal<In, Bit>,
+    /// High for one cycle: an MRC data packet departs.
+    pub departs: FlowSrc<Departure>,
+
+    waiting: BlockFifo<Waiting, REQUEST_ADDRESS, REQUEST_COUNT>,
+}
+
+impl Logic for Departures {
+    #[hdl]
+    fn update(&mut self) {
+        clock_reset!(self, waiting);
+        let request = self.accepted.record.val();
+        let opcode = request.opcode;
+        let is_mrc = opcode.get_bits::<3>(5) == (u64::from(Opcode::MrcProbe.code() >> 5));
+        self.waiting.in_.valid.next = self.accepted.valid.val();
+        self.waiting.in_.data.next = Waiting {
+            recorded: is_mrc & !opcode.get_bit(PROBE_BIT),
+            departure: Departure {
+                odd: request.qp.get_bit(0),
+                block: request.block,
+                slot: request.psn.get_bits::<5>(0),
+            },
+        };
+        assert!(
+            !self.accepted.valid.val() | self.waiting.in_.ready.val(),
+            "more requests in the lane than headers"
+        );
+        self.waiting.out.ready.next = self.begins.val();
+        let oldest = self.waiting.out.data.val();
+        self.departs.valid.next = self.begins.val() & oldest.recorded;
+        self.departs.record.next = oldest.departure;
+    }
+}

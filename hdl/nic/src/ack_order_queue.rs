@@ -1,7 +1,7 @@
 //! Queue of outcomes that wait until their payload has left.
 
 use hdl_macros::{clock_reset, hdl, hdl_fn, join};
-use hdl_primitives::{BypassRam, CutThroughFifo, Snk};
+use hdl_primitives::{CutThroughFifo, QuickBypassRam, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::dma::FlushedBatch;
 use stellar_wire::hw::receive::RxOutcome;
@@ -94,7 +94,7 @@ pub struct AckOrderQueue<const Q: usize = 10> {
     pub outcome: Signal<Out, RxOutcome>,
     pub out_ready: Signal<In, Bit>,
 
-    lasts: BypassRam<LastOutcomes, Q>,
+    lasts: QuickBypassRam<LastOutcomes, Q>,
     numbered: DFF<Bit>,
     arrived: DFF<RxOutcome>,
     arrived_placed: DFF<Bit>,

@@ -18,6 +18,7 @@ use stellar_wire::hw::messages::{Completion, WqeFetch, WqeFetched};
 use stellar_wire::hw::read::ReadCommand;
 use stellar_wire::hw::requester::{ControlPacket, TxAnswer};
 use stellar_wire::hw::tables::TableWrite;
+use stellar_wire::hw::window::Departure;
 use stellar_wire::hw::Qpn;
 
 use crate::fence_control::FenceControl;

@@ -6,10 +6,11 @@
 //! | [`BlockRam`] | RAMB36 | 1 | the old contents |
 //! | [`BypassRam`] | RAMB36, compare and mux behind it | 1 | the new contents |
 //! | [`RowRam`] | RAMB36, or URAM288 if it is deep | 1 | the old contents or the new ones |
+//! | [`QuickRam`], [`QuickBypassRam`] | those of [`RowRam`] and [`BypassRam`], but an URAM288 only above 2^14 words | 1 | as those |
 //! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents or the new ones |
 //!
 //! A [`RowRam`] or [`BypassRam`] of at least 2^13 words of 64 bits, or of 2^12 words of 128 bits, is an UltraRAM, whose output register is left out: eight block RAMs
-//! hold as much as one.
+//! hold as much as one. The data of an UltraRAM come a LUT level later, so rows on which much depends in the same cycle are in a [`QuickRam`] or [`QuickBypassRam`].
 //!
 //! The two ports of an UltraRAM act one after the other in a cycle, and synthesis chooses which of them reads. So a block must not depend on what a collision
 //! gives. In simulation it gives the new contents at half of the addresses, those with an odd number of ones, and the old ones at the others.
@@ -37,8 +38,8 @@ pub trait Style: 'static {
     const BYPASS: bool = false;
     /// Whether such a read may give either the old data or the new data.
     const EITHER: bool = false;
-    /// Whether a deep memory is an UltraRAM.
-    const DEEP_IS_ULTRA: bool = false;
+    /// Address bits from which a deep memory is an UltraRAM ([`is_deep`]).
+    const ULTRA_FROM: usize = usize::MAX;
 }
 
 /// Distributed RAM in LUTs.
@@ -51,6 +52,10 @@ pub struct Block36;
 pub struct Bypassed;
 /// Block RAM, or UltraRAM.
 pub struct Row;
+/// Block RAM up to 2^14 words, UltraRAM above.
+pub struct Quick;
+/// The same, whose reads see the write of the same cycle.
+pub struct QuickBypassed;
 /// UltraRAM.
 pub struct Ultra;
 
@@ -68,14 +73,31 @@ impl Style for Bypassed {
     const RAM_STYLE: &'static str = "block";
     const LATENCY: usize = 1;
     const BYPASS: bool = true;
-    const DEEP_IS_ULTRA: bool = true;
+    const ULTRA_FROM: usize = 0;
 }
 
 impl Style for Row {
     const RAM_STYLE: &'static str = "block";
     const LATENCY: usize = 1;
     const EITHER: bool = true;
-    const DEEP_IS_ULTRA: bool = true;
+    const ULTRA_FROM: usize = 0;
+}
+
+/// Address bits of a quick memory that is an UltraRAM.
+const NOT_QUICK: usize = 15;
+
+impl Style for Quick {
+    const RAM_STYLE: &'static str = "block";
+    const LATENCY: usize = 1;
+    const EITHER: bool = true;
+    const ULTRA_FROM: usize = NOT_QUICK;
+}
+
+impl Style for QuickBypassed {
+    const RAM_STYLE: &'static str = "block";
+    const LATENCY: usize = 1;
+    const BYPASS: bool = true;
+    const ULTRA_FROM: usize = NOT_QUICK;
 }
 
 impl Style for Ultra {
@@ -92,10 +114,14 @@ pub type BlockRam<T, const A: usize> = Ram<T, A, Block36>;
 pub type BypassRam<T, const A: usize> = Ram<T, A, Bypassed>;
 /// Data one cycle after the address. A read of the address written in the same cycle gives the old contents or the new ones. For a row of each queue pair.
 pub type RowRam<T, const A: usize> = Ram<T, A, Row>;
+/// As [`RowRam`], for rows on which much depends in the cycle in which they come.
+pub type QuickRam<T, const A: usize> = Ram<T, A, Quick>;
+/// As [`BypassRam`], for rows on which much depends in the cycle in which they come.
+pub type QuickBypassRam<T, const A: usize> = Ram<T, A, QuickBypassed>;
 /// Data two cycles after the address. A read of the address written in the same cycle gives the old contents or the new ones.
 pub type UltraRam<T, const A: usize> = Ram<T, A, Ultra>;
 
-/// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`RowRam`], [`UltraRam`].
+/// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`RowRam`], [`QuickRam`], [`QuickBypassRam`], [`UltraRam`].
 #[derive(LogicBlock)]
 pub struct Ram<T: Synth, const A: usize, S: Style> {
     pub clock: Signal<In, Clock>,
@@ -210,7 +236,7 @@ const fn is_deep(address_bits: usize, word_bits: usize) -> bool {
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     /// Value of Vivado's `ram_style` attribute.
     fn ram_style() -> &'static str {
-        if S::DEEP_IS_ULTRA && is_deep(A, T::BITS) {
+        if A >= S::ULTRA_FROM && is_deep(A, T::BITS) {
             Ultra::RAM_STYLE
         } else {
             S::RAM_STYLE

@@ -41,7 +41,7 @@ fn sees_mutants(name: &str) {
     let design = named(name).unwrap().design().unwrap();
     let tools = Tools::default();
     let limits = Limits {
-        depth: 12,
+        depth: 14,
         seconds: 5,
     };
     let found = mutants::search(&design, directory.path(), &tools, limits, &mut |_, _| {}).unwrap();

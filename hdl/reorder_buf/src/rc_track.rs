@@ -1,7 +1,7 @@
 //! Reliable connection order: expected PSN, message in progress, running address.
 
 use hdl_macros::hdl;
-use hdl_primitives::{BypassRam, TokenFlowSnk, TokenFlowSrc};
+use hdl_primitives::{QuickBypassRam, TokenFlowSnk, TokenFlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{AddressedToken, QpToken, RcClass};
 use stellar_wire::hw::frame::{DropReason, Position};
@@ -84,7 +84,7 @@ pub struct RcTrack<const Q: usize = 10> {
     pub in_: TokenFlowSnk<QpToken>,
     pub out: TokenFlowSrc<AddressedToken>,
 
-    states: BypassRam<RcState, Q>,
+    states: QuickBypassRam<RcState, Q>,
     looked_up_valid: DFF<Bit>,
     looked_up: DFF<LookupReg>,
     compared_valid: DFF<Bit>,

@@ -14,7 +14,7 @@ use stellar_wire::hw::{Qpn, QPN_BITS};
 ///
 /// A queue pair leaves in the cycle after it was taken, so one may be taken every second cycle. One that is named meanwhile is still queued: whoever took it looks for its work later.
 ///
-/// The queue never overflows, so it has no back-pressure. Levels: 5 (memories of `K` bits).
+/// A queue pair enters in the cycle after it was named, because the memories of many queue pairs take long. The queue never overflows, so it has no back-pressure. Levels: 5 (memories of 1,024 bits), 7 (of 32,768).
 #[derive(LogicBlock, Default)]
 pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
     _parameters: Checked<Self>,
@@ -28,6 +28,9 @@ pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
 
     pub out: QpSrc,
 
+    /// A queue pair was named in the last cycle.
+    named: DFF<Bit>,
+    named_qp: DFF<Bits<Q>>,
     /// The top bit is that of `raised`, which `lowered` becomes when the queue pair leaves.
     queue: BlockFifo<Bits<C>, Q, C>,
     raised: LutRam<Bit, Q>,
@@ -53,18 +56,20 @@ impl<const Q: usize, const C: usize, const K: usize> Parameters for WakeQueue<Q,
 impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, taken, clearing, planes, sweep);
+        dff_setup!(self, clock, named, named_qp, taken, clearing, planes, sweep);
         clock!(self, clock, raised, lowered);
         clock_reset!(self, queue);
         let clearing = self.clearing.q.val();
         let sweep = self.sweep.q.val();
 
         // add
-        let named = self.in_valid.val() & !clearing;
+        self.named.d.next = self.in_valid.val() & !clearing & !self.reset.val();
+        self.named_qp.d.next = self.in_qp.val().get_bits::<Q>(0);
+        let named = self.named.q.val();
         let sweeping = !sweep.get_bit(Q);
         let swept = sweeping & !named;
         let qp = if named {
-            self.in_qp.val().get_bits::<Q>(0)
+            self.named_qp.q.val()
         } else {
             sweep.get_bits::<Q>(0)
         };

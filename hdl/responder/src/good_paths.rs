@@ -1,7 +1,7 @@
 //! The newest entropy values of good paths to the peer (reference: `ReversePaths`).
 
 use hdl_macros::hdl;
-use hdl_primitives::{BypassRam, ReverseEvSnk};
+use hdl_primitives::{QuickBypassRam, ReverseEvSnk};
 use rust_hdl::prelude::*;
 use stellar_wire::time::CONTROL_PATH_EPOCH_LOG2;
 
@@ -28,8 +28,8 @@ pub struct GoodPaths<const Q: usize> {
     pub plane: Signal<In, Bit>,
     pub path: Signal<Out, FoundPath>,
 
-    plane_0: BypassRam<GoodPath, Q>,
-    plane_1: BypassRam<GoodPath, Q>,
+    plane_0: QuickBypassRam<GoodPath, Q>,
+    plane_1: QuickBypassRam<GoodPath, Q>,
     /// This epoch and the one before, one cycle late.
     epoch: DFF<Epoch>,
     epoch_before: DFF<Epoch>,

@@ -1,7 +1,7 @@
 //! Reads the queue pair context of each token, and checks the packet against it.
 
 use hdl_macros::{hdl, hdl_fn};
-use hdl_primitives::{RowRam, TokenFlowSnk, TokenFlowSrc};
+use hdl_primitives::{QuickRam, TokenFlowSnk, TokenFlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::core::{CoreToken, QpToken, TokenKind};
 use stellar_wire::hw::frame::DropReason;
@@ -55,7 +55,7 @@ pub struct QpFetch<const Q: usize = 10> {
     pub out: TokenFlowSrc<QpToken>,
     pub clearing: Signal<Out, Bit>,
 
-    contexts: RowRam<QpContext, Q>,
+    contexts: QuickRam<QpContext, Q>,
     /// Contexts that were cleared; bit `Q` is set when all are.
     swept: DFF<Bits<{ QPN_BITS + 1 }>>,
     looked_up_valid: DFF<Bit>,

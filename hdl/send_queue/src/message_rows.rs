@@ -1,7 +1,7 @@
 //! The rows of the message table.
 
 use hdl_macros::{clock, hdl};
-use hdl_primitives::ram::RowRam;
+use hdl_primitives::ram::{QuickRam, RowRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::messages::SendQueueConfig;
 use stellar_wire::hw::Qpn;
@@ -33,7 +33,7 @@ pub struct MessageRows<const Q: usize, const B: usize> {
     pub configures: Signal<In, Bit>,
     pub configured: Signal<In, SendQueueConfig>,
 
-    rows: RowRam<QueueRow, Q>,
+    rows: QuickRam<QueueRow, Q>,
     queues: RowRam<SendQueueConfig, Q>,
     cleared: DFF<Qpn>,
 }

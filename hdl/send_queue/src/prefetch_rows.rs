@@ -1,7 +1,7 @@
 //! The rows of the prefetch, and what the message table sees of them.
 
 use hdl_macros::{clock, hdl};
-use hdl_primitives::ram::{BlockRam, RowRam};
+use hdl_primitives::ram::{BlockRam, QuickRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::Qpn;
 
@@ -25,7 +25,7 @@ pub struct PrefetchRows<const Q: usize> {
     pub look_qp: Signal<In, Bits<Q>>,
     pub look: Signal<Out, Look>,
 
-    rows: RowRam<PrefetchState, Q>,
+    rows: QuickRam<PrefetchState, Q>,
     looks: BlockRam<Look, Q>,
 }
 

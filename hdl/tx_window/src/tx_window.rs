@@ -1,7 +1,7 @@
 //! The transmit window, a functional unit of the requester.
 
 use hdl_macros::{clock, clock_reset, hdl, join};
-use hdl_primitives::ram::RowRam;
+use hdl_primitives::ram::QuickRam;
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::window::{
@@ -66,7 +66,7 @@ pub struct TxWindow<const Q: usize = 9, const B: usize = 9, const S: usize = 12>
     /// A block is free.
     pub has_free: Signal<Out, Bit>,
 
-    rows: RowRam<WindowRow, Q>,
+    rows: QuickRam<WindowRow, Q>,
     blocks: BlockMemory<B>,
     free: FreeList<B>,
     sent: SentAccess<B, S>,

@@ -1,4 +1,4 @@
-//! How much of the round trip that congestion control sees is the sender's own: the read of the payload, and what waits at its ports.
+//! The round trip that congestion control sees has nothing of the sender's own: neither the read of the payload, nor what waits at its ports.
 
 use sim_nic::RtlNic;
 use sim_world::transfer::{run, Run, Transfer};
@@ -11,10 +11,9 @@ const MESSAGE_PACKETS: u32 = 32;
 const BYTES: u32 = 8 << 20;
 /// Time limit of a run: 10 ms.
 const LIMIT: u64 = 10_000_000_000;
-/// What waits at a port that is busy takes this long at least, in picoseconds; and at most: 8 KiB and a burst of 16 KiB in each of two engines, and 64 KiB of payload
-/// with a header for each packet of 256 bytes, at 200 Gb/s.
-const LEAST: u64 = 700_000;
-const MOST: u64 = ((2 * (8 + 16) + 64) << 10) * 362 / 256 * 8 * 5;
+/// Ports that are busy add one read of the receiver's memory to a median at most, and this, in picoseconds: a SACK waits for a flush read behind its payload, and that for
+/// one that is under way.
+const MOST: u64 = 300_000;
 
 /// Round trips of the first queue pair, in picoseconds, shortest first.
 struct Seen {
@@ -89,7 +88,7 @@ fn micros(time: u64) -> f64 {
 }
 
 #[test]
-fn a_round_trip_contains_what_waits_at_the_own_port() {
+fn a_round_trip_contains_nothing_that_waits_at_the_own_port() {
     println!("read, MTU, queue pairs: alone, busy (median, longest) us; window; Gb/s");
     for read_latency in [600_000, 1_500_000] {
         for mtu_log2 in [12, 10, 8] {
@@ -107,8 +106,10 @@ fn a_round_trip_contains_what_waits_at_the_own_port() {
                     seen.window,
                     seen.gbps,
                 );
-                assert!(median > alone + LEAST, "the own queue does not show");
-                assert!(longest < alone + MOST, "more waits than the queues hold");
+                assert!(
+                    median < alone + read_latency + MOST,
+                    "the own queue shows"
+                );
             }
         }
     }

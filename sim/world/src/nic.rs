@@ -2,7 +2,7 @@
 
 use sim_net::Time;
 use stellar_transport::endpoint::{
-    ConfigError, DoorbellError, Endpoint, EndpointConfig, QpConfig, TableWriteError,
+    ConfigError, DoorbellError, Endpoint, EndpointConfig, QpConfig, SentFrame, TableWriteError,
 };
 use stellar_transport::rx::{Counters, TableWrite};
 use stellar_transport::time::Ticks;
@@ -120,7 +120,7 @@ pub trait NicKind: Nic + Sized {
 ///
 /// The reference has the complete frame when it decides to send it, but a NIC has to read the payload over PCIe first. So a frame with payload leaves
 /// after a read. The read waits for earlier reads of the same port (each port has a PCIe endpoint of its own), takes the time of its bytes at the
-/// bandwidth, and completes after the latency. As in hardware, decisions are made when the read is requested, so measured round trips include reads.
+/// bandwidth, and completes after the latency. As in hardware, decisions are made when the read is requested, and measured round trips begin when the frame leaves.
 /// Frames without payload do not wait. Writes and reads of work queue entries take no time.
 pub struct ReferenceNic {
     endpoint: Endpoint<HostMemory>,
@@ -177,7 +177,7 @@ impl Nic for ReferenceNic {
     }
 
     fn poll_transmit(&mut self, port: usize, now: Time) -> Option<Outgoing> {
-        let frame = self.endpoint.poll_transmit(port, Ticks::from_ps(now))?;
+        let SentFrame { qp, psn, frame } = self.endpoint.poll_sent(port, Ticks::from_ps(now))?;
         let payload = crate::packet::payload_bytes(&frame);
         if payload == 0 {
             return Some(Outgoing {
@@ -189,9 +189,11 @@ impl Nic for ReferenceNic {
         let start = self.busy_until[port].max(now);
         let end = start + self.reads.transfer_time(payload);
         self.busy_until[port] = end;
+        let ready = end + self.reads.latency;
+        self.endpoint.departed(qp, psn, port, Ticks::from_ps(ready));
         Some(Outgoing {
             frame,
-            ready: end + self.reads.latency,
+            ready,
             next: end,
         })
     }

@@ -64,3 +64,4 @@ pub use stellar_wire::config::{
     ConfigError, EndpointConfig, ImmConfig, Peer, PlaneAddress, QpConfig, TenantShare,
     TenantShareError, TransportConfig, PAGES, PORTS,
 };
+pub use transmit::SentFrame;

@@ -4,6 +4,7 @@ use super::departure::{Leaving, Line};
 use super::framing::FrameSpec;
 use super::{Departure, Endpoint, Memory, MemoryFault, Packet, PayloadPolicy};
 use crate::requester::{Payload, RequestPacket};
+use crate::rx::Psn;
 use crate::time::Ticks;
 use stellar_wire::rows::wire_cost;
 
@@ -13,10 +14,24 @@ struct Outgoing {
     request: Option<RequestPacket>,
 }
 
+/// A frame for a port.
+pub struct SentFrame {
+    /// The queue pair that sends it.
+    pub qp: u32,
+    pub psn: Psn,
+    /// From the destination MAC address to the iCRC.
+    pub frame: Vec<u8>,
+}
+
 impl<M: Memory> Endpoint<M> {
     /// The next frame for a port that is free now: acknowledgements first, then packets of the queue pairs in turn. `None` stays so until
     /// something is received or posted, or a timer expires.
     pub fn poll_transmit(&mut self, port: usize, now: Ticks) -> Option<Vec<u8>> {
+        self.poll_sent(port, now).map(|sent| sent.frame)
+    }
+
+    /// As [`Self::poll_transmit`], with the packet's names, for a port that reports when it leaves ([`Self::departed`]).
+    pub fn poll_sent(&mut self, port: usize, now: Ticks) -> Option<SentFrame> {
         loop {
             let outgoing = self.next_packet(port, now, |line, leaving| Outgoing {
                 departure: line.departure_of(&leaving, now),
@@ -29,10 +44,19 @@ impl<M: Memory> Endpoint<M> {
             match self.frame(port, &outgoing)? {
                 Ok(frame) => {
                     self.count_sent(port, &outgoing.departure.packet);
-                    return Some(frame);
+                    let psn = outgoing.departure.packet.psn();
+                    return Some(SentFrame { qp, psn, frame });
                 }
                 Err(_) => self.unreadable(qp, outgoing.request.and_then(|packet| packet.slot)),
             }
+        }
+    }
+
+    /// The frame of a data packet of a queue pair leaves by a port at time `at`. Round trips of MRC packets begin there; a packet of which nothing is said leaves when
+    /// it is polled.
+    pub fn departed(&mut self, qp: u32, psn: Psn, port: usize, at: Ticks) {
+        if let Some(qp) = self.qps.get_mut(qp) {
+            qp.requester.departed(psn, port as u8, at);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Compares memories in Verilog with their rust-hdl simulation: latency, and reads of the word that is being written.
-use hdl_primitives::{BlockRam, BypassRam, LutRam, RowRam, UltraRam};
+use hdl_primitives::{BlockRam, BypassRam, LutRam, QuickBypassRam, QuickRam, RowRam, UltraRam};
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use hdl_testkit::library;
 use hdl_verilog::emit;
@@ -129,6 +129,8 @@ behaves!(lut_ram, LutRam, latency 0, collisions OLD, style "distributed");
 behaves!(block_ram, BlockRam, latency 1, collisions OLD, style "block");
 behaves!(bypass_ram, BypassRam, latency 1, collisions NEW, style "block");
 behaves!(row_ram, RowRam, latency 1, collisions EITHER, style "block");
+behaves!(quick_ram, QuickRam, latency 1, collisions EITHER, style "block");
+behaves!(quick_bypass_ram, QuickBypassRam, latency 1, collisions NEW, style "block");
 behaves!(ultra_ram, UltraRam, latency 2, collisions EITHER, style "ultra");
 
 /// Where either may come, so that no block relies on one of them. A netlist has what synthesis chose.
@@ -151,12 +153,19 @@ macro_rules! text {
 
 #[test]
 fn deep_and_wide_rows_are_in_ultra_ram() {
-    let ultra = [text!(RowRam<Bits<64>, 13>), text!(BypassRam<Bits<64>, 13>)];
+    let ultra = [
+        text!(RowRam<Bits<64>, 13>),
+        text!(BypassRam<Bits<64>, 13>),
+        text!(QuickRam<Bits<64>, 15>),
+        text!(QuickBypassRam<Bits<64>, 15>),
+    ];
     let block = [
         text!(RowRam<Bits<63>, 13>),
         text!(RowRam<Bits<64>, 12>),
         text!(BypassRam<Bits<63>, 13>),
         text!(BlockRam<Bits<64>, 13>),
+        text!(QuickRam<Bits<200>, 14>),
+        text!(QuickBypassRam<Bits<200>, 14>),
     ];
     assert!(ultra.iter().all(|text| text.contains("\"ultra\"")));
     assert!(block.iter().all(|text| text.contains("\"block\"")));

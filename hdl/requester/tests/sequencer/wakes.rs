@@ -30,6 +30,8 @@ proptest! {
         let mut seen = Vec::new();
         // It is queued until the cycle after it was taken.
         let mut leaving = None;
+        // It enters in the cycle after it was named.
+        let mut entering = None;
         let quiet = std::iter::repeat_n((None, true), 40);
         for (at, (named, ready)) in steps.iter().copied().chain(quiet).enumerate() {
             if toggle.is_some_and(|toggle| at >= toggle) {
@@ -44,7 +46,8 @@ proptest! {
                 seen.push(model.get_u64(out_qp));
             }
             let is_new = |qp: &u64| !waiting.contains(qp) && leaving != Some(*qp);
-            if let Some(qp) = named.filter(|qp| toggle.is_none() && is_new(qp)) {
+            let enters = std::mem::replace(&mut entering, named);
+            if let Some(qp) = enters.filter(|qp| toggle.is_none() && is_new(qp)) {
                 waiting.push_back(qp);
             }
             leaving = None;

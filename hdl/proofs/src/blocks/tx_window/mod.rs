@@ -14,7 +14,9 @@ use hdl_tx_window::blocks::{last_place_before, place_of, psn_at, unacknowledged}
 use hdl_tx_window::step::Step;
 use hdl_tx_window::TxWindow;
 use rust_hdl::prelude::*;
-use stellar_wire::hw::window::{SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse};
+use stellar_wire::hw::window::{
+    Departure, SackVerdict, SentPacket, WindowOp, WindowRequest, WindowResponse,
+};
 
 use follow::{OperationTimer, PoolFollower, WindowFollower};
 use inner::WindowInsideSnk;
@@ -38,6 +40,8 @@ pub struct TxWindowProof {
     pub request: Snk<WindowRequest>,
     pub response: FlowSrc<WindowResponse>,
     pub sent_packet: FlowSnk<SentPacket>,
+    pub departs: [FlowSnk<Departure>; 2],
+    pub now: Signal<In, Bits<32>>,
     pub inner_window: WindowInsideSnk,
     /// The queue pair that is watched, and the MPR of its peer.
     pub watched: Signal<In, Bit>,
@@ -115,6 +119,7 @@ impl Logic for TxWindowProof {
         clock!(self, clock, pool, windows, timer);
         clock_reset!(self, window);
         join!(self, request => window.request, window.response => response, sent_packet => window.sent_packet);
+        join!(self, departs[0] => window.departs[0], departs[1] => window.departs[1], now => window.now);
         let watched = self.watched.val();
         let mpr = self.mpr.val();
         self.started.d.next = true;

@@ -7,6 +7,8 @@ use rust_hdl::prelude::*;
 #[bundle]
 pub struct QueueInsideSrc {
     pub taken: Signal<Out, Bit>,
+    pub named: Signal<Out, Bit>,
+    pub named_qp: Signal<Out, Bits<2>>,
     pub clearing: Signal<Out, Bit>,
     pub planes: Signal<Out, Bits<2>>,
     pub sweep: Signal<Out, Bits<3>>,

@@ -58,6 +58,8 @@ pub struct WakeQueueProof {
     planes: DFF<Bits<2>>,
     /// A port changed since reset, so every queue pair was added.
     swept: DFF<Bit>,
+    /// The watched queue pair was named in the last cycle, so it is added in this one.
+    entering: DFF<Bit>,
     /// The watched queue pair was added and has not left since.
     added: DFF<Bit>,
     /// It was taken in the last cycle.
@@ -72,7 +74,7 @@ impl Logic for WakeQueueProof {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, before, started, planes, swept, added, passed, silent);
-        dff_setup!(self, clock, cleared, taken);
+        dff_setup!(self, clock, cleared, entering, taken);
         clock_reset!(self, queue);
         self.queue.in_valid.next = self.in_valid.val();
         self.queue.in_qp.next = self.in_qp.val();
@@ -89,7 +91,8 @@ impl Logic for WakeQueueProof {
             self.cleared.d.next = self.cleared.q.val() + 1;
         }
         let named = self.in_valid.val() & (self.in_qp.val().get_bits::<2>(0) == watched);
-        let adds = is_cleared & named & !self.taken.q.val();
+        self.entering.d.next = is_cleared & named;
+        let adds = self.entering.q.val() & !self.taken.q.val();
         let offered = self.queue.out.valid.val();
         let is_watched = self.queue.out.qp.val() == bit_cast::<QPN_BITS, 2>(watched);
         let leaves = offered & self.out.ready.val();
@@ -168,7 +171,8 @@ impl Logic for WakeQueueProof {
                 & (!head_read | (held.any() & (first == head_entry)))
                 & (!takes | head_read));
 
-        let is_empty = !held.any() & !head_read & !takes;
+        let enters = self.inner_queue.named.val();
+        let is_empty = !held.any() & !head_read & !takes & !enters;
         let mut is_clear = true;
         for i in 0..4 {
             let seen = (bits::<3>(i as u64) < sweep) & (raised.get_bit(i) | lowered.get_bit(i));
@@ -183,6 +187,7 @@ impl Logic for WakeQueueProof {
         };
         self.holds_members.next = !started | clearing | (once & (members == queued));
 
+        let watched_enters = enters & (self.inner_queue.named_qp.val() == watched);
         let is_queued = !clearing & queued.get_bit(watched.index());
         let leaving = takes & is_first;
         let swept = self.swept.q.val();
@@ -194,6 +199,7 @@ impl Logic for WakeQueueProof {
         };
         self.holds_watched.next = !started
             | ((self.taken.q.val() == leaving)
+                & (self.entering.q.val() == watched_enters)
                 & (!added | (is_queued & !leaving & (passed <= left)))
                 & (added | (!passed.any() & !self.silent.q.val().any()))
                 & (!self.silent.q.val().any() | (head_read & !takes))
@@ -206,6 +212,7 @@ impl Logic for WakeQueueProof {
         if self.reset.val() {
             self.cleared.d.next = bits(0);
             self.added.d.next = false;
+            self.entering.d.next = false;
             self.taken.d.next = false;
             self.swept.d.next = false;
             self.passed.d.next = bits(0);

@@ -24,7 +24,8 @@ pub use stellar_wire::config::{Backoff, Policy, SkipScope};
 pub struct PathAttributes {
     /// log2 of the path MTU in bytes: 8 (256) to 13 (8,192).
     pub mtu_log2: u8,
-    /// Round trip of a packet without other traffic. It includes PCIe at both ends.
+    /// Round trip of a packet without other traffic. It includes PCIe at both ends, because the window has to cover the read of the payload. The round trips that the card
+    /// measures begin behind that read, and the shortest of them replaces this one as the base of delays.
     pub base_rtt: Duration,
     /// Rate of the planes together.
     pub gbps: u32,

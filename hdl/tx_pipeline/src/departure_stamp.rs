@@ -1,24 +1,12 @@
-//! The time stamp of a probe of the path policy, which is that of its departure.
+//! The time stamp of a probe that has that of its departure.
 
 use hdl_macros::hdl_fn;
 use rust_hdl::prelude::*;
 use stellar_wire::hw::layout::{peth, shift_bytes, tseth};
-use stellar_wire::hw::tx::TxPacket;
-use stellar_wire::mrc::Peth;
-use stellar_wire::{Bth, Header, Ipv4, Ipv6, Opcode, Udp};
+use stellar_wire::{Bth, Header, Ipv4, Ipv6, Udp};
 
 use crate::records::{FrameHeader, Nesting, FRAME_HEADER_BITS};
 use crate::wire_order::network_order;
-
-/// Bit of a probe's identifier that tail probes have.
-const TAIL_PROBE_BIT: usize = Peth::TAIL_PROBE.trailing_zeros() as usize;
-
-/// Returns whether a packet is stamped when it departs: a probe of the path policy is. A tail probe keeps the time of its selection, with which those of packets are compared.
-#[hdl_fn]
-pub fn is_stamped(packet: TxPacket) -> Bit {
-    (packet.bth.opcode == (u64::from(Opcode::MrcProbe.code())))
-        & !packet.extensions.peth.probe_id.get_bit(TAIL_PROBE_BIT)
-}
 
 /// Place of a probe's stamp in a frame: its first bit.
 const fn stamp_at(tagged: bool, encapsulated: bool, version6: bool) -> usize {

@@ -144,5 +144,6 @@ pub fn frame_record(
         } else {
             request.length
         },
+        stamped: !answering & request.stamped,
     }
 }

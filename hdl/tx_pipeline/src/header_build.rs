@@ -8,7 +8,6 @@ use stellar_wire::hw::tx::{TxBth, TxEthernet, TxIp, TxPacket, TxSrv6};
 use stellar_wire::ip::PROTO_UDP;
 use stellar_wire::{Bth, Header, Ipv4, Ipv6, Udp};
 
-use crate::departure_stamp::is_stamped;
 use crate::extension_headers::{self, ExtensionHeaders, EXTENSION_BITS};
 use crate::frame_layout::{self, FrameLayouts};
 use crate::header_bytes::{
@@ -150,7 +149,7 @@ impl<const B: usize> Logic for HeaderBuild<B> {
         }
 
         let record = self.in_packet.val();
-        self.stamped_wait.data.next = is_stamped(record);
+        self.stamped_wait.data.next = record.stamped;
         self.extensions.in_opcode.next = record.bth.opcode;
         self.extensions.in_extensions.next = record.extensions;
         self.layouts.in_nesting.next = Nesting {

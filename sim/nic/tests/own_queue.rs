@@ -106,10 +106,7 @@ fn a_round_trip_contains_nothing_that_waits_at_the_own_port() {
                     seen.window,
                     seen.gbps,
                 );
-                assert!(
-                    median < alone + read_latency + MOST,
-                    "the own queue shows"
-                );
+                assert!(median < alone + read_latency + MOST, "the own queue shows");
             }
         }
     }

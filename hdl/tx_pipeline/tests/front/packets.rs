@@ -1,7 +1,6 @@
 //! Packets of every opcode the lane sends, with random fields.
 
 use hdl_testkit::equivalence::{Random, TestRng};
-use hdl_tx_pipeline::departure_stamp::is_stamped;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
@@ -26,10 +25,10 @@ impl TestPacket {
         bytes.expect("a frame")
     }
 
-    /// The bytes that leave if it is a request: a probe of the path policy has the time of its departure.
+    /// The bytes that leave if it is a request: a probe may have the time of its departure.
     pub fn sent(&self) -> Vec<u8> {
         let mut sent = self.clone();
-        if is_stamped(self.record) {
+        if self.record.stamped {
             sent.record.extensions.timestamp.value = u64::from(NOW).to_bits();
         }
         sent.frame()
@@ -105,6 +104,7 @@ pub fn fill(shape: Shape, rng: &mut TestRng) -> TestPacket {
             ..extensions(rng)
         },
         payload_length: (shape.payload_length as u64).to_bits(),
+        stamped: shape.opcode == Opcode::MrcProbe && rng.random(),
     };
     let payload = (0..shape.payload_length).map(|_| rng.random()).collect();
     TestPacket { record, payload }

@@ -8,7 +8,7 @@ use rust_hdl::prelude::*;
 use stellar_wire::host::Wqe;
 use stellar_wire::hw::requester::{TxAnswer, TxRequest};
 use stellar_wire::hw::tx::TxPacket;
-use stellar_wire::mrc::{Entropy, Peth};
+use stellar_wire::mrc::Entropy;
 use stellar_wire::{Opcode, RoceFrame};
 
 use crate::lane::bench::{Bench, Pace, NOW, WIDTHS};
@@ -28,11 +28,9 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
     let ext = record.extensions;
     let opcode = record.bth.opcode;
     let answers = [Opcode::RcAck, Opcode::MrcSack, Opcode::MrcNack];
-    // The lane stamps probes of the path policy.
-    if let Some(probe) = &mut frame.ext.peth {
-        if probe.probe_id & Peth::TAIL_PROBE == 0 {
-            probe.timestamp.tx_timestamp = NOW;
-        }
+    let stamped = frame.bth.opcode == Opcode::MrcProbe && rng.random();
+    if let Some(probe) = frame.ext.peth.as_mut().filter(|_| stamped) {
+        probe.timestamp.tx_timestamp = NOW;
     }
     let sent = frame.emit().expect("a frame");
     let packet = if answers.contains(&frame.bth.opcode) {
@@ -60,6 +58,7 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
                 retransmission: frame.bth.retransmit,
                 block: rng.random_range(0..1u64 << 10).to_bits(),
                 timestamp: ext.timestamp.value,
+                stamped,
                 meth: ext.meth,
                 reth: ext.reth,
                 immediate: ext.immediate,

@@ -200,6 +200,7 @@ impl Tables {
             retransmission: rng.random(),
             block: Bits::random(rng),
             timestamp: Bits::random(rng),
+            stamped: opcode == Opcode::MrcProbe && rng.random(),
             meth: TxMeth {
                 rqmsn: Bits::random(rng),
                 msn: Bits::random(rng),
@@ -227,7 +228,7 @@ impl Tables {
             meth: request.meth,
             timestamped: request.retransmission,
             timestamp: TxTimestamp {
-                value: if opcode == Opcode::MrcProbe && !request.probe_id.get_bit(8) {
+                value: if request.stamped {
                     u64::from(NOW).to_bits()
                 } else {
                     request.timestamp

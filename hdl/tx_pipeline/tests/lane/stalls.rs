@@ -75,15 +75,14 @@ fn a_packet_departs_when_its_frame_begins() {
     }
 }
 
-/// A probe of the path policy has the time of its departure, not that of when the lane took it.
+/// A probe that is stamped has the time of its departure, not that of when the lane took it.
 #[test]
 fn a_probe_is_stamped_when_it_departs() {
     for width in WIDTHS {
         let (tables, mut bench, mut rng) = setup(width, 10);
         bench.queue(requests(&tables, &mut rng, 60, 1024));
         let mut probe = tables.request_of(&mut rng, Opcode::MrcProbe, false, 0);
-        while matches!(&probe.packet, Packet::Request { request, .. } if request.probe_id.get_bit(8))
-        {
+        while matches!(&probe.packet, Packet::Request { request, .. } if !request.stamped) {
             probe = tables.request_of(&mut rng, Opcode::MrcProbe, false, 0);
         }
         bench.queue([probe]);

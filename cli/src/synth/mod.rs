@@ -66,6 +66,7 @@ const BLOCKS: &[&str] = &[
     "icrc_insert",
     "tx_frame_builder",
     "answer_queue",
+    "departures",
     "link_filter",
     "stuck_port",
     "tx_lane",

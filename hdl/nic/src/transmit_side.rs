@@ -228,7 +228,6 @@ impl<
         let now = self.cycles.q.val().get_bits::<32>(1);
         self.now.next = now;
         self.requester.now.next = now;
-        self.lanes.now.next = now.get_bits::<16>(0);
 
         // tables
         join!(

@@ -36,8 +36,6 @@ pub struct TxLanes<const P: usize, const W: usize, const N: usize, const B: usiz
     _parameters: Checked<Self>,
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
-    /// Low bits of the time, in ticks of 8 ns.
-    pub now: Signal<In, Bits<16>>,
     /// Bit p: the link of port p is up.
     pub port_up: Signal<In, Bits<2>>,
     /// A fence waits for what is before the ports, and the time after which a port that does not send is stuck: see [`StuckPort`].
@@ -96,7 +94,6 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
             _parameters: Default::default(),
             clock: Default::default(),
             reset: Default::default(),
-            now: Default::default(),
             port_up: Default::default(),
             fence_waits: Default::default(),
             stuck_timeout: Default::default(),
@@ -146,7 +143,6 @@ impl<const P: usize, const W: usize, const N: usize, const B: usize, const Q: us
             };
             join!(
                 self,
-                now => lanes[p].now,
                 answers[p].out => lanes[p].answer,
                 port_config[p] => lanes[p].port_config,
                 peer => lanes[p].peer,

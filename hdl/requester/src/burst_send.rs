@@ -225,7 +225,6 @@ impl Logic for BurstSend {
             // The transmit window knows it (`RequesterCore`).
             block: bits::<10>(0),
             timestamp: sender.now.get_bits::<16>(0),
-            stamped: false,
             meth: TxMeth {
                 rqmsn: message.rqmsn,
                 msn: message.msn,

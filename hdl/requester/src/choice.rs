@@ -28,8 +28,7 @@ pub struct Choice {
     pub starves: Bit,
 }
 
-/// Returns the probe of `state`. It names the PSN before `next_psn`. That of the path policy over MRC is stamped when it departs, as round trips of packets begin then. Those of packets over RC begin when
-/// they are selected, and a tail probe is compared with the times at which packets were. Levels: 2 and a carry chain.
+/// Returns the probe of `state`. It names the PSN before `next_psn`. Levels: 2 and a carry chain.
 #[hdl_fn]
 pub fn probe_packet(op: Op, next_psn: Psn, state: RequesterState) -> TxRequest {
     let tail = if state.probe_is_tail {
@@ -43,7 +42,6 @@ pub fn probe_packet(op: Op, next_psn: Psn, state: RequesterState) -> TxRequest {
         opcode: bits::<8>(Opcode::MrcProbe.code() as u64),
         psn: next_psn - 1,
         timestamp: op.now.get_bits::<16>(0),
-        stamped: !state.probe_is_tail & !op.settings.rc,
         probe_id: bit_cast::<16, 8>(state.probe_index) | tail,
         entropy: state.probe_entropy,
         ..TxRequest::default()

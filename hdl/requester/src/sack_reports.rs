@@ -31,7 +31,7 @@ pub fn path_report(
     let round_trip = if op.control.seth.probe_response {
         flight_time
     } else {
-        saturated_rtt(sack.rtt)
+        saturated_rtt(sack.age)
     };
     let ack = PathAckRecord {
         entropy: op.control.reflected,

@@ -4,7 +4,6 @@ use hdl_macros::hdl;
 use hdl_primitives::{ByteMask, ByteRotator, Checked, Parameters, Snk};
 use rust_hdl::prelude::*;
 
-use crate::departure_stamp::departing;
 use crate::records::{FrameHeader, FrameLayout, TxBeat};
 
 /// Cycles from a valid header to the first beat of its frame, if nothing stalls.
@@ -26,8 +25,6 @@ pub struct FrameAssembler<const W: usize, const N: usize, const B: usize> {
     /// Of an acknowledgement, which has no payload.
     pub answer: Snk<FrameHeader>,
     pub request: Snk<FrameHeader>,
-    /// Low bits of the time, in ticks of 8 ns: the stamp of requests that are stamped when they depart.
-    pub now: Signal<In, Bits<16>>,
 
     /// This and the following `payload_` signals connect to the outputs of [`crate::PayloadBuffer`], which describes them.
     pub payload_waiting: Signal<In, Bit>,
@@ -138,25 +135,22 @@ impl<const W: usize, const N: usize, const B: usize> Logic for FrameAssembler<W,
         let answers = self.answer.valid.val();
         let begins_request = self.request.valid.val() & complete & free & !answers;
         let begins = begins_request | (answers & free);
-        let answer = self.answer.record.val();
-        let layout_next = if answers {
-            answer.layout
+        let next = if answers {
+            self.answer.record.val()
         } else {
-            request.layout
+            request
         };
-        let departs = departing(request, self.now.val());
-        let bytes_next = if answers { answer.bytes } else { departs };
         self.answer.ready.next = free;
         self.request.ready.next = begins_request;
         self.payload_start.next = begins_request & has_payload;
         self.issued.next = issue;
         if begins {
             self.busy.d.next = true;
-            self.layout.d.next = layout_next;
+            self.layout.d.next = next.layout;
             // Headers never end with a beat, so the payload always begins behind the first byte of one.
-            let payload_at = layout_next.payload_at;
+            let payload_at = next.layout.payload_at;
             self.rotation.d.next = bits::<8>(0) - bit_cast::<8, 7>(payload_at);
-            self.headers.d.next = bytes_next;
+            self.headers.d.next = next.bytes;
             self.beat.d.next = bits(0);
         } else if moves {
             self.busy.d.next = !last & !failed;

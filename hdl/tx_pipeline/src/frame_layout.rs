@@ -141,8 +141,6 @@ impl<const B: usize> Logic for FrameLayouts<B> {
             icrc_at: bit_cast::<7, LENGTH_BITS>(icrc & at_mask),
             last_beat: bit_cast::<8, LENGTH_BITS>(last >> (B as u64)),
             last_bytes: bit_cast::<8, LENGTH_BITS>((last & at_mask) + 1),
-            // The headers know (`HeaderBuild`).
-            stamped: false,
         };
 
         self.out_udp_length.next = bit_cast::<16, 14>(self.udp_words.q.val()) << 2;

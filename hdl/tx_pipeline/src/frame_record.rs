@@ -144,6 +144,5 @@ pub fn frame_record(
         } else {
             request.length
         },
-        stamped: !answering & request.stamped,
     }
 }

@@ -76,7 +76,6 @@ pub struct HeaderBuild<const B: usize> {
     length_wait: Delay<Bits<16>, LENGTH_WAIT>,
     outer_wait: Delay<OuterFields, BUILT>,
     layout_wait: Delay<FrameLayout, LAYOUT_WAIT>,
-    stamped_wait: Delay<Bit, LATENCY>,
 
     /// Registers of the stage `packet`: the headers from the IP header on, and the fields of the headers in front of it.
     packet: DFF<Bits<768>>,
@@ -108,7 +107,6 @@ impl<const B: usize> Default for HeaderBuild<B> {
             length_wait: Default::default(),
             outer_wait: Default::default(),
             layout_wait: Default::default(),
-            stamped_wait: Default::default(),
             packet: Default::default(),
             packet_length: Default::default(),
             outer: Default::default(),
@@ -138,7 +136,7 @@ impl<const B: usize> Logic for HeaderBuild<B> {
             tseth_wait,
             length_wait
         );
-        clock!(self, clock, outer_wait, layout_wait, stamped_wait);
+        clock!(self, clock, outer_wait, layout_wait);
         for i in 0..LATENCY {
             self.valid[i].clock.next = self.clock.val();
             if i == 0 {
@@ -149,7 +147,6 @@ impl<const B: usize> Logic for HeaderBuild<B> {
         }
 
         let record = self.in_packet.val();
-        self.stamped_wait.data.next = record.stamped;
         self.extensions.in_opcode.next = record.bth.opcode;
         self.extensions.in_extensions.next = record.extensions;
         self.layouts.in_nesting.next = Nesting {
@@ -243,10 +240,7 @@ impl<const B: usize> Logic for HeaderBuild<B> {
 
         self.out_valid.next = self.valid[LATENCY - 1].q.val();
         self.out_header.next = FrameHeader {
-            layout: FrameLayout {
-                stamped: self.stamped_wait.delayed.val(),
-                ..self.layout_wait.delayed.val()
-            },
+            layout: self.layout_wait.delayed.val(),
             bytes: self.frame.q.val(),
         };
     }

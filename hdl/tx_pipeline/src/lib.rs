@@ -24,7 +24,6 @@
 #![forbid(unsafe_code)]
 
 pub mod answer_queue;
-pub mod departure_stamp;
 pub mod departures;
 pub mod extension_bytes;
 pub mod extension_headers;

@@ -49,8 +49,6 @@ pub struct FrameLayout {
     /// Last beat of the frame, and its bytes.
     pub last_beat: Bits<8>,
     pub last_bytes: Bits<8>,
-    /// The headers get the time when the frame begins ([`crate::departure_stamp`]).
-    pub stamped: Bit,
 }
 
 /// All headers of a frame, from the destination MAC address on, and its layout. Bytes beyond the headers are zero.

@@ -65,9 +65,6 @@ pub struct TxFrameBuilder<
     /// High for one cycle: the header of an acknowledgement left its FIFO.
     pub answer_freed: Signal<Out, Bit>,
 
-    /// Low bits of the time: see [`FrameAssembler`].
-    pub now: Signal<In, Bits<16>>,
-
     // Payload of packets that have any, in the order of their records, sooner or later than these: exactly
     // `payload_length` bytes. Byte 0 in lane 0; every beat full but the last.
     pub payload_valid: Signal<In, Bit>,
@@ -110,7 +107,6 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
             packet_answers: Default::default(),
             request_freed: Default::default(),
             answer_freed: Default::default(),
-            now: Default::default(),
             payload_valid: Default::default(),
             payload_data: Default::default(),
             payload_last: Default::default(),
@@ -180,7 +176,7 @@ impl<const W: usize, const N: usize, const B: usize, const A: usize, const C: us
         self.payload_ready.next = self.payload.in_ready.val();
 
         // Headers and payload to beats.
-        join!(self, now => assembler.now, requests.out => assembler.request, answers.out => assembler.answer);
+        join!(self, requests.out => assembler.request, answers.out => assembler.answer);
         self.request_freed.next =
             self.requests.out.valid.val() & self.assembler.request.ready.val();
         self.answer_freed.next = self.answers.out.valid.val() & self.assembler.answer.ready.val();

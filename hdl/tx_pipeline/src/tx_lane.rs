@@ -44,9 +44,6 @@ pub struct TxLane<
     /// Forgets everything but the addresses. Payload that is being read must have come before it ends.
     pub reset: Signal<In, Bit>,
 
-    /// Low bits of the time, in ticks of 8 ns.
-    pub now: Signal<In, Bits<16>>,
-
     // Configuration.
     pub port_config: Signal<In, PortConfig>,
     pub peer: QpRowFlowSnk<QpPeer>,
@@ -112,7 +109,6 @@ impl<
             self.request.valid.val() & self.packets.request.ready.val();
         join!(
             self,
-            now => frames.now,
             request.record => departures.accepted.record,
             frames.request_freed => departures.begins,
             departures.departs => departs,

@@ -23,8 +23,6 @@ pub struct TxRequest {
     pub block: Bits<10>,
     /// Time stamp in TSETH or PETH of MRC packets, in ticks of 8 ns.
     pub timestamp: Bits<16>,
-    /// A probe gets the time of its departure in place of it.
-    pub stamped: Bit,
     pub meth: TxMeth,
     pub reth: TxReth,
     pub immediate: Bits<32>,

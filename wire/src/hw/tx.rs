@@ -217,6 +217,4 @@ pub struct TxPacket {
     pub extensions: TxExtensions,
     /// Payload bytes without pad, 0 to [`MAX_PAYLOAD`](crate::mtu::MAX_PAYLOAD). With a larger value the frame is wrong.
     pub payload_length: Bits<14>,
-    /// A request whose PETH gets the time when its frame begins.
-    pub stamped: Bit,
 }

@@ -108,7 +108,6 @@ impl TxPacket {
             bth: bth_record(&frame.bth)?,
             extensions: extensions_record(&frame.ext),
             payload_length: narrow(frame.payload.len() as u64),
-            stamped: false,
         })
     }
 

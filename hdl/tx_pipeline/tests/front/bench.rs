@@ -7,7 +7,7 @@ use hdl_tx_pipeline::tx_frame_builder::{ANSWER_ADDRESS, REQUEST_ADDRESS};
 use hdl_tx_pipeline::{TxFrameBuilder1024, TxFrameBuilder512};
 use stellar_wire::hw::pack::to_words;
 
-use crate::front::packets::{TestPacket, NOW};
+use crate::front::packets::TestPacket;
 
 pub const WIDTHS: [usize; 2] = [512, 1024];
 
@@ -96,7 +96,6 @@ impl Front {
             left_out: 0,
             offered: false,
         };
-        front.dut.set("now", NOW.into());
         front.reset();
         front
     }

@@ -152,7 +152,6 @@ fn layout(rng: &mut TestRng, beat: u64) -> FrameLayout {
         icrc_at: rng.random_range(1..beat).to_bits(),
         last_beat: last_beat.to_bits(),
         last_bytes: rng.random_range(1..=beat).to_bits(),
-        stamped: rng.random(),
     }
 }
 
@@ -170,7 +169,6 @@ fn frame_assembler<const W: usize, const N: usize, const B: usize>(clocks: u64) 
             u.answer.record.next = header();
             u.request.valid.next = rng.random_bool(0.8);
             u.answer.valid.next = rng.random_bool(0.3);
-            u.now.next = Bits::random(rng);
             u.payload_waiting.next = rng.random_bool(0.9);
             u.payload_data.next = Bits::random(rng);
             u.payload_last.next = rng.random();

@@ -40,7 +40,7 @@ fn compare(width: usize, packets: &[(TestPacket, bool)], pace: Pace) {
     let readable: Vec<_> = packets.iter().filter(|entry| !unreadable(entry)).collect();
     assert_eq!(front.sent.len(), readable.len());
     for (i, (sent, (packet, _))) in front.sent.iter().zip(readable).enumerate() {
-        assert!(sent.bytes == packet.sent(), "frame {i} of {width} bits");
+        assert!(sent.bytes == packet.frame(), "frame {i} of {width} bits");
     }
 }
 

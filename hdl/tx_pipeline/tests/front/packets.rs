@@ -24,19 +24,7 @@ impl TestPacket {
         let bytes = frame.expect("a packet the lane sends").emit();
         bytes.expect("a frame")
     }
-
-    /// The bytes that leave if it is a request: a probe may have the time of its departure.
-    pub fn sent(&self) -> Vec<u8> {
-        let mut sent = self.clone();
-        if self.record.stamped {
-            sent.record.extensions.timestamp.value = u64::from(NOW).to_bits();
-        }
-        sent.frame()
-    }
 }
-
-/// The time of a front, which does not pass.
-pub const NOW: u16 = 0x3c5a;
 
 /// The form of a packet. Bits of `nesting`: tagged, encapsulated, IPv6.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +92,6 @@ pub fn fill(shape: Shape, rng: &mut TestRng) -> TestPacket {
             ..extensions(rng)
         },
         payload_length: (shape.payload_length as u64).to_bits(),
-        stamped: shape.opcode == Opcode::MrcProbe && rng.random(),
     };
     let payload = (0..shape.payload_length).map(|_| rng.random()).collect();
     TestPacket { record, payload }

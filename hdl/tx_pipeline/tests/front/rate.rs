@@ -110,7 +110,7 @@ fn a_frame_waits_for_all_of_its_payload() {
         assert!(front.sent.is_empty() && front.taken.len() == HEADERS);
         front.run(HEADERS + 20, 40_000, || Stimulus::FULL);
         for (sent, packet) in front.sent.iter().zip(&packets) {
-            assert_eq!(sent.bytes, packet.sent());
+            assert_eq!(sent.bytes, packet.frame());
         }
     }
 }
@@ -133,11 +133,11 @@ fn acknowledgements_pass_requests_that_wait_for_payload() {
             ..Stimulus::FULL
         });
         for (sent, packet) in front.sent.iter().zip(&answers) {
-            assert_eq!(sent.bytes, packet.sent());
+            assert_eq!(sent.bytes, packet.frame());
         }
         front.run(HEADERS + 99, 40_000, || Stimulus::FULL);
         for (sent, packet) in front.sent[100..].iter().zip(&requests) {
-            assert_eq!(sent.bytes, packet.sent());
+            assert_eq!(sent.bytes, packet.frame());
         }
     }
 }
@@ -163,7 +163,7 @@ fn a_mac_that_stops_stalls_everything_and_loses_nothing() {
         );
         front.run(HEADERS + 150, 20_000, || Stimulus::FULL);
         for (sent, packet) in front.sent.iter().zip(&packets) {
-            assert_eq!(sent.bytes, packet.sent());
+            assert_eq!(sent.bytes, packet.frame());
         }
     }
 }
@@ -189,7 +189,7 @@ fn a_reset_in_the_middle_of_frames_leaves_nothing_behind() {
                 front.step(Stimulus::FULL);
             }
             assert_eq!(front.sent.len(), 1, "reset after {cut} clocks");
-            assert_eq!(front.sent[0].bytes, packet.sent());
+            assert_eq!(front.sent[0].bytes, packet.frame());
         }
     }
 }

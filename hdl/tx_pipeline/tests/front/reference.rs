@@ -38,12 +38,7 @@ fn compare(width: usize, packets: &[TestPacket], pace: Pace) {
     let mut due = [VecDeque::new(), VecDeque::new()];
     for packet in packets {
         let answers = packet.payload.is_empty() && rng.random();
-        let frame = if answers {
-            packet.frame()
-        } else {
-            packet.sent()
-        };
-        due[usize::from(answers)].push_back((packet, frame));
+        due[usize::from(answers)].push_back((packet, packet.frame()));
         if answers {
             front.answer(packet);
         } else {

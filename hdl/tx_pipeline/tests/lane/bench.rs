@@ -16,8 +16,6 @@ use crate::lane::items::{Item, Packet};
 use crate::lane::memory::Memory;
 use crate::lane::routes::{vector_of, Tables, QP_BITS};
 
-/// The time of a bench, which does not pass.
-pub const NOW: u16 = 0xa5c3;
 pub const WIDTHS: [usize; 2] = [512, 1024];
 /// Cycles for which payload from memory may be delayed by inline payload in front of it.
 const TIMEOUT_CYCLES: u32 = 40;
@@ -121,7 +119,6 @@ impl Bench {
             left_out: 0,
             beats_asked: 0,
         };
-        bench.set_now(NOW);
         bench
             .dut
             .set_words("port_config", &to_words(tables.config()));
@@ -163,11 +160,6 @@ impl Bench {
         self.faults.clear();
         self.passing.clear();
         self.departing.clear();
-    }
-
-    /// Sets the time, which does not pass by itself. Frames are compared with those of [`NOW`].
-    pub fn set_now(&mut self, now: u16) {
-        self.dut.set("now", now.into());
     }
 
     pub fn queue(&mut self, items: impl IntoIterator<Item = Item>) {

@@ -11,13 +11,13 @@ use stellar_wire::hw::tx::TxPacket;
 use stellar_wire::mrc::Entropy;
 use stellar_wire::{Opcode, RoceFrame};
 
-use crate::lane::bench::{Bench, Pace, NOW, WIDTHS};
+use crate::lane::bench::{Bench, Pace, WIDTHS};
 use crate::lane::conversation::{conversation, tables, PAIRS};
 use crate::lane::items::{inline_data, segments, Item, Packet};
 
 /// The decisions about a packet, from its frame. Addresses, code points, P_Key and contexts are not among them: the tables must supply these.
 fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
-    let mut frame = RoceFrame::parse(bytes).expect("a frame of the reference");
+    let frame = RoceFrame::parse(bytes).expect("a frame of the reference");
     let record = TxPacket::from_frame(&frame).expect("a packet the lane sends");
     let (a, b) = PAIRS
         .into_iter()
@@ -28,11 +28,6 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
     let ext = record.extensions;
     let opcode = record.bth.opcode;
     let answers = [Opcode::RcAck, Opcode::MrcSack, Opcode::MrcNack];
-    let stamped = frame.bth.opcode == Opcode::MrcProbe && rng.random();
-    if let Some(probe) = frame.ext.peth.as_mut().filter(|_| stamped) {
-        probe.timestamp.tx_timestamp = NOW;
-    }
-    let sent = frame.emit().expect("a frame");
     let packet = if answers.contains(&frame.bth.opcode) {
         Packet::Answer(Box::new(TxAnswer {
             qp,
@@ -58,7 +53,6 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
                 retransmission: frame.bth.retransmit,
                 block: rng.random_range(0..1u64 << 10).to_bits(),
                 timestamp: ext.timestamp.value,
-                stamped,
                 meth: ext.meth,
                 reth: ext.reth,
                 immediate: ext.immediate,
@@ -81,7 +75,7 @@ fn item(card: usize, port: usize, bytes: &[u8], rng: &mut TestRng) -> Item {
     };
     Item {
         packet,
-        frame: sent,
+        frame: bytes.to_vec(),
     }
 }
 

@@ -15,7 +15,6 @@ use stellar_wire::{
 };
 
 use crate::extensions;
-use crate::lane::bench::NOW;
 use crate::lane::routes::{Tables, QPS};
 
 #[derive(Clone, Debug)]
@@ -200,7 +199,6 @@ impl Tables {
             retransmission: rng.random(),
             block: Bits::random(rng),
             timestamp: Bits::random(rng),
-            stamped: opcode == Opcode::MrcProbe && rng.random(),
             meth: TxMeth {
                 rqmsn: Bits::random(rng),
                 msn: Bits::random(rng),
@@ -228,11 +226,7 @@ impl Tables {
             meth: request.meth,
             timestamped: request.retransmission,
             timestamp: TxTimestamp {
-                value: if request.stamped {
-                    u64::from(NOW).to_bits()
-                } else {
-                    request.timestamp
-                },
+                value: request.timestamp,
                 // Ticks of 8 ns.
                 format: 1u64.to_bits(),
                 ..TxTimestamp::default()

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use stellar_wire::mtu::MAX_PAYLOAD;
 use stellar_wire::Opcode;
 
-use crate::lane::bench::{Bench, Pace, NOW, WIDTHS};
+use crate::lane::bench::{Bench, Pace, WIDTHS};
 use crate::lane::items::{Item, Packet};
 use crate::lane::routes::Tables;
 
@@ -72,27 +72,6 @@ fn a_packet_departs_when_its_frame_begins() {
             waited > 60,
             "{waited} cycles: nothing was in front of the last packet"
         );
-    }
-}
-
-/// A probe that is stamped has the time of its departure, not that of when the lane took it.
-#[test]
-fn a_probe_is_stamped_when_it_departs() {
-    for width in WIDTHS {
-        let (tables, mut bench, mut rng) = setup(width, 10);
-        bench.queue(requests(&tables, &mut rng, 60, 1024));
-        let mut probe = tables.request_of(&mut rng, Opcode::MrcProbe, false, 0);
-        while matches!(&probe.packet, Packet::Request { request, .. } if !request.stamped) {
-            probe = tables.request_of(&mut rng, Opcode::MrcProbe, false, 0);
-        }
-        bench.queue([probe]);
-        bench.set_now(!NOW);
-        while bench.taken.len() < 61 {
-            bench.step(Pace::FULL);
-        }
-        bench.set_now(NOW);
-        bench.run(Pace::FULL, 20_000);
-        assert_eq!(bench.sent.len(), 61);
     }
 }
 

@@ -74,7 +74,7 @@ impl MrcRequester {
             self.probe_answered(probe_id, seth.path_hint, round_trip, now);
             self.spray.index_of(seth.entropy)
         } else {
-            self.path_ack(seth, packets, round_trip, now)
+            self.path_ack(seth, packets, age, now)
         };
         if packets > 0 || known {
             self.last_rtt = round_trip.or(self.last_rtt);

@@ -37,15 +37,19 @@ pub struct Departures {
     pub accepted: FlowSnk<TxRequest>,
     /// The frame of the oldest request begins.
     pub begins: Signal<In, Bit>,
-    /// High for one cycle: an MRC data packet departs.
+    /// High for one cycle: an MRC data packet departed in the last cycle.
     pub departs: FlowSrc<Departure>,
 
     waiting: BlockFifo<Waiting, REQUEST_ADDRESS, REQUEST_COUNT>,
+    // Registers: a frame begins late in a cycle, and its departure is told to the other end of the card.
+    leaves: DFF<Bit>,
+    leaving: DFF<Departure>,
 }
 
 impl Logic for Departures {
     #[hdl]
     fn update(&mut self) {
+        dff_setup!(self, clock, leaves, leaving);
         clock_reset!(self, waiting);
         let request = self.accepted.record.val();
         let opcode = request.opcode;
@@ -65,7 +69,9 @@ impl Logic for Departures {
         );
         self.waiting.out.ready.next = self.begins.val();
         let oldest = self.waiting.out.data.val();
-        self.departs.valid.next = self.begins.val() & oldest.recorded;
-        self.departs.record.next = oldest.departure;
+        self.leaves.d.next = self.begins.val() & oldest.recorded & !self.reset.val();
+        self.leaving.d.next = oldest.departure;
+        self.departs.valid.next = self.leaves.q.val();
+        self.departs.record.next = self.leaving.q.val();
     }
 }

@@ -24,8 +24,8 @@ pub type TxLane1024 = TxLane<10, 1024, 128, 7, 9, 10>;
 /// For a lane of 512 bits and 1,024 queue pairs, with 32 KiB of payload.
 pub type TxLane512 = TxLane<10, 512, 64, 6, 9, 10>;
 
-/// Cycles from the departure of a packet to the first beat of its frame, if the MAC accepts all beats.
-pub const DEPARTURE_LATENCY: usize = frame_assembler::LATENCY + icrc_insert::LATENCY + 1;
+/// Cycles from the report of a packet's departure to the first beat of its frame, if the MAC accepts all beats.
+pub const DEPARTURE_LATENCY: usize = frame_assembler::LATENCY + icrc_insert::LATENCY;
 /// Cycles from an accepted acknowledgement to the first beat of its frame, if nothing is before it.
 pub const LATENCY: usize = tx_packet_builder::LATENCY + tx_frame_builder::ANSWER_LATENCY;
 
@@ -58,7 +58,7 @@ pub struct TxLane<
     pub payload: ReadDataSnk<W>,
     /// A request without payload in memory passed.
     pub passed: Signal<Out, EpochEnd>,
-    /// High for one cycle: the frame of an MRC data packet begins, whose record this names.
+    /// High for one cycle: the frame of an MRC data packet has begun, whose record this names.
     pub departs: FlowSrc<Departure>,
 
     // Payload that could not be read: the queue pair, the send queue index of the message, and where the payload is.

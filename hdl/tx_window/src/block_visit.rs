@@ -64,6 +64,8 @@ pub struct BlockVisit {
     pub end: Signal<Out, VisitEnd>,
 
     visit_held: DFF<Visit>,
+    /// Its block is the last one of the window.
+    last_held: DFF<Bit>,
     changed_held: DFF<Bit>,
     pending: DFF<Pending>,
     /// `Sack`: a packet that is not acknowledged was found; the window begins there.
@@ -78,6 +80,7 @@ impl Logic for BlockVisit {
             self,
             clock,
             visit_held,
+            last_held,
             changed_held,
             pending,
             una_found_held,
@@ -105,7 +108,7 @@ impl Logic for BlockVisit {
         };
         let any_wanted = visit.wanted.any();
         let una_found = goal.una_found | any_wanted;
-        let is_last = visit.place == self.last_place.val();
+        let is_last = self.last_held.q.val();
         let more = goes_on(visit, pending, goal) & !is_last;
         let answers_here = is_sack & is_answered_block(span, read.index);
         // The record of the answered packet is read while no bank reads another one.
@@ -136,6 +139,7 @@ impl Logic for BlockVisit {
         let slots_with_lost = with_lost(visit.slots, slot_of(asked.psn), self.plane.val());
         if may_load | found_there | allocates {
             self.visit_held.d.next = next_visit;
+            self.last_held.d.next = read.place == self.last_place.val();
         }
         match step {
             Step::AllocateEnd => {

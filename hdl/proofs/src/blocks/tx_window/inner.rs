@@ -29,6 +29,7 @@ pub struct WindowInsideSrc {
     pub walk_place_held: Signal<Out, Place>,
     pub walk_index_held: Signal<Out, Bits<8>>,
     pub visits_visit_held: Signal<Out, Visit>,
+    pub visits_last_held: Signal<Out, Bit>,
     pub visits_changed_held: Signal<Out, Bit>,
     pub visits_una_found_held: Signal<Out, Bit>,
     pub released_count_held: Signal<Out, Bits<8>>,

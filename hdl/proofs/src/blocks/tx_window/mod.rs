@@ -152,6 +152,7 @@ impl Logic for TxWindowProof {
             place: self.inner_window.walk_place_held.val(),
             index: self.inner_window.walk_index_held.val(),
             visit,
+            visits_last: self.inner_window.visits_last_held.val(),
             una_found: self.inner_window.visits_una_found_held.val(),
             released: self.inner_window.released_count_held.val(),
             released_first: self.inner_window.released_first_held.val(),

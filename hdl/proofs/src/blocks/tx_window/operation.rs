@@ -32,6 +32,7 @@ pub struct Operation {
     pub place: Place,
     pub index: Bits<8>,
     pub visit: Visit,
+    pub visits_last: Bit,
     pub una_found: Bit,
     pub released: Bits<8>,
     pub released_first: Block,
@@ -181,6 +182,7 @@ pub fn reads_blocks(now: Operation, memories: Memories, odd: Bit) -> Bit {
     let is_last = visit.place == now.last_place;
     let visits = has_visit
         & (visit.slots == memories.slots_visited)
+        & (now.visits_last == is_last)
         & (is_last | ((place == visit.place + 1) & has_here));
     let good = match now.step {
         Step::Seek => !now.inside | (has_here & (place - first <= asked_place - first)),

@@ -38,7 +38,7 @@ pub trait Style: 'static {
     const BYPASS: bool = false;
     /// Whether such a read may give either the old data or the new data.
     const EITHER: bool = false;
-    /// Address bits from which a deep memory is an UltraRAM ([`is_deep`]).
+    /// Address bits from which a deep memory is an UltraRAM (see the module).
     const ULTRA_FROM: usize = usize::MAX;
 }
 

@@ -52,6 +52,8 @@ pub struct Endings {
     pub goes_beyond: Bit,
     /// `Visit`: a SACK is accepted, and there is something that it may acknowledge.
     pub taken: Bit,
+    /// `Visit`: all records of the block are addressed.
+    pub read: Bit,
     /// Records have not come yet.
     pub drains: Bit,
     /// `Respond`: it does.
@@ -120,7 +122,8 @@ pub fn next_step(step: Step, op: WindowOp, endings: Endings, end: VisitEnd) -> S
         Step::Visit => {
             if (op == WindowOp::Sack) & !endings.taken {
                 Step::Respond
-            } else if !end.advances | end.more {
+            } else if !endings.read | end.more {
+                // Whether the visit ends depends on whether another one follows, so it is not asked.
                 Step::Visit
             } else if (op == WindowOp::NextInFlight) & end.any_wanted {
                 Step::ReadFound

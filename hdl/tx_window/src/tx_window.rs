@@ -275,6 +275,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
             loses,
             goes_beyond: allocation.beyond.any(),
             taken,
+            read: self.sent.last.val(),
             drains: self.sent.drains.val(),
             responds,
         };

@@ -136,6 +136,8 @@ pub struct RequesterPair<
     merge_xlate_req: StreamMerge<TranslateRequest>,
     merge_cqe: StreamMerge<Completion>,
     merge_failure: StreamMerge<Failure>,
+    /// Ports that are up: much depends on it in a cycle.
+    planes: DFF<Bits<2>>,
     /// An entropy value of the odd engine, delayed by one of the even engine.
     late_valid: DFF<Bit>,
     late: DFF<ReverseEv>,
@@ -160,7 +162,8 @@ impl<
 {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, late_valid, late);
+        dff_setup!(self, clock, planes, late_valid, late);
+        self.planes.d.next = self.plane_up.val();
         clock_reset!(
             self,
             engines[..],
@@ -191,7 +194,7 @@ impl<
             join!(
                 self,
                 now => engines[i].now,
-                plane_up => engines[i].plane_up,
+                planes.q => engines[i].plane_up,
                 configure.record => engines[i].configure.record,
                 settings => engines[i].settings,
                 profile => engines[i].profile,

@@ -40,17 +40,17 @@ pub fn spray_question(
     }
 }
 
-/// Returns the question to the transmit window: its position, or the record of the lost packet. Levels: 1.
+/// Returns the question to the transmit window: its position, or the record of the packet `psn`, which is lost. Levels: 1.
 #[hdl_fn]
-pub fn window_question(step: SelectStep, op: Op, lost_psn: Psn) -> WindowRequest {
+pub fn window_question(step: SelectStep, op: Op, psn: Psn) -> WindowRequest {
     WindowRequest {
-        op: if step == SelectStep::Select {
+        op: if step == SelectStep::AskSentPacket {
             WindowOp::Read
         } else {
             WindowOp::Query
         },
         qp: op.qp,
-        psn: lost_psn,
+        psn,
         ..WindowRequest::default()
     }
 }

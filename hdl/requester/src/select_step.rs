@@ -20,10 +20,12 @@ pub enum SelectStep {
     /// MRC: does to the congestion window what the path policy tells, and tells it if nothing is in flight while it holds the queue pair. Then selects a probe, a lost packet, or
     /// new packets.
     Select,
-    /// Reads the record of a lost packet from the window.
+    /// Waits for the record of a lost packet.
     ReadSentPacket,
     /// `BurstFlow` sends what was selected.
     Burst,
+    /// Behind `Select`: asks the window for the record of a lost packet. That one is lost comes late in a cycle, and the window begins in the same.
+    AskSentPacket,
 }
 
 /// Returns the first step of an operation that may send. RC begins with the message, or with a path policy with what that tells; neither begins beside a burst. Levels: 3.

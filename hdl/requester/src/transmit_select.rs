@@ -162,7 +162,7 @@ impl Logic for TransmitSelect {
         self.spray.start.next = false;
         self.spray.request.next = spray_question(step, op, turn, probe_waits, empty);
         self.window.start.next = false;
-        self.window.request.next = window_question(step, op, choice.lost_psn);
+        self.window.request.next = window_question(step, op, held.psn);
         self.messages.start.next = launches;
         self.messages.request.next = message_question(step, op, rc_space.is_retransmit, window);
         self.changes_cwnd.next = false;
@@ -297,12 +297,15 @@ impl Logic for TransmitSelect {
                                 }
                                 self.held.d.next.is_retransmit = true;
                                 self.held.d.next.psn = choice.lost_psn;
-                                self.window.start.next = true;
-                                self.step.d.next = SelectStep::ReadSentPacket;
+                                self.step.d.next = SelectStep::AskSentPacket;
                             }
                         }
                     }
                 }
+            }
+            SelectStep::AskSentPacket => {
+                self.window.start.next = true;
+                self.step.d.next = SelectStep::ReadSentPacket;
             }
             SelectStep::ReadSentPacket => self.held.d.next.last_sent = window.sent,
             SelectStep::Burst => {

@@ -102,13 +102,13 @@ fn the_properties_of_tx_packet_builder_fail_for_a_changed_block() {
     let changes: [Change; 5] = [
         (
             &["requested"],
-            "has_payload & (~held_request[531])",
+            "has_payload & (~held_request[541])",
             "has_payload",
         ),
         (
             &["location"],
-            "reads_in_data[13:0] = held_request[320:307]",
-            "reads_in_data[13:0] = held_request[319:306]",
+            "reads_in_data[13:0] = held_request[330:317]",
+            "reads_in_data[13:0] = held_request[329:316]",
         ),
         (
             &["room", "state"],

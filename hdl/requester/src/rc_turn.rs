@@ -27,16 +27,16 @@ pub struct RcTurn {
     pub state: RequesterState,
 }
 
-/// Returns what `port` sends. `spray` is the response of the spray engine; what would leave was sent before if `is_retransmit`. Levels: a carry chain and 2.
+/// Returns what `port` sends. `spray` is the response of the spray engine; what would leave was sent before if `is_retransmit`; nothing is in flight if `empty`. Levels: 2.
 #[hdl_fn]
 pub fn rc_turn(
     state: RequesterState,
     spray: SprayResponse,
     is_retransmit: Bit,
+    empty: Bit,
     told_empty: Bit,
     port: Bit,
 ) -> RcTurn {
-    let empty = state.una == state.rc.sent;
     let due = with_due_probe(state, spray, true);
     RcTurn {
         tells_empty: spray.held & spray.drains & empty & !told_empty,

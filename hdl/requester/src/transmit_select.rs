@@ -80,13 +80,22 @@ pub struct TransmitSelect {
     /// The window was changed as the last response of the spray engine tells; the spray engine knows that nothing is in flight.
     cwnd_changed: DFF<Bit>,
     told_empty: DFF<Bit>,
+    /// RC: nothing is in flight, which does not change in an operation that sends nothing yet.
+    rc_empty: DFF<Bit>,
 }
 
 impl Logic for TransmitSelect {
     #[hdl]
     fn update(&mut self) {
         dff_setup!(self, clock, step, held);
-        dff_setup!(self, clock, spray_requested, cwnd_changed, told_empty);
+        dff_setup!(
+            self,
+            clock,
+            spray_requested,
+            cwnd_changed,
+            told_empty,
+            rc_empty
+        );
         let op = self.op.val();
         let rc = op.settings.rc;
         let plane_up = self.plane_up.val();
@@ -107,7 +116,16 @@ impl Logic for TransmitSelect {
         let rc_space = rc_space(op.settings, op.state);
         let ends_at_once = ends_at_once(op);
         let first_step = first_step(op, burst_active, spray_busy);
-        let turn = rc_turn(state, spray, held.is_retransmit, told_empty, op.port);
+        self.rc_empty.d.next = op.state.una == op.state.rc.sent;
+        let rc_empty = self.rc_empty.q.val();
+        let turn = rc_turn(
+            state,
+            spray,
+            held.is_retransmit,
+            rc_empty,
+            told_empty,
+            op.port,
+        );
 
         // MRC: what is sent
         let due = with_due_probe(state, spray, spray_requested);

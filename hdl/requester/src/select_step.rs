@@ -43,6 +43,15 @@ pub fn first_step(op: Op, burst_active: Bit, spray_busy: Bit) -> SelectStep {
     }
 }
 
+/// Returns whether an operation begins with the message, so that this is requested in the first cycle: it does not end at once, and its first step is `Burst`. Said in one, it is shallower. Levels: 3.
+#[hdl_fn]
+pub fn launches_at_once(op: Op, burst_active: Bit) -> Bit {
+    let settings = op.settings;
+    let sends = settings.valid & !op.state.failed & !op.state.rc.waits;
+    let from_here = (settings.plane == op.port) & !burst_active;
+    sends & from_here & settings.rc & !settings.slow_rtt.any()
+}
+
 /// Returns whether the operation ends at once: the queue pair has failed or is not configured, or RC sends from the other port or waits. Levels: 4.
 #[hdl_fn]
 pub fn ends_at_once(op: Op) -> Bit {

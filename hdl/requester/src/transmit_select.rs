@@ -17,7 +17,7 @@ use crate::rc_turn::rc_turn;
 use crate::records::{NextAction, Op, OpResult};
 use crate::select_requests::{message_question, spray_question, window_question};
 use crate::select_result::select_result;
-use crate::select_step::{ends_at_once, first_step, SelectStep};
+use crate::select_step::{ends_at_once, first_step, launches_at_once, SelectStep};
 use crate::selected::{selected_at_start, Selected};
 use crate::timer_state::armed_until;
 
@@ -130,7 +130,7 @@ impl Logic for TransmitSelect {
         // MRC: what is sent
         let due = with_due_probe(state, spray, spray_requested);
         let choice = choose(due, plane_up, op.port, spray, window);
-        let held_back = op.state.path_policy.probes & spray.held;
+        let held_back = state.path_policy.probes & spray.held;
         let empty = window.una == window.next_psn;
         let needs_spray_query = !spray_requested & window.lost.any();
         let units_ready = !self.window.busy.val()
@@ -159,9 +159,8 @@ impl Logic for TransmitSelect {
         let starts = self.start.val();
         let begins = (starts & !ends_at_once) | ((step == SelectStep::WaitForUnits) & !starts);
         let launches = match step {
-            SelectStep::Idle | SelectStep::WaitForUnits => {
-                begins & (first_step == SelectStep::Burst)
-            }
+            SelectStep::Idle => starts & launches_at_once(op, burst_active),
+            SelectStep::WaitForUnits => begins & (first_step == SelectStep::Burst),
             SelectStep::AwaitPath => !spray_busy & spray.found,
             SelectStep::Select => {
                 units_ready & (self.action.val() == MrcAction::SendNew) & self.may_follow.val()

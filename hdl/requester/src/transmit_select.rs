@@ -158,8 +158,15 @@ impl Logic for TransmitSelect {
         // The first message is requested: at once over RC, or when the path is there; over MRC when new packets may be sent, or the record of the lost one has been read.
         let starts = self.start.val();
         let begins = (starts & !ends_at_once) | ((step == SelectStep::WaitForUnits) & !starts);
+        let launches_at_once = launches_at_once(op, burst_active);
+        assert!(
+            (step != SelectStep::Idle)
+                | !starts
+                | (launches_at_once == (begins & (first_step == SelectStep::Burst))),
+            "an operation launches at once, and its first step is another one"
+        );
         let launches = match step {
-            SelectStep::Idle => starts & launches_at_once(op, burst_active),
+            SelectStep::Idle => starts & launches_at_once,
             SelectStep::WaitForUnits => begins & (first_step == SelectStep::Burst),
             SelectStep::AwaitPath => !spray_busy & spray.found,
             SelectStep::Select => {

@@ -5,17 +5,10 @@ use hdl_primitives::{BlockFifo, FlowSnk, FlowSrc};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::requester::TxRequest;
 use stellar_wire::hw::window::Departure;
-use stellar_wire::Opcode;
+use stellar_wire::ExtKind;
 
+use crate::opcode::has;
 use crate::tx_frame_builder::{REQUEST_ADDRESS, REQUEST_COUNT};
-
-/// Probes have this bit of their opcode, and no other packet of a requester over MRC has it.
-const PROBE_BIT: usize = 4;
-const _: () = assert!(
-    Opcode::MrcProbe.code() >> PROBE_BIT & 1 == 1
-        && Opcode::MrcWriteFirst.code() >> PROBE_BIT & 1 == 0
-        && Opcode::MrcWriteOnlyImm.code() >> PROBE_BIT & 1 == 0
-);
 
 /// A request in a lane.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
@@ -52,11 +45,10 @@ impl Logic for Departures {
         dff_setup!(self, clock, leaves, leaving);
         clock_reset!(self, waiting);
         let request = self.accepted.record.val();
-        let opcode = request.opcode;
-        let is_mrc = opcode.get_bits::<3>(5) == (u64::from(Opcode::MrcProbe.code() >> 5));
         self.waiting.in_.valid.next = self.accepted.valid.val();
         self.waiting.in_.data.next = Waiting {
-            recorded: is_mrc & !opcode.get_bit(PROBE_BIT),
+            // MRC data packets are those with a METH.
+            recorded: has(request.opcode, ExtKind::Meth as usize),
             departure: Departure {
                 odd: request.qp.get_bit(0),
                 block: request.block,

@@ -24,7 +24,7 @@ pub struct ExtensionSet {
 
 /// Whether `opcode` has the extension header `ExtKind::ALL[kind]`.
 #[hdl_fn]
-fn has(opcode: Bits<8>, kind: usize) -> Bit {
+pub fn has(opcode: Bits<8>, kind: usize) -> Bit {
     let mut found = bits::<1>(0);
     for code in opcodes_with(ExtKind::ALL[kind]) {
         let this = opcode == u64::from(code);

@@ -16,7 +16,8 @@
 //! gives. In simulation it gives the new contents at half of the addresses, those with an odd number of ones, and the old ones at the others.
 //!
 //! Synthesis gets an UltraRAM of more than 2^15 words as groups of 2^15 words, eight primitives deep. Each group has an output register of its own, and the
-//! address of two cycles before selects among them, so that no path leads through more than eight primitives.
+//! address of two cycles before selects among them, so that no path leads through more than eight primitives. It gets a LUT RAM of more than 2^8 words as groups of
+//! 2^8 words, because Yosys 0.23 has no primitive for more, but asks for one that has 2^16.
 //!
 //! The data type is any record, so no user packs or unpacks bits. Contents start as `T::default()`.
 
@@ -227,7 +228,9 @@ fn read_verilog<S: Style>(register: &str) -> String {
 }
 
 /// log2 of the words of a group of a deep UltraRAM.
-const GROUP: usize = 15;
+const ULTRA_GROUP: usize = 15;
+/// log2 of the words of a group of a deep LUT RAM: the largest that a slice holds with two ports.
+const LUT_GROUP: usize = 8;
 /// Whether a memory of 2^`address_bits` words is deep, and so an UltraRAM, which has 2^12 words of 72 bits.
 const fn is_deep(address_bits: usize, word_bits: usize) -> bool {
     address_bits >= 13 && word_bits >= 64 || address_bits == 12 && word_bits >= 128
@@ -254,14 +257,14 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             "UltraRAM powers up as zero, but the default of {} is {zero}: use BlockRam or make the default zero",
             T::descriptor().name
         );
-        let out = if S::LATENCY == 2 && A > GROUP {
-            format!(
-                "`ifdef SYNTHESIS\n{}`else\n{}`endif\n",
-                Self::grouped_verilog(),
-                Self::whole_verilog(&zero, is_zero)
-            )
-        } else {
-            Self::whole_verilog(&zero, is_zero)
+        let whole = Self::whole_verilog(&zero, is_zero);
+        // Groups have no initial contents, so they power up as zero.
+        let out = match Self::group().filter(|_| is_zero) {
+            Some(group) => format!(
+                "`ifdef SYNTHESIS\n{}`else\n{whole}`endif\n",
+                Self::grouped_verilog(group)
+            ),
+            None => whole,
         };
         let gated = gated_read(S::LATENCY, A, "write_enable");
         sim::text::<Self>(&out, Gated::Beside(gated))
@@ -315,38 +318,70 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         out
     }
 
-    /// A deep UltraRAM for synthesis.
-    fn grouped_verilog() -> String {
+    /// log2 of the words of a group, if synthesis gets the memory as groups.
+    const fn group() -> Option<usize> {
+        match S::LATENCY {
+            0 if A > LUT_GROUP => Some(LUT_GROUP),
+            2 if A > ULTRA_GROUP => Some(ULTRA_GROUP),
+            _ => None,
+        }
+    }
+
+    /// The memory for synthesis, as groups of 2^`group` words.
+    fn grouped_verilog(group: usize) -> String {
         let top = T::BITS - 1;
-        let (high, low) = (A - 1, GROUP - 1);
-        let last = (1 << GROUP) - 1;
+        let (high, low) = (A - 1, group - 1);
+        let last = (1 << group) - 1;
+        let style = S::RAM_STYLE;
         let mut out = String::new();
         let mut choice = String::new();
-        for group in 0..1 << (A - GROUP) {
+        // The word is a wire if it is read at once, and else a register.
+        let chosen = if S::LATENCY == 0 { "word" } else { "read_data" };
+        for index in 0..1 << (A - group) {
             let _ = writeln!(
                 out,
-                "  (* ram_style = \"ultra\" *) reg [{top}:0] memory_{group} [0:{last}];\n\
-                 \x20 reg [{top}:0] read_{group};\n\
-                 \x20 reg [{top}:0] shown_{group};\n\
+                "  (* ram_style = \"{style}\" *) reg [{top}:0] memory_{index} [0:{last}];\n\
                  \x20 always @(posedge clock)\n\
-                 \x20   if (write_enable && write_address[{high}:{GROUP}] == {group}) memory_{group}[write_address[{low}:0]] <= write_data;\n\
-                 \x20 always @(posedge clock) read_{group} <= memory_{group}[read_address[{low}:0]];\n\
-                 \x20 always @(posedge clock) shown_{group} <= read_{group};"
+                 \x20   if (write_enable && write_address[{high}:{group}] == {index}) memory_{index}[write_address[{low}:0]] <= write_data;"
             );
-            let _ = writeln!(choice, "      {group}: read_data = shown_{group};");
+            let word = format!("memory_{index}[read_address[{low}:0]]");
+            if S::LATENCY == 0 {
+                let _ = writeln!(out, "  wire [{top}:0] shown_{index} = {word};");
+            } else {
+                let _ = writeln!(
+                    out,
+                    "  reg [{top}:0] read_{index};\n\
+                     \x20 reg [{top}:0] shown_{index};\n\
+                     \x20 always @(posedge clock) read_{index} <= {word};\n\
+                     \x20 always @(posedge clock) shown_{index} <= read_{index};"
+                );
+            }
+            let _ = writeln!(choice, "      {index}: {chosen} = shown_{index};");
+        }
+        let bits = high - group;
+        if S::LATENCY == 0 {
+            let _ = writeln!(
+                out,
+                "  reg [{top}:0] word;\n\
+                 \x20 assign read_data = word;\n\
+                 \x20 wire [{bits}:0] shown_from = read_address[{high}:{group}];"
+            );
+        } else {
+            let _ = writeln!(
+                out,
+                "  reg [{bits}:0] read_from;\n\
+                 \x20 reg [{bits}:0] shown_from;\n\
+                 \x20 always @(posedge clock) read_from <= read_address[{high}:{group}];\n\
+                 \x20 always @(posedge clock) shown_from <= read_from;"
+            );
         }
         let _ = writeln!(
             out,
-            "  reg [{bits}:0] read_from;\n\
-             \x20 reg [{bits}:0] shown_from;\n\
-             \x20 always @(posedge clock) read_from <= read_address[{high}:{GROUP}];\n\
-             \x20 always @(posedge clock) shown_from <= read_from;\n\
-             \x20 always @(*)\n\
+            "  always @(*)\n\
              \x20   case (shown_from)\n\
              {choice}\
-             \x20     default: read_data = shown_0;\n\
-             \x20   endcase",
-            bits = high - GROUP
+             \x20     default: {chosen} = shown_0;\n\
+             \x20   endcase"
         );
         out
     }

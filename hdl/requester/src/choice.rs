@@ -107,6 +107,6 @@ pub fn choose(
         is_retransmit: (lost_other | (lost_here & !other_usable)) & !avoided,
         lost_psn,
         window_space,
-        starves: !window.room.any() & (window.una == window.next_psn) & !avoided,
+        starves: !window.room.any() & window.is_empty & !avoided,
     }
 }

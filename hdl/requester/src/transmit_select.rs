@@ -131,7 +131,7 @@ impl Logic for TransmitSelect {
         let due = with_due_probe(state, spray, spray_requested);
         let choice = choose(due, plane_up, op.port, spray, window);
         let held_back = state.path_policy.probes & spray.held;
-        let empty = window.una == window.next_psn;
+        let empty = window.is_empty;
         let needs_spray_query = !spray_requested & window.lost.any();
         let units_ready = !self.window.busy.val()
             & !needs_spray_query

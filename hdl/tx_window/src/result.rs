@@ -21,6 +21,7 @@ pub fn blank(psn: Psn, sent: SentPacket) -> WindowResponse {
         next_psn: bits::<24>(0),
         in_flight: bits::<24>(0),
         room: bits::<6>(0),
+        is_empty: false,
         lost: bits::<2>(0),
         first_lost0: bits::<24>(0),
         first_lost1: bits::<24>(0),
@@ -38,14 +39,20 @@ pub fn blank(psn: Psn, sent: SentPacket) -> WindowResponse {
     }
 }
 
-/// Adds the position of the window, and the packets that it may add.
+/// Adds the position of the window, the packets that it may add, and whether it was empty before the operation.
 #[hdl_fn]
-pub fn with_row(result: WindowResponse, row: WindowRow, room: Bits<6>) -> WindowResponse {
+pub fn with_row(
+    result: WindowResponse,
+    row: WindowRow,
+    room: Bits<6>,
+    was_empty: Bit,
+) -> WindowResponse {
     WindowResponse {
         una: row.una,
         next_psn: row.next_psn,
         in_flight: row.in_flight,
         room,
+        is_empty: was_empty,
         lost: row.lost,
         first_lost0: row.first_lost_0,
         first_lost1: row.first_lost_1,

@@ -317,7 +317,7 @@ impl<const Q: usize, const B: usize, const S: usize> Logic for TxWindow<Q, B, S>
         self.response.valid.next = responds;
         let room = room(row.next_psn, self.held.q.val(), self.free.count.val());
         let told = with_record(counted, asked, finding);
-        self.response.record.next = with_row(told, row, room);
+        self.response.record.next = with_row(told, row, room, is_empty);
         if self.reset.val() {
             self.step.d.next = Step::Sweep;
             self.swept.d.next = bits(0);

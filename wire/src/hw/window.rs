@@ -106,6 +106,8 @@ pub struct WindowResponse {
     pub in_flight: Bits<24>,
     /// `Query`: packets that the queue pair may add as far as the pool of blocks is concerned, at most 32 (`WindowPool::room` of the reference).
     pub room: Bits<6>,
+    /// `Query`: the window has no packet, so `una` is `next_psn`.
+    pub is_empty: Bit,
     /// Bit p: a packet is lost on plane p.
     pub lost: Bits<2>,
     /// The lowest PSN lost on plane 0, and on plane 1.

@@ -2,7 +2,7 @@
 use hdl_primitives::{BlockRam, BypassRam, LutRam, QuickBypassRam, QuickRam, RowRam, UltraRam};
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use hdl_testkit::library;
-use hdl_verilog::emit;
+use hdl_verilog::{emit, Design};
 use rand::{Rng, SeedableRng};
 use rust_hdl::prelude::*;
 use sim_models::DesignModels;
@@ -171,11 +171,8 @@ fn deep_and_wide_rows_are_in_ultra_ram() {
     assert!(block.iter().all(|text| text.contains("\"block\"")));
 }
 
-#[test]
-fn synthesis_of_a_deep_ultra_ram_reads_what_simulation_reads() {
-    let mut ram = Box::new(UltraRam::<Bits<16>, 17>::default());
-    ram.connect_all();
-    let design = emit(ram.as_ref()).unwrap();
+/// Compares the text for synthesis of a memory of 2^`address_bits` words with the one for simulation.
+fn compare_with_synthesis(design: &Design, address_bits: u32) {
     let mut models = ["", "`define SYNTHESIS\n"].map(|define| {
         let mut spec = design.model().for_short_run();
         spec.verilog = format!("{define}{}", spec.verilog);
@@ -184,7 +181,9 @@ fn synthesis_of_a_deep_ultra_ram_reads_what_simulation_reads() {
     let mut rng = TestRng::seed_from_u64(3);
     let mut shown = [0; 2];
     let mut found = 0;
-    let words: Vec<u64> = (0..64).map(|_| rng.random_range(0..1 << 17)).collect();
+    let words: Vec<u64> = (0..64)
+        .map(|_| rng.random_range(0..1 << address_bits))
+        .collect();
     for cycle in 0..4_000 {
         let writes: bool = rng.random();
         let [write, read] = [(); 2].map(|()| words[rng.random_range(0..words.len())]);
@@ -210,6 +209,16 @@ fn synthesis_of_a_deep_ultra_ram_reads_what_simulation_reads() {
         found += u32::from(shown[0] != 0);
     }
     assert!(found > 1_000, "{found} reads found a word");
+}
+
+#[test]
+fn synthesis_of_a_deep_memory_reads_what_simulation_reads() {
+    let mut ultra = Box::new(UltraRam::<Bits<16>, 17>::default());
+    ultra.connect_all();
+    compare_with_synthesis(&emit(ultra.as_ref()).unwrap(), 17);
+    let mut lut = Box::new(LutRam::<Bits<16>, 10>::default());
+    lut.connect_all();
+    compare_with_synthesis(&emit(lut.as_ref()).unwrap(), 10);
 }
 
 #[test]

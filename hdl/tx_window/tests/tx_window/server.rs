@@ -218,6 +218,8 @@ impl Server {
         ));
         if request.op == WindowOp::Query {
             expected.push(("room", self.pool.room(window).to_string()));
+            let is_empty = window.una() == window.next();
+            expected.push(("is_empty", u64::from(is_empty).to_string()));
         }
         let free = self.blocks - self.windows.iter().map(Window::blocks).sum::<u32>();
         assert_eq!(self.pool.free(), free, "blocks of the reference");

@@ -21,7 +21,7 @@ use stellar_wire::hw::window::{
 use follow::{OperationTimer, PoolFollower, WindowFollower};
 use inner::WindowInsideSnk;
 use operation::{
-    begins_well, end_after, has_allocated, has_blocks_for, has_fetched, has_step, has_window,
+    begins_well, ends_well, has_allocated, has_blocks_for, has_fetched, has_step, has_window,
     is_allowed, is_resting, knows_row, reads_blocks, Memories, Operation,
 };
 use pool::{
@@ -57,7 +57,7 @@ pub struct TxWindowProof {
     pub given_mpr: Signal<Out, Bit>,
 
     /// A window grows by the packets of an `Allocate`, and by nothing else: its row is what the requests and responses make of it. It begins later only after a SACK that was
-    /// accepted, and not behind its end. `Configure` empties it.
+    /// accepted, and not behind its end. `Configure` empties it. `Query` says whether it is empty.
     pub holds_counts: Signal<Out, Bit>,
     /// A window has no more packets than the MPR.
     pub holds_mpr: Signal<Out, Bit>,
@@ -270,7 +270,7 @@ impl Logic for TxWindowProof {
         let counts_0 = (row_0.una == known.una_0) & (row_0.next_psn == known.next_0);
         let counts_1 = (row_1.una == known.una_1) & (row_1.next_psn == known.next_1);
         let responds_well =
-            begins_well(asked, response, una, next) & (response.next_psn == end_after(asked, next));
+            begins_well(asked, response, una, next) & ends_well(asked, response, next);
         self.holds_counts.next = sweeps | (counts_0 & counts_1 & (!responds | responds_well));
 
         let to_odd = request.qp.get_bit(0);

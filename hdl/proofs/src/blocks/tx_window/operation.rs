@@ -225,6 +225,14 @@ pub fn end_after(asked: WindowRequest, next: Psn) -> Psn {
     }
 }
 
+/// Returns whether a response tells the right end of a window, which was `next` before, and `Query` whether it is empty.
+#[hdl_fn]
+pub fn ends_well(asked: WindowRequest, response: WindowResponse, next: Psn) -> Bit {
+    let is_empty = response.una == response.next_psn;
+    (response.next_psn == end_after(asked, next))
+        & ((asked.op != WindowOp::Query) | (response.is_empty == is_empty))
+}
+
 /// Returns whether a window from `una` to `next` begins where it should after an operation.
 #[hdl_fn]
 pub fn begins_well(asked: WindowRequest, response: WindowResponse, una: Psn, next: Psn) -> Bit {

@@ -23,6 +23,7 @@ pub mod output_fifos;
 pub mod pending_scan;
 pub mod records;
 pub mod responder;
+pub mod state_rows;
 mod update_state;
 mod visit;
 

@@ -2,8 +2,8 @@
 
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::{
-    ArmSnk, BypassRam, Checked, FlowSrc, Parameters, QpSettingsSnk, QpSrc, ReverseEvSnk, Snk, Src,
-    StreamSkid, ThresholdSrc,
+    ArmSnk, Checked, FlowSrc, Parameters, QpSettingsSnk, QpSrc, ReverseEvSnk, Snk, Src, StreamSkid,
+    ThresholdSrc,
 };
 use rust_hdl::prelude::*;
 use stellar_wire::config::{RECEIVE_PLACE_BITS, RECEIVE_RING_BITS};
@@ -25,9 +25,9 @@ use crate::imm_counter::ImmCounter;
 use crate::immediate_stash::ImmediateStash;
 use crate::output_fifos::OutputFifos;
 use crate::records::{
-    LookupReg, Operation, OperationKind, ReceiveState, StashRequest, UpdateReg, MOST_SLOT_BITS,
-    MOST_STASH_BITS,
+    LookupReg, Operation, OperationKind, StashRequest, UpdateReg, MOST_SLOT_BITS, MOST_STASH_BITS,
 };
+use crate::state_rows::StateRows;
 use crate::update_state::update_state;
 
 /// Cycles from an outcome to its acknowledgement, if the packet does not wait for the stash and no output stalls.
@@ -96,7 +96,7 @@ pub struct Responder<
     pub pulses: ResponderPulsesSrc,
 
     operations: StreamSkid<Operation>,
-    states: BypassRam<ReceiveState, Q>,
+    states: StateRows<Q>,
     good_paths: GoodPaths<Q>,
     stash: ImmediateStash<I, A>,
     counter: ImmCounter<Q, A, R>,
@@ -254,22 +254,27 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         } else {
             row
         };
-        self.states.read_address.next = read_row;
+        self.states.read_row.next = read_row;
         self.good_paths.read_row.next = read_row;
         let read_state = if settling {
             state
         } else {
-            self.states.read_data.val()
+            self.states.state.val()
         };
-        // The row comes late, from a block RAM, so it is compared before it is known whether it is the present one.
+        // The row comes late, from a memory, so it is compared before it is known whether it is the present one.
         let before = looked_up.operation.outcome;
-        let vs_row = compare(
-            self.states.read_data.val().coalescing,
-            reading.outcome,
-            before,
-        );
+        let stored = self.states.stored.val();
+        let written = self.states.written_state.val();
+        let vs_stored = compare(stored.coalescing, reading.outcome, before);
+        let vs_written = compare(written.coalescing, reading.outcome, before);
         let vs_state = compare(state.coalescing, reading.outcome, before);
-        let compared = if settling { vs_state } else { vs_row };
+        let compared = if settling {
+            vs_state
+        } else if self.states.was_written.val() {
+            vs_written
+        } else {
+            vs_stored
+        };
         let port = if self.plane_up.val().get_bit(reading.outcome.port.into()) {
             reading.outcome.port
         } else {
@@ -361,9 +366,9 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
 
         // commit: the state.
-        self.states.write_enable.next = commits;
-        self.states.write_address.next = updated_row;
-        self.states.write_data.next = committed.state;
+        self.states.writes.next = commits;
+        self.states.write_row.next = updated_row;
+        self.states.written.next = committed.state;
 
         // The newest good paths: written by the requester, cleared by a configuration.
         join!(self, now => good_paths.now, good => good_paths.good);

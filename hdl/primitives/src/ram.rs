@@ -17,17 +17,17 @@
 //!
 //! Synthesis gets an UltraRAM of more than 2^15 words as groups of 2^15 words, eight primitives deep. Each group has an output register of its own, and the
 //! address of two cycles before selects among them, so that no path leads through more than eight primitives. It gets a LUT RAM of more than 2^8 words as groups of
-//! 2^8 words, because Yosys 0.23 has no primitive for more, but asks for one that has 2^16.
+//! 2^8 words, because Yosys 0.23 has no primitive for more, but asks for one that has 2^16. It gets a quick block RAM of 2^13 to 2^15 words as slices of 4, 2 or 1 bits, each a
+//! block RAM that has all words: of several that share the words, a LUT behind them chooses.
 //!
 //! The data type is any record, so no user packs or unpacks bits. Contents start as `T::default()`.
 
-use std::fmt::Write;
 use std::marker::PhantomData;
 
 use rust_hdl::prelude::*;
 
-use crate::sim::ram::gated_read;
-use crate::sim::{self, Gated};
+mod divided;
+mod verilog;
 
 /// The differences between the memory types.
 pub trait Style: 'static {
@@ -39,6 +39,8 @@ pub trait Style: 'static {
     const BYPASS: bool = false;
     /// Whether such a read may give either the old data or the new data.
     const EITHER: bool = false;
+    /// Whether no LUT may be between a block RAM and its data, however deep it is.
+    const QUICK: bool = false;
     /// Address bits from which a deep memory is an UltraRAM (see the module).
     const ULTRA_FROM: usize = usize::MAX;
 }
@@ -91,6 +93,7 @@ impl Style for Quick {
     const RAM_STYLE: &'static str = "block";
     const LATENCY: usize = 1;
     const EITHER: bool = true;
+    const QUICK: bool = true;
     const ULTRA_FROM: usize = NOT_QUICK;
 }
 
@@ -98,6 +101,7 @@ impl Style for QuickBypassed {
     const RAM_STYLE: &'static str = "block";
     const LATENCY: usize = 1;
     const BYPASS: bool = true;
+    const QUICK: bool = true;
     const ULTRA_FROM: usize = NOT_QUICK;
 }
 
@@ -212,189 +216,5 @@ impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
         } else {
             Verilog::Custom(code)
         }
-    }
-}
-
-/// Reads a word into `register`. In simulation, a memory that may give either gives the new data at addresses with an odd number of ones.
-fn read_verilog<S: Style>(register: &str) -> String {
-    let plain = format!("  always @(posedge clock) {register} <= memory[read_address];\n");
-    if !S::EITHER {
-        return plain;
-    }
-    format!(
-        "`ifdef SYNTHESIS\n{plain}`else\n  always @(posedge clock) {register} <= \
-         write_enable && write_address == read_address && ^read_address ? write_data : memory[read_address];\n`endif\n"
-    )
-}
-
-/// log2 of the words of a group of a deep UltraRAM.
-const ULTRA_GROUP: usize = 15;
-/// log2 of the words of a group of a deep LUT RAM: the largest that a slice holds with two ports.
-const LUT_GROUP: usize = 8;
-/// Whether a memory of 2^`address_bits` words is deep, and so an UltraRAM, which has 2^12 words of 72 bits.
-const fn is_deep(address_bits: usize, word_bits: usize) -> bool {
-    address_bits >= 13 && word_bits >= 64 || address_bits == 12 && word_bits >= 128
-}
-
-impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
-    /// Value of Vivado's `ram_style` attribute.
-    fn ram_style() -> &'static str {
-        if A >= S::ULTRA_FROM && is_deep(A, T::BITS) {
-            Ultra::RAM_STYLE
-        } else {
-            S::RAM_STYLE
-        }
-    }
-
-    fn verilog(&self) -> String {
-        let zero = format!("{:x}", T::default().verilog());
-        let is_zero = zero
-            .rsplit('h')
-            .next()
-            .is_some_and(|digits| digits.chars().all(|c| c == '0'));
-        assert!(
-            is_zero || Self::ram_style() != Ultra::RAM_STYLE,
-            "UltraRAM powers up as zero, but the default of {} is {zero}: use BlockRam or make the default zero",
-            T::descriptor().name
-        );
-        let whole = Self::whole_verilog(&zero, is_zero);
-        // Groups have no initial contents, so they power up as zero.
-        let out = match Self::group().filter(|_| is_zero) {
-            Some(group) => format!(
-                "`ifdef SYNTHESIS\n{}`else\n{whole}`endif\n",
-                Self::grouped_verilog(group)
-            ),
-            None => whole,
-        };
-        let gated = gated_read(S::LATENCY, A, "write_enable");
-        sim::text::<Self>(&out, Gated::Beside(gated))
-    }
-
-    /// The memory as one array. `zero` is the default of a word, and `is_zero` that all of its bits are.
-    fn whole_verilog(zero: &str, is_zero: bool) -> String {
-        let top = T::BITS - 1;
-        let mut out = String::new();
-        let _ = writeln!(
-            out,
-            "  (* ram_style = \"{}\" *) reg [{top}:0] memory [0:{}];",
-            Self::ram_style(),
-            Self::DEPTH - 1
-        );
-        if S::BYPASS {
-            out += &Self::bypass_verilog(top, zero);
-        } else if S::LATENCY == 2 {
-            let _ = writeln!(out, "  reg [{top}:0] read;");
-        }
-        // Block and UltraRAM power up as zero anyway, and Yosys takes minutes to unroll the loop of a deep memory.
-        let guarded = S::LATENCY > 0 && is_zero;
-        if guarded {
-            out += "`ifndef SYNTHESIS\n";
-        }
-        let _ = writeln!(
-            out,
-            "  integer i;\n  initial for (i = 0; i < {}; i = i + 1) memory[i] = {zero};",
-            Self::DEPTH
-        );
-        if guarded {
-            out += "`endif\n";
-        }
-        out += "  always @(posedge clock) if (write_enable) memory[write_address] <= write_data;\n";
-        match S::LATENCY {
-            0 => out += "  assign read_data = memory[read_address];\n",
-            1 if S::BYPASS => {}
-            1 => {
-                let _ = writeln!(out, "  initial read_data = {zero};");
-                out += &read_verilog::<S>("read_data");
-            }
-            _ => {
-                let _ = writeln!(
-                    out,
-                    "  initial read = {zero};\n  initial read_data = {zero};"
-                );
-                out += &read_verilog::<S>("read");
-                out += "  always @(posedge clock) read_data <= read;\n";
-            }
-        }
-        out
-    }
-
-    /// log2 of the words of a group, if synthesis gets the memory as groups.
-    const fn group() -> Option<usize> {
-        match S::LATENCY {
-            0 if A > LUT_GROUP => Some(LUT_GROUP),
-            2 if A > ULTRA_GROUP => Some(ULTRA_GROUP),
-            _ => None,
-        }
-    }
-
-    /// The memory for synthesis, as groups of 2^`group` words.
-    fn grouped_verilog(group: usize) -> String {
-        let top = T::BITS - 1;
-        let (high, low) = (A - 1, group - 1);
-        let last = (1 << group) - 1;
-        let style = S::RAM_STYLE;
-        let mut out = String::new();
-        let mut choice = String::new();
-        // The word is a wire if it is read at once, and else a register.
-        let chosen = if S::LATENCY == 0 { "word" } else { "read_data" };
-        for index in 0..1 << (A - group) {
-            let _ = writeln!(
-                out,
-                "  (* ram_style = \"{style}\" *) reg [{top}:0] memory_{index} [0:{last}];\n\
-                 \x20 always @(posedge clock)\n\
-                 \x20   if (write_enable && write_address[{high}:{group}] == {index}) memory_{index}[write_address[{low}:0]] <= write_data;"
-            );
-            let word = format!("memory_{index}[read_address[{low}:0]]");
-            if S::LATENCY == 0 {
-                let _ = writeln!(out, "  wire [{top}:0] shown_{index} = {word};");
-            } else {
-                let _ = writeln!(
-                    out,
-                    "  reg [{top}:0] read_{index};\n\
-                     \x20 reg [{top}:0] shown_{index};\n\
-                     \x20 always @(posedge clock) read_{index} <= {word};\n\
-                     \x20 always @(posedge clock) shown_{index} <= read_{index};"
-                );
-            }
-            let _ = writeln!(choice, "      {index}: {chosen} = shown_{index};");
-        }
-        let bits = high - group;
-        if S::LATENCY == 0 {
-            let _ = writeln!(
-                out,
-                "  reg [{top}:0] word;\n\
-                 \x20 assign read_data = word;\n\
-                 \x20 wire [{bits}:0] shown_from = read_address[{high}:{group}];"
-            );
-        } else {
-            let _ = writeln!(
-                out,
-                "  reg [{bits}:0] read_from;\n\
-                 \x20 reg [{bits}:0] shown_from;\n\
-                 \x20 always @(posedge clock) read_from <= read_address[{high}:{group}];\n\
-                 \x20 always @(posedge clock) shown_from <= read_from;"
-            );
-        }
-        let _ = writeln!(
-            out,
-            "  always @(*)\n\
-             \x20   case (shown_from)\n\
-             {choice}\
-             \x20     default: {chosen} = shown_0;\n\
-             \x20   endcase"
-        );
-        out
-    }
-
-    /// The memory keeps the form that synthesis recognises; the word that was written meanwhile waits in a register beside it.
-    fn bypass_verilog(top: usize, zero: &str) -> String {
-        format!(
-            "  reg [{top}:0] read;\n  reg [{top}:0] written;\n  reg same;\n\
-             \x20 initial read = {zero};\n  initial written = {zero};\n  initial same = 1'b0;\n\
-             \x20 always @(posedge clock) read <= memory[read_address];\n\
-             \x20 always @(posedge clock) written <= write_data;\n\
-             \x20 always @(posedge clock) same <= write_enable && (write_address == read_address);\n\
-             \x20 always @(*) read_data = same ? written : read;\n"
-        )
     }
 }

@@ -189,7 +189,7 @@ fn compare_with_synthesis(design: &Design, address_bits: u32) {
         let [write, read] = [(); 2].map(|()| words[rng.random_range(0..words.len())]);
         // A collision may give either word.
         let write = if write == read { write ^ 1 } else { write };
-        let data = rng.random_range(0..1 << 16);
+        let data = rng.random_range(0..1 << 15);
         for (model, shown) in models.iter_mut().zip(&mut shown) {
             for (name, value) in [
                 ("write_enable", u64::from(writes)),
@@ -219,6 +219,12 @@ fn synthesis_of_a_deep_memory_reads_what_simulation_reads() {
     let mut lut = Box::new(LutRam::<Bits<16>, 10>::default());
     lut.connect_all();
     compare_with_synthesis(&emit(lut.as_ref()).unwrap(), 10);
+    let mut quick = Box::new(QuickRam::<Bits<16>, 14>::default());
+    quick.connect_all();
+    compare_with_synthesis(&emit(quick.as_ref()).unwrap(), 14);
+    let mut bypassed = Box::new(QuickBypassRam::<Bits<15>, 13>::default());
+    bypassed.connect_all();
+    compare_with_synthesis(&emit(bypassed.as_ref()).unwrap(), 13);
 }
 
 #[test]

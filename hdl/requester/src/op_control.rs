@@ -76,6 +76,7 @@ pub struct OpControl {
     pub admin_handed: Signal<Out, RequesterState>,
     pub admin_done: Signal<In, Bit>,
     pub admin_state: Signal<In, RequesterState>,
+    pub admin_goes_on: Signal<In, Bit>,
     pub admin_reschedule: Signal<In, Bit>,
 
     // Functional units.
@@ -175,8 +176,8 @@ impl Logic for OpControl {
         let flow_done = sent | event_done;
         let admin_done = self.admin_done.val();
         assert!(
-            runs_admin | !admin_done,
-            "the administrative flow is done beside another one"
+            !(runs_admin & event_done) & (runs_admin | !admin_done),
+            "the administrative flow is done beside another one, or another one beside it"
         );
         // Whether an event needs more does not depend on the transmit flow, whose result comes last, nor on when a SACK or a loss is done. A SACK that fails nothing completes messages in
         // the background.
@@ -243,8 +244,8 @@ impl Logic for OpControl {
         self.deactivate_held.d.next = pair(deactivate & !op.port, deactivate & op.port);
         self.rotate.next = self.rotate_held.q.val();
         self.deactivate.next = self.deactivate_held.q.val();
-        let reschedule = if admin_done {
-            (route.is_event | self.admin_reschedule.val()) & !self.admin_state.val().failed
+        let reschedule = if runs_admin {
+            self.admin_goes_on.val() & (route.is_event | self.admin_reschedule.val())
         } else {
             (event_done & !event_needs_admin) | (starts & route.is_wake & !op.state.failed)
         };

@@ -57,7 +57,9 @@ pub struct QpAdminFlow {
     pub path_use: Signal<In, PathUse>,
     pub done: Signal<Out, Bit>,
     pub state: Signal<Out, RequesterState>,
-    /// Valid with `done`: a doorbell was accepted, or a path was allowed or denied, so the queue pair may have work for a port.
+    /// The flow is done, and the queue pair has not failed. This does not wait for `done`, which depends on whether it has.
+    pub goes_on: Signal<Out, Bit>,
+    /// Valid with `goes_on`: a doorbell was accepted, or a path was allowed or denied, so the queue pair may have work for a port.
     pub reschedule: Signal<Out, Bit>,
     /// Valid with `done`: a doorbell was refused.
     pub refused: Signal<Out, Bit>,
@@ -161,6 +163,7 @@ impl Logic for QpAdminFlow {
         self.begins.d.next = step == Step::Idle;
         self.state_after.d.next = state_after;
         self.state.next = state_after;
+        self.goes_on.next = false;
         self.reschedule.next = false;
         self.refused.next = false;
         self.failed.next = false;
@@ -230,21 +233,23 @@ impl Logic for QpAdminFlow {
                 }
             }
             Step::WaitConfigured => {
+                self.goes_on.next = free & !state_after.failed;
                 if free {
                     self.done.next = true;
                     if changes_path {
                         self.state.next =
                             after_path_use(state_after, path_use, self.spray.response.val());
-                        self.reschedule.next = !state_after.failed;
+                        self.reschedule.next = true;
                     }
                     self.step.d.next = Step::Idle;
                 }
             }
             Step::WaitDoorbell => {
                 let answer = self.answer.record.val();
+                self.goes_on.next = self.answer.valid.val() & !state_after.failed;
                 if self.answer.valid.val() {
                     self.done.next = true;
-                    self.reschedule.next = answer.found & !answer.waits & !state_after.failed;
+                    self.reschedule.next = answer.found & !answer.waits;
                     self.refused.next = !answer.found;
                     self.step.d.next = Step::Idle;
                 }
@@ -259,6 +264,10 @@ impl Logic for QpAdminFlow {
                 self.step.d.next = Step::WaitCompleted;
             }
             Step::WaitCompleted => {
+                self.goes_on.next = !self.messages.busy.val()
+                    & !messages.found
+                    & !self.fails_oldest.q.val()
+                    & !state_after.failed;
                 if !self.messages.busy.val() {
                     if messages.found & !state_after.failed {
                         self.failed_slot_valid.d.next = true;
@@ -299,6 +308,10 @@ impl Logic for QpAdminFlow {
                 }
             }
         }
+        assert!(
+            self.goes_on.val() == (self.done.val() & !self.state.val().failed),
+            "a flow is done for a queue pair that has not failed, and does not say so"
+        );
         if self.reset.val() {
             self.step.d.next = Step::Idle;
         }

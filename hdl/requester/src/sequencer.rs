@@ -198,6 +198,7 @@ impl<const Q: usize> Logic for Sequencer<Q> {
             rc.result => steps.rc_result,
             admin.done => steps.admin_done,
             admin.state => steps.admin_state,
+            admin.goes_on => steps.admin_goes_on,
             admin.reschedule => steps.admin_reschedule,
             units.sack_window.busy => steps.window_busy,
             units.sack_messages.busy => steps.messages_busy,

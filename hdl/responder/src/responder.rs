@@ -261,20 +261,16 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         } else {
             self.states.state.val()
         };
-        // The row comes late, from a memory, so it is compared before it is known whether it is the present one.
+        // The row comes late, from a memory, so it is compared before it is known whether it is the present one, and chosen last.
         let before = looked_up.operation.outcome;
         let stored = self.states.stored.val();
         let written = self.states.written_state.val();
         let vs_stored = compare(stored.coalescing, reading.outcome, before);
         let vs_written = compare(written.coalescing, reading.outcome, before);
         let vs_state = compare(state.coalescing, reading.outcome, before);
-        let compared = if settling {
-            vs_state
-        } else if self.states.was_written.val() {
-            vs_written
-        } else {
-            vs_stored
-        };
+        let vs_known = if settling { vs_state } else { vs_written };
+        let is_known = settling | self.states.was_written.val();
+        let compared = if is_known { vs_known } else { vs_stored };
         let port = if self.plane_up.val().get_bit(reading.outcome.port.into()) {
             reading.outcome.port
         } else {

@@ -13,6 +13,7 @@ const LUT_GROUP: usize = 8;
 /// log2 of the words of the smallest quick block RAM that is sliced, and of one whose slices have a bit: that is a whole block RAM.
 const FIRST_SLICED: usize = 13;
 const BIT_SLICE: usize = 15;
+
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     /// The memory for synthesis, if that gets it in parts.
     pub(super) fn divided_verilog() -> Option<String> {

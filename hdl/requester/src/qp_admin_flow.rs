@@ -163,7 +163,15 @@ impl Logic for QpAdminFlow {
         self.begins.d.next = step == Step::Idle;
         self.state_after.d.next = state_after;
         self.state.next = state_after;
-        self.goes_on.next = false;
+        let ends_unless_failed = match step {
+            Step::WaitConfigured => free,
+            Step::WaitDoorbell => self.answer.valid.val(),
+            Step::WaitCompleted => {
+                !self.messages.busy.val() & !messages.found & !self.fails_oldest.q.val()
+            }
+            _ => false,
+        };
+        self.goes_on.next = ends_unless_failed & !state_after.failed;
         self.reschedule.next = false;
         self.refused.next = false;
         self.failed.next = false;
@@ -233,7 +241,6 @@ impl Logic for QpAdminFlow {
                 }
             }
             Step::WaitConfigured => {
-                self.goes_on.next = free & !state_after.failed;
                 if free {
                     self.done.next = true;
                     if changes_path {
@@ -246,7 +253,6 @@ impl Logic for QpAdminFlow {
             }
             Step::WaitDoorbell => {
                 let answer = self.answer.record.val();
-                self.goes_on.next = self.answer.valid.val() & !state_after.failed;
                 if self.answer.valid.val() {
                     self.done.next = true;
                     self.reschedule.next = answer.found & !answer.waits;
@@ -264,10 +270,6 @@ impl Logic for QpAdminFlow {
                 self.step.d.next = Step::WaitCompleted;
             }
             Step::WaitCompleted => {
-                self.goes_on.next = !self.messages.busy.val()
-                    & !messages.found
-                    & !self.fails_oldest.q.val()
-                    & !state_after.failed;
                 if !self.messages.busy.val() {
                     if messages.found & !state_after.failed {
                         self.failed_slot_valid.d.next = true;

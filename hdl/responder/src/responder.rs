@@ -256,11 +256,6 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         };
         self.states.read_row.next = read_row;
         self.good_paths.read_row.next = read_row;
-        let read_state = if settling {
-            state
-        } else {
-            self.states.state.val()
-        };
         // The row comes late, from a memory, so it is compared before it is known whether it is the present one, and chosen last.
         let before = looked_up.operation.outcome;
         let stored = self.states.stored.val();
@@ -268,8 +263,10 @@ impl<const Q: usize, const I: usize, const A: usize, const R: usize> Logic
         let vs_stored = compare(stored.coalescing, reading.outcome, before);
         let vs_written = compare(written.coalescing, reading.outcome, before);
         let vs_state = compare(state.coalescing, reading.outcome, before);
-        let vs_known = if settling { vs_state } else { vs_written };
         let is_known = settling | self.states.was_written.val();
+        let known = if settling { state } else { written };
+        let read_state = if is_known { known } else { stored };
+        let vs_known = if settling { vs_state } else { vs_written };
         let compared = if is_known { vs_known } else { vs_stored };
         let port = if self.plane_up.val().get_bit(reading.outcome.port.into()) {
             reading.outcome.port

@@ -6,16 +6,15 @@ use rust_hdl::prelude::*;
 
 use crate::records::ReceiveState;
 
-/// Stores a state for each of 2^`Q` queue pairs. A state comes one cycle after its row, as it is after the writes of that cycle.
+/// Stores a state for each of 2^`Q` queue pairs. A state comes one cycle after its row, as it is after the writes of that cycle: `written_state` if the row
+/// `was_written` then, and otherwise `stored`.
 ///
-/// The state from the memory comes late, so it is shown on its own, too: who compares it compares the written one beside it, and chooses afterwards. Levels: 1, behind the memory.
+/// Unlike a `BypassRam`, it leaves the choice to the user: what is stored comes late, from the memory, so the user compares both first. No logic behind the memory.
 #[derive(LogicBlock, Default)]
 pub struct StateRows<const Q: usize> {
     pub clock: Signal<In, Clock>,
 
     pub read_row: Signal<In, Bits<Q>>,
-    pub state: Signal<Out, ReceiveState>,
-    /// What the memory has. It does not count if the row `was_written` in the cycle of the read; then `written_state` does.
     pub stored: Signal<Out, ReceiveState>,
     pub was_written: Signal<Out, Bit>,
     pub written_state: Signal<Out, ReceiveState>,
@@ -48,12 +47,8 @@ impl<const Q: usize> Logic for StateRows<Q> {
             self.last.d.next = written;
         }
 
-        let stored = self.rows.read_data.val();
-        let same = self.same.q.val();
-        let last = self.last.q.val();
-        self.stored.next = stored;
-        self.was_written.next = same;
-        self.written_state.next = last;
-        self.state.next = if same { last } else { stored };
+        self.stored.next = self.rows.read_data.val();
+        self.was_written.next = self.same.q.val();
+        self.written_state.next = self.last.q.val();
     }
 }

@@ -142,13 +142,20 @@ fn either_contents_follow_from_the_address_in_simulation() {
     assert_eq!(collisions(ultra, 2), [105, 999]);
 }
 
-/// The text of a memory.
-macro_rules! text {
+/// The Verilog of a memory.
+macro_rules! emitted {
     ($ram:ty) => {{
         let mut ram = Box::new(<$ram>::default());
         ram.connect_all();
-        emit(ram.as_ref()).unwrap().text().to_string()
+        emit(ram.as_ref()).unwrap()
     }};
+}
+
+/// Its text.
+macro_rules! text {
+    ($ram:ty) => {
+        emitted!($ram).text().to_string()
+    };
 }
 
 #[test]
@@ -213,18 +220,10 @@ fn compare_with_synthesis(design: &Design, address_bits: u32) {
 
 #[test]
 fn synthesis_of_a_deep_memory_reads_what_simulation_reads() {
-    let mut ultra = Box::new(UltraRam::<Bits<16>, 17>::default());
-    ultra.connect_all();
-    compare_with_synthesis(&emit(ultra.as_ref()).unwrap(), 17);
-    let mut lut = Box::new(LutRam::<Bits<16>, 10>::default());
-    lut.connect_all();
-    compare_with_synthesis(&emit(lut.as_ref()).unwrap(), 10);
-    let mut quick = Box::new(QuickRam::<Bits<16>, 14>::default());
-    quick.connect_all();
-    compare_with_synthesis(&emit(quick.as_ref()).unwrap(), 14);
-    let mut bypassed = Box::new(QuickBypassRam::<Bits<15>, 13>::default());
-    bypassed.connect_all();
-    compare_with_synthesis(&emit(bypassed.as_ref()).unwrap(), 13);
+    compare_with_synthesis(&emitted!(UltraRam<Bits<16>, 17>), 17);
+    compare_with_synthesis(&emitted!(LutRam<Bits<16>, 10>), 10);
+    compare_with_synthesis(&emitted!(QuickRam<Bits<16>, 14>), 14);
+    compare_with_synthesis(&emitted!(QuickBypassRam<Bits<15>, 13>), 13);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! | [`BlockRam`] | RAMB36 | 1 | the old contents |
 //! | [`BypassRam`] | RAMB36, compare and mux behind it | 1 | the new contents |
 //! | [`RowRam`] | RAMB36, or URAM288 if it is deep | 1 | the old contents or the new ones |
-//! | [`QuickRam`], [`QuickBypassRam`] | those of [`RowRam`] and [`BypassRam`], but an URAM288 only above 2^14 words | 1 | as those |
+//! | [`QuickRam`], [`QuickBypassRam`] | those of [`RowRam`] and [`BypassRam`], but an URAM288 only above 2^15 words | 1 | as those |
 //! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents or the new ones |
 //!
 //! A [`RowRam`] or [`BypassRam`] of at least 2^13 words of 64 bits, or of 2^12 words of 128 bits, is an UltraRAM, whose output register is left out: eight block RAMs
@@ -55,7 +55,7 @@ pub struct Block36;
 pub struct Bypassed;
 /// Block RAM, or UltraRAM.
 pub struct Row;
-/// Block RAM up to 2^14 words, UltraRAM above.
+/// Block RAM up to 2^15 words, UltraRAM above.
 pub struct Quick;
 /// The same, whose reads see the write of the same cycle.
 pub struct QuickBypassed;
@@ -87,7 +87,7 @@ impl Style for Row {
 }
 
 /// Address bits of a quick memory that is an UltraRAM.
-const NOT_QUICK: usize = 15;
+const NOT_QUICK: usize = 16;
 
 impl Style for Quick {
     const RAM_STYLE: &'static str = "block";

@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock, clock_reset, hdl, join};
 use hdl_primitives::bundles::{DoorbellSnk, DoorbellSrc};
-use hdl_primitives::{BlockFifo, BlockRam, Checked, LutRam, Parameters, RowRam};
+use hdl_primitives::{BlockFifo, BlockRam, BypassRam, Checked, Parameters, RowRam};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::QPN_BITS;
 use stellar_wire::hw::{Qpn, SqIndex};
@@ -17,9 +17,9 @@ struct Rung {
     pushed: Bit,
 }
 
-/// The doorbell at the output.
+/// A doorbell with all that it brings.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
-struct Offer {
+struct Doorbell {
     qp: Qpn,
     rung: Rung,
     entry: Bits<512>,
@@ -36,7 +36,7 @@ struct Offer {
 /// whether doorbells wait or not, because it is at work then, and other rows must not wait for a moment in which it does not ring. It is accepted in the cycle after
 /// the requester has accepted it, so that no path leads from the end of an operation to the rows that wait.
 ///
-/// After reset it takes `K` cycles to clear the memories that say who waits; a doorbell is accepted when that is done. Levels: 5 (a memory of `K` bits, and the FIFO).
+/// After reset it takes `K` cycles to clear the memories that say who waits; a doorbell is accepted when that is done. Levels: 8 (block RAM 4, word written meanwhile 1, FIFO 3).
 #[derive(LogicBlock, Default)]
 pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize, const P: usize = 9> {
     _parameters: Checked<Self>,
@@ -51,6 +51,9 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize, const P
     pub configure: ConfigureSnk,
     pub configured: ConfigureSrc,
 
+    /// A doorbell that must wait has come, and takes its place next.
+    comes: DFF<Bit>,
+    came: DFF<Doorbell>,
     order: BlockFifo<Bits<Q>, Q, C>,
     rungs: BlockRam<Rung, Q>,
     /// Entries that were pushed, in the order of their queue pairs.
@@ -59,15 +62,17 @@ pub struct DoorbellQueue<const Q: usize, const C: usize, const K: usize, const P
     place: DFF<Bits<P>>,
     first_place: DFF<Bits<P>>,
     /// A bit for each queue pair in `order`, twice: for the doorbell that comes, and for the configuration. At most one bit changes in a cycle.
-    waiting: LutRam<Bit, Q>,
-    waiting_to_configure: LutRam<Bit, Q>,
+    waiting: BypassRam<Bit, Q>,
+    waiting_to_configure: BypassRam<Bit, Q>,
     /// The next queue pair whose bit is cleared after reset; the top bit says that there is none.
     cleared: DFF<Bits<C>>,
     /// The rows of this queue pair are read.
     reading: DFF<Bit>,
     reading_qp: DFF<Bits<Q>>,
     offers: DFF<Bit>,
-    offer: DFF<Offer>,
+    offer: DFF<Doorbell>,
+    /// The configuration was there in the last cycle, too, so it has been read whether a doorbell of its queue pair waits.
+    asked: DFF<Bit>,
     /// None of the doorbells of the queue pair to configure waits, or they do not matter.
     clear: DFF<Bit>,
     /// The requester accepted the configuration in the last cycle.
@@ -92,6 +97,7 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
     fn update(&mut self) {
         dff_setup!(self, clock, cleared, reading, reading_qp, offers, offer);
         dff_setup!(self, clock, clear, configures, place, first_place);
+        dff_setup!(self, clock, comes, came, asked);
         clock!(self, clock, rungs, entries, waiting, waiting_to_configure);
         clock_reset!(self, order);
         let cleared = self.cleared.q.val();
@@ -100,15 +106,22 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
         let reading = self.reading.q.val();
 
         // pass: nothing waits
+        let comes = self.comes.q.val();
+        let came = self.came.q.val();
         let rings = self.in_.valid.val() & !clearing;
         let rung = Rung {
             producer: self.in_.producer.val(),
             pushed: self.in_.pushed.val(),
         };
-        let idle = !offers & !reading & !self.order.count.val().any();
+        let doorbell = Doorbell {
+            qp: self.in_.qp.val(),
+            rung,
+            entry: self.in_.entry.val(),
+        };
+        let idle = !offers & !reading & !comes & !self.order.count.val().any();
         let passes = rings & idle;
 
-        // read: the first in order. A doorbell that came in this cycle would be missed.
+        // read: the first in order. A doorbell that takes its place in this cycle would be missed.
         let first = self.order.out.data.val();
         let reads = self.order.out.valid.val() & !reading & !offers;
         self.order.out.ready.next = reads;
@@ -120,10 +133,17 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
         self.reading.d.next = reads;
         self.reading_qp.d.next = first;
 
+        // come
+        let stays = comes & reads;
+        self.in_.ready.next = !stays & !clearing;
+        self.comes.d.next = stays | (rings & !idle);
+        let coming = if stays { came } else { doorbell };
+        self.came.d.next = coming;
+        self.waiting.read_address.next = coming.qp.get_bits::<Q>(0);
+
         // wait
-        let waits = rings & !idle & !reads;
-        let qp = self.in_.qp.val().get_bits::<Q>(0);
-        self.waiting.read_address.next = qp;
+        let waits = comes & !reads;
+        let qp = came.qp.get_bits::<Q>(0);
         let merges = self.waiting.read_data.val();
         let begins = waits & !merges;
         let has_place = if P < Q {
@@ -131,21 +151,20 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
         } else {
             true
         };
-        self.in_.ready.next = (idle | !reads) & !clearing;
         self.order.in_.valid.next = begins;
         self.order.in_.data.next = qp;
         self.rungs.write_enable.next = waits;
         self.rungs.write_address.next = qp;
         self.rungs.write_data.next = Rung {
-            producer: rung.producer,
-            pushed: rung.pushed & !merges & has_place,
+            producer: came.rung.producer,
+            pushed: came.rung.pushed & !merges & has_place,
         };
         self.entries.write_enable.next = begins & has_place;
         self.entries.write_address.next = self.place.q.val();
+        self.entries.write_data.next = came.entry;
         if begins {
             self.place.d.next = self.place.q.val() + 1;
         }
-        self.entries.write_data.next = self.in_.entry.val();
         let changed = if clearing {
             cleared.get_bits::<Q>(0)
         } else if reads {
@@ -165,13 +184,8 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
         }
 
         // offer
-        let passing = Offer {
-            qp: self.in_.qp.val(),
-            rung,
-            entry: self.in_.entry.val(),
-        };
         let offer = self.offer.q.val();
-        let offered = if offers { offer } else { passing };
+        let offered = if offers { offer } else { doorbell };
         self.out.valid.next = offers | passes;
         self.out.qp.next = offered.qp;
         self.out.producer.next = offered.rung.producer;
@@ -179,13 +193,13 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
         self.out.entry.next = offered.entry;
         self.offers.d.next = reading | ((offers | passes) & !self.out.ready.val());
         self.offer.d.next = if reading {
-            Offer {
+            Doorbell {
                 qp: bit_cast::<QPN_BITS, Q>(self.reading_qp.q.val()),
                 rung: self.rungs.read_data.val(),
                 entry: self.entries.read_data.val(),
             }
         } else if passes {
-            passing
+            doorbell
         } else {
             offer
         };
@@ -201,6 +215,8 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
         let is_offered = offers & (offer.qp == to_configure);
         self.waiting_to_configure.read_address.next = to_configure.get_bits::<Q>(0);
         let is_waiting = self.waiting_to_configure.read_data.val() & !clearing;
+        let is_coming = comes & (came.qp == to_configure);
+        let waits_for_none = self.asked.q.val() & !is_read & !is_offered & !is_coming & !is_waiting;
         let changes_path = self.configure.record.val() == ConfigureKind::PathUse;
         let clear = self.clear.q.val();
         let passes_on = clear & self.configured.ready.val();
@@ -213,15 +229,16 @@ impl<const Q: usize, const C: usize, const K: usize, const P: usize> Logic
         let configures = self.configures.q.val();
         self.configures.d.next = passes_on;
         self.configure.ready.next = configures;
-        self.clear.d.next = self.configure.valid.val()
-            & !passes_on
-            & !configures
-            & (clear | changes_path | (!is_read & !is_offered & !is_waiting));
+        let asks = self.configure.valid.val() & !passes_on & !configures;
+        self.asked.d.next = asks;
+        self.clear.d.next = asks & (clear | changes_path | waits_for_none);
 
         if self.reset.val() {
             self.cleared.d.next = bits(0);
             self.place.d.next = bits(0);
             self.first_place.d.next = bits(0);
+            self.comes.d.next = false;
+            self.asked.d.next = false;
             self.reading.d.next = false;
             self.offers.d.next = false;
             self.clear.d.next = false;

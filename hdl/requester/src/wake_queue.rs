@@ -2,7 +2,7 @@
 
 use hdl_macros::{clock, clock_reset, hdl};
 use hdl_primitives::bundles::QpSrc;
-use hdl_primitives::{BlockFifo, Checked, LutRam, Parameters};
+use hdl_primitives::{BlockFifo, BypassRam, Checked, Parameters};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::{Qpn, QPN_BITS};
 
@@ -14,7 +14,7 @@ use stellar_wire::hw::{Qpn, QPN_BITS};
 ///
 /// A queue pair leaves in the cycle after it was taken, so one may be taken every second cycle. One that is named meanwhile is still queued: whoever took it looks for its work later.
 ///
-/// A queue pair enters in the cycle after it was named, because the memories of many queue pairs take long. The queue never overflows, so it has no back-pressure. Levels: 5 (memories of 1,024 bits), 7 (of 32,768).
+/// A queue pair enters in the cycle after it was named, when its bits have been read. The queue never overflows, so it has no back-pressure. Levels: 8 (block RAM 4, word written meanwhile 1, comparison 1, FIFO 2).
 #[derive(LogicBlock, Default)]
 pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
     _parameters: Checked<Self>,
@@ -30,11 +30,12 @@ pub struct WakeQueue<const Q: usize, const C: usize, const K: usize> {
 
     /// A queue pair was named in the last cycle.
     named: DFF<Bit>,
-    named_qp: DFF<Bits<Q>>,
+    /// The queue pair whose bits have been read: the one that was named, or else the next one of the sweep.
+    read_qp: DFF<Bits<Q>>,
     /// The top bit is that of `raised`, which `lowered` becomes when the queue pair leaves.
     queue: BlockFifo<Bits<C>, Q, C>,
-    raised: LutRam<Bit, Q>,
-    lowered: LutRam<Bit, Q>,
+    raised: BypassRam<Bit, Q>,
+    lowered: BypassRam<Bit, Q>,
     /// The first queue pair was taken in the last cycle, and leaves in this one: that it is taken is known late.
     taken: DFF<Bit>,
     /// The memories are being cleared, by `sweep`.
@@ -56,25 +57,43 @@ impl<const Q: usize, const C: usize, const K: usize> Parameters for WakeQueue<Q,
 impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K> {
     #[hdl]
     fn update(&mut self) {
-        dff_setup!(self, clock, named, named_qp, taken, clearing, planes, sweep);
+        dff_setup!(self, clock, named, read_qp, taken, clearing, planes, sweep);
         clock!(self, clock, raised, lowered);
         clock_reset!(self, queue);
         let clearing = self.clearing.q.val();
         let sweep = self.sweep.q.val();
+        let swept_qp = sweep.get_bits::<Q>(0);
 
-        // add
-        self.named.d.next = self.in_valid.val() & !clearing & !self.reset.val();
-        self.named_qp.d.next = self.in_qp.val().get_bits::<Q>(0);
+        // read
         let named = self.named.q.val();
         let sweeping = !sweep.get_bit(Q);
         let swept = sweeping & !named;
-        let qp = if named {
-            self.named_qp.q.val()
+        let next_sweep = if !clearing & (self.plane_up.val() != self.planes.q.val()) {
+            bits(0)
+        } else if swept {
+            sweep + 1
         } else {
-            sweep.get_bits::<Q>(0)
+            sweep
         };
-        self.raised.read_address.next = qp;
-        self.lowered.read_address.next = qp;
+        let next_qp = if self.in_valid.val() {
+            self.in_qp.val().get_bits::<Q>(0)
+        } else {
+            next_sweep.get_bits::<Q>(0)
+        };
+        self.named.d.next = self.in_valid.val() & !clearing & !self.reset.val();
+        self.read_qp.d.next = next_qp;
+        self.raised.read_address.next = next_qp;
+        self.lowered.read_address.next = next_qp;
+        self.sweep.d.next = next_sweep;
+        self.planes.d.next = if clearing {
+            self.planes.q.val()
+        } else {
+            self.plane_up.val()
+        };
+        self.clearing.d.next = clearing & !swept_qp.all();
+
+        // add
+        let qp = self.read_qp.q.val();
         let raised = !self.lowered.read_data.val();
         let queued = self.raised.read_data.val() == raised;
         let new = (named | swept) & !queued & !clearing;
@@ -82,20 +101,8 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         self.queue.in_.data.next =
             bit_cast::<C, Q>(qp) | (bit_cast::<C, 1>(raised.into()) << (Q as u64));
         self.raised.write_enable.next = new | clearing;
-        // It is `qp` in either case. Said so, the ports would have one address, and Yosys 0.23 fails on memories of that form.
-        self.raised.write_address.next = if clearing { sweep.get_bits::<Q>(0) } else { qp };
+        self.raised.write_address.next = if clearing { swept_qp } else { qp };
         self.raised.write_data.next = raised & !clearing;
-        self.planes.d.next = if clearing {
-            self.planes.q.val()
-        } else {
-            self.plane_up.val()
-        };
-        if !clearing & (self.plane_up.val() != self.planes.q.val()) {
-            self.sweep.d.next = bits(0);
-        } else if swept {
-            self.sweep.d.next = sweep + 1;
-        }
-        self.clearing.d.next = clearing & !sweep.get_bits::<Q>(0).all();
 
         // remove
         let offered = self.queue.out.valid.val() & !self.taken.q.val();
@@ -105,7 +112,11 @@ impl<const Q: usize, const C: usize, const K: usize> Logic for WakeQueue<Q, C, K
         self.out.qp.next = bit_cast::<QPN_BITS, Q>(first.get_bits::<Q>(0));
         self.queue.out.ready.next = self.taken.q.val();
         self.lowered.write_enable.next = self.taken.q.val() | clearing;
-        self.lowered.write_address.next = if clearing { qp } else { first.get_bits::<Q>(0) };
+        self.lowered.write_address.next = if clearing {
+            swept_qp
+        } else {
+            first.get_bits::<Q>(0)
+        };
         self.lowered.write_data.next = first.get_bit(Q) & !clearing;
         if self.reset.val() {
             self.taken.d.next = false;

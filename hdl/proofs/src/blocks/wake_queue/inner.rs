@@ -8,12 +8,14 @@ use rust_hdl::prelude::*;
 pub struct QueueInsideSrc {
     pub taken: Signal<Out, Bit>,
     pub named: Signal<Out, Bit>,
-    pub named_qp: Signal<Out, Bits<2>>,
+    pub read_qp: Signal<Out, Bits<2>>,
     pub clearing: Signal<Out, Bit>,
     pub planes: Signal<Out, Bits<2>>,
     pub sweep: Signal<Out, Bits<3>>,
     pub raised_memory: [Signal<Out, Bit>; 4],
     pub lowered_memory: [Signal<Out, Bit>; 4],
+    pub raised_read_data: Signal<Out, Bit>,
+    pub lowered_read_data: Signal<Out, Bit>,
 
     pub queue_memory_memory: [Signal<Out, Bits<3>>; 4],
     pub queue_memory_read_data: Signal<Out, Bits<3>>,

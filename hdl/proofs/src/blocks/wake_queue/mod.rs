@@ -42,6 +42,8 @@ pub struct WakeQueueProof {
     pub holds_fifo: Signal<Out, Bit>,
     /// After reset the queue is empty until its memories are clear. It clears them in the order of their addresses.
     pub holds_cleared: Signal<Out, Bit>,
+    /// The bits that have been read are those of the queue pair that is added, or else of the next one of a sweep.
+    pub holds_read: Signal<Out, Bit>,
     /// The FIFO has one entry of each queue pair that is queued by the memories, and none of others.
     pub holds_members: Signal<Out, Bit>,
     /// A queue pair that was added is queued, and its place in the FIFO bounds how many others left before it. As long as no port changed, only one that was added is queued.
@@ -185,9 +187,14 @@ impl Logic for WakeQueueProof {
         } else {
             is_cleared
         };
+        let read_qp = self.inner_queue.read_qp.val();
+        let is_read = (self.inner_queue.raised_read_data.val() == raised.get_bit(read_qp.index()))
+            & (self.inner_queue.lowered_read_data.val() == lowered.get_bit(read_qp.index()));
+        let is_swept = enters | sweep.get_bit(2) | (read_qp == sweep.get_bits::<2>(0));
+        self.holds_read.next = !started | (is_read & (clearing | is_swept));
         self.holds_members.next = !started | clearing | (once & (members == queued));
 
-        let watched_enters = enters & (self.inner_queue.named_qp.val() == watched);
+        let watched_enters = enters & (self.inner_queue.read_qp.val() == watched);
         let is_queued = !clearing & queued.get_bit(watched.index());
         let leaving = takes & is_first;
         let swept = self.swept.q.val();

@@ -2,7 +2,7 @@
 //!
 //! | module | what | latency in cycles |
 //! |---|---|---|
-//! | [`ram`] | `LutRam`, `BlockRam`, `BypassRam`, `RowRam`, `QuickRam`, `QuickBypassRam`, `UltraRam` of any record | in the type: 0, 1, 1, 1, 1, 1, 2 |
+//! | [`ram`] | `LutRam`, `BlockRam`, `BypassRam`, `RowRam`, `DeepRowRam`, `QuickRam`, `QuickBypassRam`, `UltraRam` of any record | in the type: 0, 1, 1, 1, 1 or 2, 1, 1, 2 |
 //! | [`stream`] | generic bundles of streams, with and without `ready` | - |
 //! | [`bundles`] | named bundles: MAC, PCIe, doorbell, table write, fence | - |
 //! | [`parameters`] | checks of parameters when a block is constructed | - |
@@ -67,7 +67,9 @@ pub use credit::Credit;
 pub use cut_through_fifo::CutThroughFifo;
 pub use delay::Delay;
 pub use parameters::{Checked, Parameters};
-pub use ram::{BlockRam, BypassRam, LutRam, QuickBypassRam, QuickRam, RowRam, UltraRam};
+pub use ram::{
+    BlockRam, BypassRam, DeepRowRam, LutRam, QuickBypassRam, QuickRam, RowRam, UltraRam,
+};
 pub use receive::{
     BufferFreeSnk, BufferFreeSrc, BufferReadSnk, BufferReadSrc, TokenFlowSnk, TokenFlowSrc,
     TokenSnk, TokenSrc,

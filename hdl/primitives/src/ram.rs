@@ -7,10 +7,12 @@
 //! | [`BypassRam`] | RAMB36, compare and mux behind it | 1 | the new contents |
 //! | [`RowRam`] | RAMB36, or URAM288 if it is deep | 1 | the old contents or the new ones |
 //! | [`QuickRam`], [`QuickBypassRam`] | those of [`RowRam`] and [`BypassRam`], but an URAM288 only above 2^15 words | 1 | as those |
+//! | [`DeepRowRam`] | that of [`RowRam`] | 1, and 2 above 2^14 words | as that |
 //! | [`UltraRam`] | URAM288 with its output register | 2 | the old contents or the new ones |
 //!
 //! A [`RowRam`] or [`BypassRam`] of at least 2^13 words of 64 bits, or of 2^12 words of 128 bits, is an UltraRAM, whose output register is left out: eight block RAMs
 //! hold as much as one. The data of an UltraRAM come a LUT level later, so rows on which much depends in the same cycle are in a [`QuickRam`] or [`QuickBypassRam`].
+//! Behind UltraRAMs that share the words, LUTs choose: two levels for 2^15 words. Where that is too much, and the block RAMs of a device do not suffice, a [`DeepRowRam`] has a register behind them.
 //!
 //! The two ports of an UltraRAM act one after the other in a cycle, and synthesis chooses which of them reads. So a block must not depend on what a collision
 //! gives. In simulation it gives the new contents at half of the addresses, those with an odd number of ones, and the old ones at the others.
@@ -35,6 +37,8 @@ pub trait Style: 'static {
     const RAM_STYLE: &'static str;
     /// Cycles from a read address to its data; 0 is an asynchronous read.
     const LATENCY: usize;
+    /// Address bits from which data come a cycle later.
+    const LATER_FROM: usize = usize::MAX;
     /// Whether a read of the address written in the same cycle gives the new data.
     const BYPASS: bool = false;
     /// Whether such a read may give either the old data or the new data.
@@ -55,6 +59,8 @@ pub struct Block36;
 pub struct Bypassed;
 /// Block RAM, or UltraRAM.
 pub struct Row;
+/// The same, with a register behind more than 2^14 words.
+pub struct DeepRow;
 /// Block RAM up to 2^15 words, UltraRAM above.
 pub struct Quick;
 /// The same, whose reads see the write of the same cycle.
@@ -82,6 +88,14 @@ impl Style for Bypassed {
 impl Style for Row {
     const RAM_STYLE: &'static str = "block";
     const LATENCY: usize = 1;
+    const EITHER: bool = true;
+    const ULTRA_FROM: usize = 0;
+}
+
+impl Style for DeepRow {
+    const RAM_STYLE: &'static str = "block";
+    const LATENCY: usize = 1;
+    const LATER_FROM: usize = 15;
     const EITHER: bool = true;
     const ULTRA_FROM: usize = 0;
 }
@@ -119,6 +133,8 @@ pub type BlockRam<T, const A: usize> = Ram<T, A, Block36>;
 pub type BypassRam<T, const A: usize> = Ram<T, A, Bypassed>;
 /// Data one cycle after the address. A read of the address written in the same cycle gives the old contents or the new ones. For a row of each queue pair.
 pub type RowRam<T, const A: usize> = Ram<T, A, Row>;
+/// As [`RowRam`], but data of more than 2^14 words come two cycles after the address (`LATENCY`).
+pub type DeepRowRam<T, const A: usize> = Ram<T, A, DeepRow>;
 /// As [`RowRam`], for rows on which much depends in the cycle in which they come.
 pub type QuickRam<T, const A: usize> = Ram<T, A, Quick>;
 /// As [`BypassRam`], for rows on which much depends in the cycle in which they come.
@@ -126,7 +142,7 @@ pub type QuickBypassRam<T, const A: usize> = Ram<T, A, QuickBypassed>;
 /// Data two cycles after the address. A read of the address written in the same cycle gives the old contents or the new ones.
 pub type UltraRam<T, const A: usize> = Ram<T, A, Ultra>;
 
-/// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`RowRam`], [`QuickRam`], [`QuickBypassRam`], [`UltraRam`].
+/// A memory of 2^`A` words of `T`. Use it by its names [`LutRam`], [`BlockRam`], [`BypassRam`], [`RowRam`], [`DeepRowRam`], [`QuickRam`], [`QuickBypassRam`], [`UltraRam`].
 #[derive(LogicBlock)]
 pub struct Ram<T: Synth, const A: usize, S: Style> {
     pub clock: Signal<In, Clock>,
@@ -143,7 +159,11 @@ pub struct Ram<T: Synth, const A: usize, S: Style> {
 
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     /// Cycles from a read address to its data.
-    pub const LATENCY: usize = S::LATENCY;
+    pub const LATENCY: usize = if A >= S::LATER_FROM {
+        S::LATENCY + 1
+    } else {
+        S::LATENCY
+    };
     /// Number of words.
     pub const DEPTH: usize = 1 << A;
 }
@@ -185,7 +205,7 @@ impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
                 Some(write) if gives_new && write == read => self.write_data.val(),
                 _ => self._words[read],
             };
-            match S::LATENCY {
+            match Self::LATENCY {
                 0 => {}
                 1 => self.read_data.next = word,
                 _ => {
@@ -197,7 +217,7 @@ impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
                 self._words[write] = self.write_data.val();
             }
         }
-        if S::LATENCY == 0 {
+        if Self::LATENCY == 0 {
             self.read_data.next = self._words[read];
         }
     }
@@ -208,7 +228,7 @@ impl<T: Synth, const A: usize, S: Style> Logic for Ram<T, A, S> {
 
     fn hdl(&self) -> Verilog {
         let code = self.verilog();
-        if S::LATENCY == 0 {
+        if Self::LATENCY == 0 {
             Verilog::Wrapper(Wrapper {
                 code,
                 cores: String::new(),

@@ -285,9 +285,9 @@ impl Problem {
             nets = format!("hierarchy -top {TOP}; proc; flatten; {nets}");
         }
         // `zinit` makes the start value of every register without one free. So are the initial contents of a memory, unless the text for synthesis, which Yosys
-        // reads, has them, as it has for LUT RAMs.
+        // reads, has them, as it has for LUT RAMs. ABC folds constants and finds equal gates, in a third of the time that the passes of `opt` take for it.
         format!(
-            "read_verilog {}; {nets}prep -flatten -top {TOP}; memory_map; {words}dffunmap; opt -full -nodffe -nosdff; dffunmap; {steps} write_rtlil {}; techmap; opt -fast -nodffe -nosdff; dffunmap; techmap; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
+            "read_verilog {}; {nets}prep -flatten -top {TOP}; memory_map; {words}dffunmap; {steps} write_rtlil {}; techmap; opt_clean; abc -g AND -fast; opt_clean; write_aiger -zinit -miter -I -L -symbols -no-startoffset -map {} {}",
             path("v"), path("il"), path("aim"), path("aig")
         )
     }

@@ -44,11 +44,12 @@ fn vs_urgent_psn(urgent_psn: Psn, outcome: RxOutcome) -> VsUrgentPsn {
     }
 }
 
-/// Compares the packet of `outcome` with a pending word. Levels: 3.
+/// Compares the packet of `outcome` with a pending word. Levels: 2. The halves of its number meet a stage later, because the word comes late, from a memory.
 #[hdl_fn]
 fn vs_pending_word(word: Bits<18>, outcome: RxOutcome) -> VsPendingWord {
     VsPendingWord {
-        differs: word != outcome.psn.get_bits::<18>(6),
+        lower_differs: word.get_bits::<9>(0) != outcome.psn.get_bits::<9>(6),
+        upper_differs: word.get_bits::<9>(9) != outcome.psn.get_bits::<9>(15),
         covered: is_covered(word, outcome.epsn),
     }
 }
@@ -110,7 +111,7 @@ pub fn decide_sack(
     } else {
         compared.odd
     };
-    let replaces = own_count.any() & own.differs;
+    let replaces = own_count.any() & (own.lower_differs | own.upper_differs);
     // At most `max_pending` packets may be pending.
     let sum = even_pending.count + odd_pending.count;
     SackDecision {

@@ -88,8 +88,9 @@ pub struct VsUrgentPsn {
 /// A packet compared with a word that may be pending.
 #[derive(Copy, Clone, PartialEq, Debug, Default, LogicStruct)]
 pub struct VsPendingWord {
-    /// The packet belongs to another word.
-    pub differs: Bit,
+    /// The packet belongs to another word, if one half of their numbers differs.
+    pub lower_differs: Bit,
+    pub upper_differs: Bit,
     /// The cumulative PSN covers the word.
     pub covered: Bit,
 }

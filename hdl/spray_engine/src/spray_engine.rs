@@ -1,7 +1,7 @@
 //! The spray engine, a functional unit of the requester: path selection.
 
 use hdl_macros::{clock_reset, hdl, join};
-use hdl_primitives::ram::{LutRam, RowRam};
+use hdl_primitives::ram::{DeepRowRam, LutRam};
 use hdl_primitives::{Checked, FlowSnk, FlowSrc, Parameters, Snk};
 use rust_hdl::prelude::*;
 use stellar_wire::hw::spray::{
@@ -77,7 +77,7 @@ pub struct SprayEngine<const Q: usize = 10> {
     /// Writes explicit values.
     pub values: ExplicitSnk,
 
-    rows: RowRam<SprayRow, Q>,
+    rows: DeepRowRam<SprayRow, Q>,
     profiles: LutRam<EntropyProfileEntry, PROFILE_BITS>,
     finder: PlaceSearch,
     value: PlaceValue,
@@ -420,7 +420,11 @@ impl<const Q: usize> Logic for SprayEngine<Q> {
                     self.asked.d.next.feedback = self.request.record.val().ack.hint;
                 }
                 if self.request.valid.val() {
-                    self.step.d.next = Step::Fetch;
+                    self.step.d.next = if DeepRowRam::<SprayRow, Q>::LATENCY == 1 {
+                        Step::Fetch
+                    } else {
+                        Step::AwaitRow
+                    };
                     if self.request.record.val().op == SprayOp::Configure {
                         self.step.d.next = Step::DrawStart;
                     }

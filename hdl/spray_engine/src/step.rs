@@ -77,6 +77,8 @@ pub enum Step {
     AvoidBackup,
     /// Behind `Hear`: what it decided is in registers.
     Conclude,
+    /// A row of many comes a cycle later ([`hdl_primitives::DeepRowRam`]).
+    AwaitRow,
 }
 
 /// Conditions that determine the next step, besides operation and policy.
@@ -115,7 +117,7 @@ pub struct StepConditions {
     pub has_probes: Bit,
 }
 
-/// Returns the next step. `Idle` is left by a request, for `Fetch` or `DrawStart`.
+/// Returns the next step. `Idle` is left by a request, for `Fetch`, `AwaitRow` or `DrawStart`.
 #[hdl_fn]
 pub fn step_after(
     step: Step,
@@ -135,6 +137,7 @@ pub fn step_after(
     match step {
         Step::Idle | Step::Respond => Step::Idle,
         Step::Fetch => after_fetch(op, conditions.by_home, conditions.avoids_backup),
+        Step::AwaitRow => Step::Fetch,
         Step::AvoidBackup => Step::Select,
         Step::Select => {
             if !conditions.can_choose {

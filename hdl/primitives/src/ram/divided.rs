@@ -18,7 +18,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     /// The memory for synthesis, if that gets it in parts.
     pub(super) fn divided_verilog() -> Option<String> {
         let is_block = Self::ram_style() == Block36::RAM_STYLE;
-        match S::LATENCY {
+        match Self::LATENCY {
             0 if A > LUT_GROUP => Some(Self::grouped_verilog(LUT_GROUP)),
             2 if A > ULTRA_GROUP => Some(Self::grouped_verilog(ULTRA_GROUP)),
             1 if S::QUICK && is_block && (FIRST_SLICED..=BIT_SLICE).contains(&A) => {
@@ -57,11 +57,15 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         let top = T::BITS - 1;
         let (high, low) = (A - 1, group - 1);
         let last = (1 << group) - 1;
-        let style = S::RAM_STYLE;
+        let style = Self::ram_style();
         let mut out = String::new();
         let mut choice = String::new();
         // The word is a wire if it is read at once, and else a register.
-        let chosen = if S::LATENCY == 0 { "word" } else { "read_data" };
+        let chosen = if Self::LATENCY == 0 {
+            "word"
+        } else {
+            "read_data"
+        };
         for index in 0..1 << (A - group) {
             let _ = writeln!(
                 out,
@@ -70,7 +74,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
                  \x20   if (write_enable && write_address[{high}:{group}] == {index}) memory_{index}[write_address[{low}:0]] <= write_data;"
             );
             let word = format!("memory_{index}[read_address[{low}:0]]");
-            if S::LATENCY == 0 {
+            if Self::LATENCY == 0 {
                 let _ = writeln!(out, "  wire [{top}:0] shown_{index} = {word};");
             } else {
                 let _ = writeln!(
@@ -84,7 +88,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             let _ = writeln!(choice, "      {index}: {chosen} = shown_{index};");
         }
         let bits = high - group;
-        if S::LATENCY == 0 {
+        if Self::LATENCY == 0 {
             let _ = writeln!(
                 out,
                 "  reg [{top}:0] word;\n\

@@ -52,7 +52,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             Some(divided) => format!("`ifdef SYNTHESIS\n{divided}`else\n{whole}`endif\n"),
             None => whole,
         };
-        let gated = gated_read(S::LATENCY, A, "write_enable");
+        let gated = gated_read(Self::LATENCY, A, "write_enable");
         sim::text::<Self>(&out, Gated::Beside(gated))
     }
 
@@ -69,11 +69,11 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         if S::BYPASS {
             out += &Self::bypass_verilog(zero);
             out += "  always @(posedge clock) read <= memory[read_address];\n";
-        } else if S::LATENCY == 2 {
+        } else if Self::LATENCY == 2 {
             let _ = writeln!(out, "  reg [{top}:0] read;");
         }
         // Block and UltraRAM power up as zero anyway, and Yosys takes minutes to unroll the loop of a deep memory.
-        let guarded = S::LATENCY > 0 && is_zero;
+        let guarded = Self::LATENCY > 0 && is_zero;
         if guarded {
             out += "`ifndef SYNTHESIS\n";
         }
@@ -86,7 +86,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             out += "`endif\n";
         }
         out += "  always @(posedge clock) if (write_enable) memory[write_address] <= write_data;\n";
-        match S::LATENCY {
+        match Self::LATENCY {
             0 => out += "  assign read_data = memory[read_address];\n",
             1 if S::BYPASS => {}
             1 => {

@@ -1,5 +1,7 @@
 //! Compares memories in Verilog with their rust-hdl simulation: latency, and reads of the word that is being written.
-use hdl_primitives::{BlockRam, BypassRam, LutRam, QuickBypassRam, QuickRam, RowRam, UltraRam};
+use hdl_primitives::{
+    BlockRam, BypassRam, DeepRowRam, LutRam, QuickBypassRam, QuickRam, RowRam, UltraRam,
+};
 use hdl_testkit::equivalence::{check, check_gated, Random, TestRng};
 use hdl_testkit::library;
 use hdl_verilog::{emit, Design};
@@ -129,6 +131,7 @@ behaves!(lut_ram, LutRam, latency 0, collisions OLD, style "distributed");
 behaves!(block_ram, BlockRam, latency 1, collisions OLD, style "block");
 behaves!(bypass_ram, BypassRam, latency 1, collisions NEW, style "block");
 behaves!(row_ram, RowRam, latency 1, collisions EITHER, style "block");
+behaves!(deep_row_ram, DeepRowRam, latency 1, collisions EITHER, style "block");
 behaves!(quick_ram, QuickRam, latency 1, collisions EITHER, style "block");
 behaves!(quick_bypass_ram, QuickBypassRam, latency 1, collisions NEW, style "block");
 behaves!(ultra_ram, UltraRam, latency 2, collisions EITHER, style "ultra");
@@ -140,6 +143,17 @@ fn either_contents_follow_from_the_address_in_simulation() {
     let ultra = library::<UltraRam<Bits<16>, 4>>();
     assert_eq!(collisions(row, 1), [105, 999]);
     assert_eq!(collisions(ultra, 2), [105, 999]);
+}
+
+/// From 2^15 words on, a deep row comes two cycles after its address.
+#[test]
+fn a_row_of_many_comes_a_cycle_later() {
+    assert_eq!(DeepRowRam::<Bits<16>, 14>::LATENCY, 1);
+    assert_eq!(DeepRowRam::<Bits<16>, 15>::LATENCY, 2);
+    assert_eq!(
+        collisions(library::<DeepRowRam<Bits<16>, 15>>(), 2),
+        [105, 999]
+    );
 }
 
 /// The Verilog of a memory.
@@ -163,16 +177,16 @@ fn deep_and_wide_rows_are_in_ultra_ram() {
     let ultra = [
         text!(RowRam<Bits<64>, 13>),
         text!(BypassRam<Bits<64>, 13>),
-        text!(QuickRam<Bits<64>, 15>),
-        text!(QuickBypassRam<Bits<64>, 15>),
+        text!(QuickRam<Bits<64>, 16>),
+        text!(QuickBypassRam<Bits<64>, 16>),
     ];
     let block = [
         text!(RowRam<Bits<63>, 13>),
         text!(RowRam<Bits<64>, 12>),
         text!(BypassRam<Bits<63>, 13>),
         text!(BlockRam<Bits<64>, 13>),
-        text!(QuickRam<Bits<200>, 14>),
-        text!(QuickBypassRam<Bits<200>, 14>),
+        text!(QuickRam<Bits<200>, 15>),
+        text!(QuickBypassRam<Bits<200>, 15>),
     ];
     assert!(ultra.iter().all(|text| text.contains("\"ultra\"")));
     assert!(block.iter().all(|text| text.contains("\"block\"")));
@@ -222,6 +236,7 @@ fn compare_with_synthesis(design: &Design, address_bits: u32) {
 fn synthesis_of_a_deep_memory_reads_what_simulation_reads() {
     compare_with_synthesis(&emitted!(UltraRam<Bits<16>, 17>), 17);
     compare_with_synthesis(&emitted!(LutRam<Bits<16>, 10>), 10);
+    compare_with_synthesis(&emitted!(DeepRowRam<Bits<16>, 16>), 16);
     compare_with_synthesis(&emitted!(QuickRam<Bits<16>, 14>), 14);
     compare_with_synthesis(&emitted!(QuickBypassRam<Bits<15>, 13>), 13);
 }

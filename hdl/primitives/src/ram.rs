@@ -20,7 +20,8 @@
 //! Synthesis gets an UltraRAM of more than 2^15 words as groups of 2^15 words, eight primitives deep. Each group has an output register of its own, and the
 //! address of two cycles before selects among them, so that no path leads through more than eight primitives. It gets a LUT RAM of more than 2^8 words as groups of
 //! 2^8 words, because Yosys 0.23 has no primitive for more, but asks for one that has 2^16. It gets a quick block RAM of 2^13 to 2^15 words as slices of 4, 2 or 1 bits, each a
-//! block RAM that has all words: of several that share the words, a LUT behind them chooses.
+//! block RAM that has all words: of several that share the words, a LUT behind them chooses. It gets 16 UltraRAMs that share the words, without an output register, with a register
+//! that enables each.
 //!
 //! The data type is any record, so no user packs or unpacks bits. Contents start as `T::default()`.
 

@@ -13,6 +13,9 @@ const LUT_GROUP: usize = 8;
 /// log2 of the words of the smallest quick block RAM that is sliced, and of one whose slices have a bit: that is a whole block RAM.
 const FIRST_SLICED: usize = 13;
 const BIT_SLICE: usize = 15;
+/// log2 of the words of an UltraRAM, and of a memory of so many of them that two levels of LUTs select one, and what was written meanwhile, only if each is enabled by a register.
+const ULTRA_WORDS: usize = 12;
+const FIRST_ENABLED: usize = 16;
 
 impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     /// The memory for synthesis, if that gets it in parts.
@@ -24,8 +27,51 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             1 if S::QUICK && is_block && (FIRST_SLICED..=BIT_SLICE).contains(&A) => {
                 Some(Self::sliced_verilog(1 << (BIT_SLICE - A)))
             }
+            1 if !is_block && A >= FIRST_ENABLED => Some(Self::enabled_verilog()),
             _ => None,
         }
+    }
+
+    /// The memory for synthesis, as UltraRAMs of which a register enables one, so that their words are only gated and joined.
+    fn enabled_verilog() -> String {
+        let top = T::BITS - 1;
+        let style = Self::ram_style();
+        let count = 1 << (A - ULTRA_WORDS);
+        let (high, low, last) = (A - 1, ULTRA_WORDS - 1, (1 << ULTRA_WORDS) - 1);
+        let mut out = String::new();
+        let mut joined = String::new();
+        for index in 0..count {
+            let _ = writeln!(
+                out,
+                "  (* ram_style = \"{style}\" *) reg [{top}:0] memory_{index} [0:{last}];\n\
+                 \x20 reg [{top}:0] read_{index};\n\
+                 \x20 reg enable_{index};\n\
+                 \x20 always @(posedge clock)\n\
+                 \x20   if (write_enable && write_address[{high}:{ULTRA_WORDS}] == {index}) memory_{index}[write_address[{low}:0]] <= write_data;\n\
+                 \x20 always @(posedge clock) read_{index} <= memory_{index}[read_address[{low}:0]];\n\
+                 \x20 always @(posedge clock) enable_{index} <= read_address[{high}:{ULTRA_WORDS}] == {index} && !collides;"
+            );
+            let _ = write!(
+                joined,
+                " | ({{{0}{{enable_{index}}}}} & read_{index})",
+                T::BITS
+            );
+        }
+        let (collides, written) = if S::BYPASS {
+            let written = format!(
+                "  reg [{top}:0] written;\n  reg same;\n\
+                 \x20 always @(posedge clock) written <= write_data;\n\
+                 \x20 always @(posedge clock) same <= collides;\n"
+            );
+            let _ = write!(joined, " | ({{{}{{same}}}} & written)", T::BITS);
+            ("write_enable && write_address == read_address", written)
+        } else {
+            ("1'b0", String::new())
+        };
+        format!(
+            "  wire collides = {collides};\n{out}{written}  always @(*) read_data = {};\n",
+            joined.trim_start_matches(" | ")
+        )
     }
 
     /// The memory for synthesis, as slices of `width` bits.

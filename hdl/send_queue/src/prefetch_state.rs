@@ -113,7 +113,7 @@ pub fn after_drop(row: PrefetchState, lines: Bits<4>) -> PrefetchState {
     }
 }
 
-/// Returns the state after entries of one block arrived, in block `block`.
+/// Returns the state after entries of one block arrived, in block `block`. Whether the message table still misses an entry comes late ([`ends_run`]), and is left to the caller.
 #[hdl_fn]
 pub fn after_arrival(row: PrefetchState, block: Block, entries: Bits<4>) -> PrefetchState {
     let end = row.arriving + bit_cast::<16, 4>(entries);
@@ -121,7 +121,6 @@ pub fn after_arrival(row: PrefetchState, block: Block, entries: Bits<4>) -> Pref
     after.arriving = end;
     after.filling = block;
     after.filled = !end.get_bits::<3>(0).any();
-    after.missed = row.missed & !ends_run(row, entries);
     after
 }
 

@@ -267,11 +267,15 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
             pushes_last: pushes & push.is_last,
         };
         self.step.d.next = next_step(step, arrival, endings);
-        self.rows.written.next = match step {
+        let mut written = match step {
             PrefetchStep::Push => push.row,
             PrefetchStep::Read => choice.row,
             _ => after_work(work, asked_row, effect.row, came, arrival.lines),
         };
+        let ends = ends_run(asked_row, arrival.entries);
+        let counts = (work == Work::Arrival) & !asked_row.drops;
+        written.missed = written.missed & !(counts & ends);
+        self.rows.written.next = written;
         self.rows.writes.next = (acts & (is_ask | is_visit)) | arrival.writes | pushes | reads;
         self.rows.clear.next = self.clear.val();
         self.rows.clear_qp.next = self.clear_index.val();
@@ -280,7 +284,7 @@ impl<const Q: usize, const B: usize, const E: usize, const F: usize, const D: us
 
         // wake up
         self.wakes.data.next = Wake {
-            valid: (arrival.arrives & asked_row.missed & ends_run(asked_row, arrival.entries))
+            valid: (arrival.arrives & asked_row.missed & ends)
                 | (pushes & known.missed)
                 | (acts & is_ask & effect.wakes),
             qp,

@@ -78,7 +78,11 @@ pub struct Bench {
 impl Bench {
     /// Creates an engine with `profiles`, after reset, with both ports up.
     pub fn new(profiles: Vec<EntropyProfile>) -> Self {
-        let mut engine = Engine::new();
+        Self::of(Engine::new(), profiles)
+    }
+
+    /// The same of `engine`, which was reset.
+    pub fn of(mut engine: Engine, profiles: Vec<EntropyProfile>) -> Self {
         for (number, profile) in (0..).zip(&profiles) {
             engine.write_profile(number, &profile.rows().expect("a key"));
         }

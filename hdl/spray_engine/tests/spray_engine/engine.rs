@@ -6,12 +6,14 @@ use hdl_testkit::Dut;
 use stellar_transport::spray::{EvIndex, Path};
 use stellar_wire::config::ProfileRows;
 use stellar_wire::hw::pack::Record;
-use stellar_wire::hw::spray::{SprayConfig, SprayRequest, SprayResponse};
+use stellar_wire::hw::spray::{SprayConfig, SprayOp, SprayRequest, SprayResponse};
 use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::WindowChange;
 
 /// log2 of the number of queue pairs.
 pub const Q: usize = 2;
+/// log2 of so many that their rows come a cycle later.
+const DEEP: usize = 15;
 
 /// Response of the engine.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,8 @@ impl Response {
 
 pub struct Engine {
     dut: Dut,
+    /// Cycles that a row comes later than with few queue pairs. They are not counted in `took`.
+    later: usize,
     /// Cycles of the last operation up to its last response.
     pub took: usize,
     /// Cycles between consecutive responses of the last operation.
@@ -53,10 +57,19 @@ pub struct Engine {
 impl Engine {
     /// Creates an engine after reset.
     pub fn new() -> Self {
-        let mut dut = Dut::new::<SprayEngine<Q>>();
+        Self::of(Dut::new::<SprayEngine<Q>>(), 0)
+    }
+
+    /// Creates an engine for many queue pairs.
+    pub fn deep() -> Self {
+        Self::of(Dut::new::<SprayEngine<DEEP>>(), 1)
+    }
+
+    fn of(mut dut: Dut, later: usize) -> Self {
         dut.reset(1);
         Self {
             dut,
+            later,
             took: 0,
             gaps: vec![],
         }
@@ -128,6 +141,10 @@ impl Engine {
         self.dut.set_words("settings", &[u32::MAX; 4]);
         self.dut.set("plane_up", (!up & 3).into());
         self.took = 1;
+        if request.op != SprayOp::Configure {
+            (0..self.later).for_each(|_| self.clock_at_work());
+            self.took = 1;
+        }
         self.gaps.clear();
         let mut responses = vec![self.response(&request)];
         while responses.len() < count && responses.last().is_some_and(|last| last.found) {

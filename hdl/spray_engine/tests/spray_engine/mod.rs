@@ -8,12 +8,13 @@ mod steps;
 mod verilog;
 
 use bench::{Bench, Registers};
+use engine::Engine;
 use hdl_spray_engine::{cycles, SprayEngine};
 use proptest::prelude::*;
 use stellar_transport::spray::{
     EntropyProfile, Feedback, GeneratedEntropy, HeaderFields, Policy, SkipScope,
 };
-use steps::Play;
+use steps::{Play, Step};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
@@ -22,15 +23,41 @@ proptest! {
         profiles in steps::profiles(),
         steps in prop::collection::vec((0..4_usize, prop_oneof![4 => Just(0), 1 => 1..6_usize], steps::step()), 1..500),
     ) {
-        let mut play = Play::new(profiles);
-        for qp in 0..4 {
-            let policy = [Policy::EvState, Policy::Hp3][qp % 2];
-            play.configure(qp, Registers { seed: 7 + qp as u32, profile: qp, ..registers(policy) });
-        }
-        for (qp, gap, step) in &steps {
-            play.bench.wait(*gap);
-            play.step(*qp, step);
-        }
+        play(Engine::new(), profiles, &steps);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn an_engine_whose_rows_come_a_cycle_later_agrees_too(
+        profiles in steps::profiles(),
+        steps in prop::collection::vec((0..4_usize, prop_oneof![4 => Just(0), 1 => 1..6_usize], steps::step()), 1..500),
+    ) {
+        play(Engine::deep(), profiles, &steps);
+    }
+}
+
+/// Queue pair, cycles before the step, step.
+type Timed = (usize, usize, Step);
+
+fn play(engine: Engine, profiles: Vec<EntropyProfile>, steps: &[Timed]) {
+    let mut play = Play::new(engine, profiles);
+    for qp in 0..4 {
+        let policy = [Policy::EvState, Policy::Hp3][qp % 2];
+        let registers = registers(policy);
+        play.configure(
+            qp,
+            Registers {
+                seed: 7 + qp as u32,
+                profile: qp,
+                ..registers
+            },
+        );
+    }
+    for (qp, gap, step) in steps {
+        play.bench.wait(*gap);
+        play.step(*qp, step);
     }
 }
 

@@ -8,7 +8,7 @@ use stellar_wire::mrc::Entropy;
 use stellar_wire::rows::EXPLICIT_BITS;
 
 use crate::spray_engine::bench::{Bench, News, Registers};
-use crate::spray_engine::engine::Q;
+use crate::spray_engine::engine::{Engine, Q};
 
 /// The value that an operation names.
 #[derive(Clone, Copy, Debug)]
@@ -253,9 +253,9 @@ pub struct Play {
 }
 
 impl Play {
-    pub fn new(profiles: Vec<EntropyProfile>) -> Self {
+    pub fn new(engine: Engine, profiles: Vec<EntropyProfile>) -> Self {
         Self {
-            bench: Bench::new(profiles.clone()),
+            bench: Bench::of(engine, profiles.clone()),
             profiles,
             profile_of: vec![0; 1 << Q],
             chosen: vec![vec![]; 1 << Q],

@@ -32,22 +32,33 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
         }
     }
 
+    /// The memory of group `index` of 2^`group` words, and its writes.
+    fn group_memory(index: usize, group: usize) -> String {
+        format!(
+            "  (* ram_style = \"{style}\" *) reg [{top}:0] memory_{index} [0:{last}];\n\
+             \x20 always @(posedge clock)\n\
+             \x20   if (write_enable && write_address[{high}:{group}] == {index}) memory_{index}[write_address[{low}:0]] <= write_data;",
+            style = Self::ram_style(),
+            top = T::BITS - 1,
+            last = (1 << group) - 1,
+            high = A - 1,
+            low = group - 1
+        )
+    }
+
     /// The memory for synthesis, as UltraRAMs of which a register enables one, so that their words are only gated and joined.
     fn enabled_verilog() -> String {
         let top = T::BITS - 1;
-        let style = Self::ram_style();
-        let count = 1 << (A - ULTRA_WORDS);
-        let (high, low, last) = (A - 1, ULTRA_WORDS - 1, (1 << ULTRA_WORDS) - 1);
+        let (high, low) = (A - 1, ULTRA_WORDS - 1);
         let mut out = String::new();
         let mut joined = String::new();
-        for index in 0..count {
+        for index in 0..1 << (A - ULTRA_WORDS) {
+            let memory = Self::group_memory(index, ULTRA_WORDS);
             let _ = writeln!(
                 out,
-                "  (* ram_style = \"{style}\" *) reg [{top}:0] memory_{index} [0:{last}];\n\
+                "{memory}\n\
                  \x20 reg [{top}:0] read_{index};\n\
                  \x20 reg enable_{index};\n\
-                 \x20 always @(posedge clock)\n\
-                 \x20   if (write_enable && write_address[{high}:{ULTRA_WORDS}] == {index}) memory_{index}[write_address[{low}:0]] <= write_data;\n\
                  \x20 always @(posedge clock) read_{index} <= memory_{index}[read_address[{low}:0]];\n\
                  \x20 always @(posedge clock) enable_{index} <= read_address[{high}:{ULTRA_WORDS}] == {index} && !collides;"
             );
@@ -102,8 +113,6 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
     fn grouped_verilog(group: usize) -> String {
         let top = T::BITS - 1;
         let (high, low) = (A - 1, group - 1);
-        let last = (1 << group) - 1;
-        let style = Self::ram_style();
         let mut out = String::new();
         let mut choice = String::new();
         // The word is a wire if it is read at once, and else a register.
@@ -113,12 +122,7 @@ impl<T: Synth, const A: usize, S: Style> Ram<T, A, S> {
             "read_data"
         };
         for index in 0..1 << (A - group) {
-            let _ = writeln!(
-                out,
-                "  (* ram_style = \"{style}\" *) reg [{top}:0] memory_{index} [0:{last}];\n\
-                 \x20 always @(posedge clock)\n\
-                 \x20   if (write_enable && write_address[{high}:{group}] == {index}) memory_{index}[write_address[{low}:0]] <= write_data;"
-            );
+            let _ = writeln!(out, "{}", Self::group_memory(index, group));
             let word = format!("memory_{index}[read_address[{low}:0]]");
             if Self::LATENCY == 0 {
                 let _ = writeln!(out, "  wire [{top}:0] shown_{index} = {word};");

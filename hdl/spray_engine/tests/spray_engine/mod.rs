@@ -14,14 +14,14 @@ use proptest::prelude::*;
 use stellar_transport::spray::{
     EntropyProfile, Feedback, GeneratedEntropy, HeaderFields, Policy, SkipScope,
 };
-use steps::{Play, Step};
+use steps::{Play, Timed};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn random_histories_agree_with_the_reference(
         profiles in steps::profiles(),
-        steps in prop::collection::vec((0..4_usize, prop_oneof![4 => Just(0), 1 => 1..6_usize], steps::step()), 1..500),
+        steps in steps::timed(),
     ) {
         play(Engine::new(), profiles, &steps);
     }
@@ -32,14 +32,11 @@ proptest! {
     #[test]
     fn an_engine_whose_rows_come_a_cycle_later_agrees_too(
         profiles in steps::profiles(),
-        steps in prop::collection::vec((0..4_usize, prop_oneof![4 => Just(0), 1 => 1..6_usize], steps::step()), 1..500),
+        steps in steps::timed(),
     ) {
         play(Engine::deep(), profiles, &steps);
     }
 }
-
-/// Queue pair, cycles before the step, step.
-type Timed = (usize, usize, Step);
 
 fn play(engine: Engine, profiles: Vec<EntropyProfile>, steps: &[Timed]) {
     let mut play = Play::new(engine, profiles);

@@ -243,6 +243,14 @@ fn fitting(registers: Registers, profile: &EntropyProfile) -> Registers {
     }
 }
 
+/// Queue pair, cycles before the step, step.
+pub type Timed = (usize, usize, Step);
+
+pub fn timed() -> impl Strategy<Value = Vec<Timed>> {
+    let gap = prop_oneof![4 => Just(0), 1 => 1..6_usize];
+    prop::collection::vec((0..4_usize, gap, step()), 1..500)
+}
+
 /// Executes histories on the engine and its reference.
 pub struct Play {
     pub bench: Bench,
